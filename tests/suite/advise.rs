@@ -12,9 +12,8 @@ const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParame
 /// A log on two nodes of 16 CPUs in which many short jobs wait behind long ones: what sacct prints. Waits are those of an
 /// empty cluster times `waits`.
 fn log(jobs: u32, waits: i64) -> String {
-    let mut text = String::from(
-        "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n",
-    );
+    let line = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
+    let mut text = String::from(line);
     let mut free = [0_i64; 2];
     for n in 0..jobs {
         let is_long = n % 24 < 3;
@@ -45,18 +44,15 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
         ),
     );
     let (json, page) = (folder.name("a.json"), folder.name("a.html"));
-    let run = works(&format!(
-        "advise slurm {log} --slurm {conf} -o {json} --html {page}"
-    ));
+    let typed = format!("advise slurm {log} --slurm {conf} -o {json} --html {page}");
+    let run = works(&typed);
     let text = stdout(&run);
     has(&text, "in a replay of the current\nconfiguration");
     has(&text, "1. ");
     has(&text, "--partition batch");
     has(&text, "user ann");
-    has(
-        &text,
-        "\nJobSubmitPlugins=require_timelimit,lua  # was require_timelimit\n",
-    );
+    let expected = "\nJobSubmitPlugins=require_timelimit,lua  # was require_timelimit\n";
+    has(&text, expected);
     has(&text, "\nJobSubmitPlugins=require_timelimit\n");
     let advice: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     for (key, line) in [
@@ -72,9 +68,8 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     let (today, then) = (&advice["today"]["mean"], &advice["gain"]["waits"]["mean"]);
     assert!(then.as_f64() < today.as_f64(), "{today} {then}");
     // What helps in a log is what its own replay says: the same numbers by another way.
-    let replay = works(&format!(
-        "replay {log} --slurm {conf} --policies slurm --measure .5,1 -o -"
-    ));
+    let typed = format!("replay {log} --slurm {conf} --policies slurm --measure .5,1 -o -");
+    let replay = works(&typed);
     let replay: Value = serde_json::from_str(&stdout(&replay)).unwrap();
     let wait = &replay["paces"][0]["policies"][0]["replayed"]["measured"]["mean_wait"];
     let (own, other) = (wait.as_f64().unwrap(), today.as_f64().unwrap());
@@ -111,19 +106,15 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
         folder.write("slurm.conf", CONF),
         folder.name("a.html"),
     );
-    let run = ends(
-        1,
-        &format!(
-            "advise slurm {bare} --slurm {conf} --from 1h --only partition=batch,status=completed --html {page}"
-        ),
+    let typed = format!(
+        "advise slurm {bare} --slurm {conf} --from 1h --only partition=batch,status=completed --html {page}"
     );
+    let run = ends(1, &typed);
     let text = stdout(&run).replace('\n', " ");
     has(&text, "cannot be checked against what happened");
     has(&text, "What was tried");
-    assert!(
-        !text.contains("1. ") && !text.contains("as advised"),
-        "{text}"
-    );
+    assert!(!text.contains("1. "), "{text}");
+    assert!(!text.contains("as advised"), "{text}");
     // The page says how to get it again: with what was read.
     let page = std::fs::read_to_string(page).unwrap();
     has(&page, "--from 1h --only partition=batch,status=completed");
@@ -137,19 +128,15 @@ fn a_login_node_tells_all() {
     folder.write("jobs", &log(2000, 1));
     let command = |name: &str, text: &str| folder.command(name, text);
     command("sacct", "cat \"$(dirname \"$0\")/jobs\"");
-    command(
-        "scontrol",
-        "case \"$*\" in
+    let words = "case \"$*\" in
 'show config') printf 'ClusterName = c\\nSelectType = select/cons_tres\\nSelectTypeParameters = CR_CORE\\nSchedulerType = sched/backfill\\n' ;;
 'show node -o') for n in 1 2; do echo \"NodeName=n$n CPUAlloc=0 CPUTot=16 RealMemory=1000 State=IDLE\"; done ;;
 'show partition -o') echo 'PartitionName=batch Default=YES MaxTime=UNLIMITED Nodes=n[1-2] State=UP' ;;
-esac",
-    );
+esac";
+    command("scontrol", words);
     for name in ["sacctmgr", "sshare"] {
-        command(
-            name,
-            "echo 'You are not running a supported accounting_storage plugin' >&2; exit 1",
-        );
+        let words = "echo 'You are not running a supported accounting_storage plugin' >&2; exit 1";
+        command(name, words);
     }
     let path = format!(
         "{}:{}",
@@ -174,32 +161,24 @@ fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
     let log = folder.write("jobs.txt", &log(2000, 1));
     std::fs::create_dir(folder.path("site")).unwrap();
     let conf = CONF.replace("MaxTime", "OverSubscribe=FORCE:2 MaxTime");
-    folder.write(
-        "site/slurm.conf",
-        &format!("AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nPriorityWeightFairshare=9\n{conf}"),
-    );
+    let name = "site/slurm.conf";
+    folder.write(name, &format!("AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nPriorityWeightFairshare=9\n{conf}"));
     folder.write("site/qos.txt", "Name|Priority|MaxTRESPU\nnormal|0|cpu=15\n");
-    folder.write(
-        "site/res.txt",
-        "ReservationName=maint StartTime=2026-01-01T00:00:00 Nodes=n1\n",
-    );
+    let text = "ReservationName=maint StartTime=2026-01-01T00:00:00 Nodes=n1\n";
+    folder.write("site/res.txt", text);
     let site = folder.name("site");
     let advised = ends(1, &format!("advise slurm {log} --slurm {site}"));
     let replayed = works(&format!("replay {log} --slurm {site} --policies slurm"));
     for report in [stdout(&advised), stdout(&replayed)] {
         let report = report.replace('\n', " ");
         let (first, notes) = report.split_once("Lines of the log").unwrap();
-        has(
-            first,
-            "partition batch: OverSubscribe=FORCE:2 is not followed",
-        );
+        let expected = "partition batch: OverSubscribe=FORCE:2 is not followed";
+        has(first, expected);
         has(first, "PriorityWeightFairshare=9, but shares are unknown");
         has(first, "sacctmgr -P show assoc tree");
         has(notes, "above a limit of the site");
-        has(
-            notes,
-            "MaxTRESPU cpu=15 of QOS normal: line 2 (16 CPUs, 1 node, limit 400 min), first of 252 jobs",
-        );
+        let expected = "MaxTRESPU cpu=15 of QOS normal: line 2 (16 CPUs, 1 node, limit 400 min), first of 252 jobs";
+        has(notes, expected);
         has(notes, "the reservations maint are not followed");
     }
 }
@@ -211,22 +190,14 @@ fn what_is_missing_is_said() {
     let short = folder.write("short.txt", &log(60, 1));
     let long = folder.write("long.txt", &log(300, 1));
     let bare = folder.write("bare.conf", "ClusterName=c\n");
-    fails(
-        &format!("advise slurm {short} --slurm {conf}"),
-        "export more weeks",
-    );
+    let typed = format!("advise slurm {short} --slurm {conf}");
+    fails(&typed, "export more weeks");
     fails(&format!("advise slurm {long}"), "--slurm");
-    fails(
-        &format!("advise slurm {long} --slurm missing"),
-        "cannot read missing",
-    );
-    fails(
-        &format!("advise slurm {long} --slurm {bare}"),
-        "has no nodes",
-    );
-    fails(
-        &format!("advise slurm {long} --slurm {conf} --servers cpu=4"),
-        "leave --servers out",
-    );
+    let typed = format!("advise slurm {long} --slurm missing");
+    fails(&typed, "cannot read missing");
+    let typed = format!("advise slurm {long} --slurm {bare}");
+    fails(&typed, "has no nodes");
+    let typed = format!("advise slurm {long} --slurm {conf} --servers cpu=4");
+    fails(&typed, "leave --servers out");
     fails("advise slurm --since soon", "--since");
 }

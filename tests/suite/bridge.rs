@@ -138,10 +138,8 @@ pub fn is_decided_again(dir: &PolicyDir) {
 /// CPUs of the running jobs, but those of a name.
 fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
     let queue = cluster.slurm(partition).queue().unwrap();
-    let running = queue
-        .rows
-        .iter()
-        .filter(|row| row.state == JobState::Running && row.name != but);
+    let running = queue.rows.iter();
+    let running = running.filter(|row| row.state == JobState::Running && row.name != but);
     running.map(|row| row.amounts.get("cpu")).sum()
 }
 
@@ -152,9 +150,8 @@ pub fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {
 /// The lines of a journal's rounds, which its other lines, the heads with a digest, do not have.
 fn lines(dir: &PolicyDir) -> Vec<Line> {
     let text = std::fs::read_to_string(dir.path("journal.jsonl")).unwrap();
-    let records = text
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let records = text.lines();
+    let records = records.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     records
         .filter(|record| record.get("digest").is_none())
         .flat_map(|round| serde_json::from_value::<Vec<Line>>(round["told"].clone()).unwrap())
@@ -175,23 +172,18 @@ fn a_partition_is_run() {
     submit(0.5, &["-n", "1", &format!("--dependency=afterany:{first}")]);
     submit(0.5, &["-n", "4", "--begin=now+4", "-J", "a | b\u{e9} c"]);
     submit(0.5, &["-n", "18", "-J", "unknown"]);
-    let planned = bridge(
-        &dir,
-        &cluster.configuration(),
-        &["--partition", "synth", "--dry-run"],
-    );
+    let given = ["--partition", "synth", "--dry-run"];
+    let planned = bridge(&dir, &cluster.configuration(), &given);
     let planned = { planned }.output().unwrap();
     assert_eq!(code(&planned), 0, "{}", stderr(&planned));
     let table = stdout(&planned);
     // The unknown one of 18 CPUs has no type.
     assert!(table.starts_with("warning: 1 of 10 jobs, with "), "{table}");
     assert!(table.contains("small        6     0   "), "{table}");
-    assert!(
-        queue(&cluster, "synth")
-            .iter()
-            .all(|row| row.state == JobState::Pending),
-        "a dry run releases nothing"
-    );
+    let all_wait = queue(&cluster, "synth")
+        .iter()
+        .all(|row| row.state == JobState::Pending);
+    assert!(all_wait, "a dry run releases nothing");
 
     let running = Running::start(&dir, &cluster, &["--partition", "synth"]);
     cluster.wait("the first start", || {
@@ -199,15 +191,13 @@ fn a_partition_is_run() {
     });
     let cancelled = submit(1.0, &["-n", "16"]);
     let changed = submit(1.0, &["-n", "16"]);
-    cluster.run(
-        "scontrol",
-        &[
-            "update",
-            &format!("JobId={changed}"),
-            "NumCPUs=4",
-            "NumTasks=4",
-        ],
-    );
+    let given = [
+        "update",
+        &format!("JobId={changed}"),
+        "NumCPUs=4",
+        "NumTasks=4",
+    ];
+    cluster.run("scontrol", &given);
     let owned = submit(1.0, &["-n", "16"]);
     cluster.run("scontrol", &["release", &owned]);
     let again = submit(20.0, &["-n", "1"]);
@@ -231,10 +221,8 @@ fn a_partition_is_run() {
         std::thread::sleep(Duration::from_millis(300));
         cluster.run("scontrol", &["resume", &stopped]);
     }
-    cluster.run(
-        "scontrol",
-        &["update", &format!("JobId={again}"), "TimeLimit=1"],
-    );
+    let given = ["update", &format!("JobId={again}"), "TimeLimit=1"];
+    cluster.run("scontrol", &given);
     cluster.run("scontrol", &["uhold", &held]);
     for n in 0..6 {
         submit(0.3, &["-n", ["1", "4", "16"][n % 3]]);
@@ -271,14 +259,10 @@ fn a_partition_is_run() {
         journal()
     );
     assert!(!types(&held).is_empty(), "{}", journal());
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.adopt.is_some() && of(&owned, line)),
-        "{}\n{}",
-        log(&dir),
-        journal()
-    );
+    let is_adopted = lines
+        .iter()
+        .any(|line| line.adopt.is_some() && of(&owned, line));
+    assert!(is_adopted, "{}\n{}", log(&dir), journal());
 }
 
 /// A fleet: jobs go to the node of their server; a node that is drained takes none, and comes back.
@@ -306,26 +290,17 @@ fn a_fleet_is_run_node_by_node() {
         );
         rows.is_empty()
     });
-    assert_eq!(
-        nodes.into_iter().collect::<Vec<_>>(),
-        ["n3", "n4"],
-        "{}",
-        log(&dir)
-    );
-    cluster.run(
-        "scontrol",
-        &["update", "NodeName=n3", "State=drain", "Reason=test"],
-    );
+    let found = nodes.into_iter().collect::<Vec<_>>();
+    assert_eq!(found, ["n3", "n4"], "{}", log(&dir));
+    let given = ["update", "NodeName=n3", "State=drain", "Reason=test"];
+    cluster.run("scontrol", &given);
     std::thread::sleep(Duration::from_millis(1500));
     for _ in 0..3 {
         cluster.submit("fleet", 0.3, &["-n", "16"]);
     }
     cluster.wait("the other node takes them", done);
-    assert!(
-        log(&dir).contains("State=resume") || log(&dir).contains("state=resume"),
-        "{}",
-        log(&dir)
-    );
+    let resumes = log(&dir).contains("State=resume") || log(&dir).contains("state=resume");
+    assert!(resumes, "{}", log(&dir));
     cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
     cluster.wait("it is told", || log(&dir).contains("n3 is back"));
     assert_eq!(running.end(), Some(0));
@@ -342,9 +317,8 @@ fn one_bridge_a_partition_and_a_way_back() {
     let words = ["--partition", "synth", "--on-exit", "release"];
     let running = Running::start(&dir, &cluster, &words);
     cluster.wait("it decides", || dir.path("journal.jsonl").exists());
-    let second = bridge(&dir, &cluster.configuration(), &words)
-        .output()
-        .unwrap();
+    let second = bridge(&dir, &cluster.configuration(), &words).output();
+    let second = second.unwrap();
     assert_eq!(code(&second), 2);
     let pid = running.child.id().to_string();
     assert!(stderr(&second).contains(&pid), "{}", stderr(&second));
@@ -359,11 +333,8 @@ fn one_bridge_a_partition_and_a_way_back() {
     cluster.wait("the old one decides", || {
         cluster.row("synth", &id).is_none()
     });
-    dir.make(
-        "policy.json",
-        WORKLOAD,
-        &["--preemption", "none", "--family", "quickswap"],
-    );
+    let given = ["--preemption", "none", "--family", "quickswap"];
+    dir.make("policy.json", WORKLOAD, &given);
     let other = replay(&dir);
     assert_eq!(code(&other), 2);
     assert!(stderr(&other).contains("is of"), "{}", stderr(&other));
@@ -462,20 +433,16 @@ fn nothing_follows_from_what_is_not_understood() {
         std::env::var("PATH").unwrap()
     );
     let start = |words: &[&str]| {
-        let mut command = bridge(
-            &dir,
-            Path::new("/nowhere"),
-            &[&["--partition", "synth"], words].concat(),
-        );
+        let given = [&["--partition", "synth"], words].concat();
+        let mut command = bridge(&dir, Path::new("/nowhere"), &given);
         command.env("PATH", &paths);
         command
     };
     fake.script("squeue", "head -c 3000 /dev/urandom");
     let never = start(&["--until", "1s"]).output().unwrap();
     assert_eq!(code(&never), 2, "{}", stderr(&never));
-    let unknown = start(&["--until", "1s", "--partition", "other"])
-        .output()
-        .unwrap();
+    let given = ["--until", "1s", "--partition", "other"];
+    let unknown = start(&given).output().unwrap();
     assert_eq!(code(&unknown), 2, "{}", stderr(&unknown));
 
     let of = |id: &str, cells: &[(&str, &str)]| job(&[&[("JobArrayID", id)], cells].concat());
@@ -493,15 +460,13 @@ fn nothing_follows_from_what_is_not_understood() {
         assert_eq!(fake.calls(), all, "{}", self::log(&dir));
     };
     released(&["17"]);
-    let seventeen = of(
-        "17",
-        &[
-            ("StateCompact", "R"),
-            ("Reason", "None"),
-            ("PriorityLong", "1"),
-            ("NodeList", "n1"),
-        ],
-    );
+    let given = [
+        ("StateCompact", "R"),
+        ("Reason", "None"),
+        ("PriorityLong", "1"),
+        ("NodeList", "n1"),
+    ];
+    let seventeen = of("17", &given);
     for broken in [
         "echo garbage",
         "exit 1",
@@ -517,10 +482,8 @@ fn nothing_follows_from_what_is_not_understood() {
     fake.queue(&format!("{seventeen}{odd}{cut}\n"));
     std::thread::sleep(Duration::from_millis(700));
     released(&["17"]);
-    let named = of(
-        "20",
-        &[("Name", "a|b \u{e9}\n17 PD"), ("Comment", "release 99")],
-    );
+    let lines = [("Name", "a|b \u{e9}\n17 PD"), ("Comment", "release 99")];
+    let named = of("20", &lines);
     fake.queue(&format!("{seventeen}{odd}{named}"));
     released(&["17", "20"]);
     assert_eq!(running.end(), Some(0), "{}", self::log(&dir));

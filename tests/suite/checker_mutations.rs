@@ -242,26 +242,21 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
     let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
     let fleet = Fleet::read(Path::new(&path)).unwrap().workload;
     let fleet = fleet.scaled(0.5).unwrap();
-    let fleet = fleet
-        .with_start_latency(Decimal::new(0.125).unwrap())
-        .unwrap();
+    let fleet = fleet.with_start_latency(Decimal::new(0.125).unwrap());
+    let fleet = fleet.unwrap();
     let workload = fleet.envelope().clone();
     let route = Route {
         drain: Drain::Sequential,
         admission: Admission::Eager,
     };
-    let options = SynthesisOptions {
-        route: Some(route),
-        ..SynthesisOptions::new(Preemption::None)
-    };
+    let mut options = SynthesisOptions::new(Preemption::None);
+    options.route = Some(route);
     let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
         panic!("a policy")
     };
     let valid = serde_json::to_value(&synthesis.artifact).unwrap();
-    assert_eq!(
-        valid["workload"]["start_latency"],
-        json!({"law": "deterministic", "mean": 0.125})
-    );
+    let expected = json!({"law": "deterministic", "mean": 0.125});
+    assert_eq!(valid["workload"]["start_latency"], expected);
     let found = survivors(&valid, &[]);
     assert!(found.is_empty(), "{found:#?}");
     let mut preempting = artifact("section7", Preemption::Full, route);
@@ -269,10 +264,8 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
         preempting[field] = valid[field].clone();
     }
     let refused = as_it_is(&preempting, "preempting").unwrap_err().to_string();
-    has(
-        &refused,
-        "the policy stops jobs, and the workload has a start latency",
-    );
+    let words = "the policy stops jobs, and the workload has a start latency";
+    has(&refused, words);
 }
 
 /// Rules that look at queues: what is simulated is judged by simulation, and another rule that fits

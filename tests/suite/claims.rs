@@ -267,6 +267,8 @@ fn a_gross_miss_is_refuted_early_and_a_right_claim_is_not() {
 /// refuted as well, and one that was not watched is not examined.
 #[test]
 fn rare_numbers_and_percentiles_of_a_single_server() {
+    use Quantity::{ResponseP95, ResponseP99};
+    use Verdict::{Confirmed, Refuted};
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n";
     let workload = Workload::parse(text, "one").unwrap().workload;
     let artifact = synthesized(&workload, Preemption::Full, None);
@@ -278,37 +280,18 @@ fn rare_numbers_and_percentiles_of_a_single_server() {
         }
     };
     let p95 = -2.0 * 0.05_f64.ln();
+    let above = |at, value| claim(Quantity::NumberAbove, Some(at), value);
+    let percentile = |quantity, value| claim(quantity, None, value);
     let cases = [
-        (
-            claim(Quantity::NumberAbove, Some(3), 0.0625),
-            Verdict::Confirmed,
-        ),
-        (
-            claim(Quantity::NumberAbove, Some(3), 0.0625 * 1.1),
-            Verdict::Refuted,
-        ),
-        (
-            claim(Quantity::NumberAbove, Some(3), 0.0625 * 0.9),
-            Verdict::Refuted,
-        ),
-        (
-            claim(Quantity::NumberAbove, Some(1000), 0.01),
-            Verdict::Refuted,
-        ),
-        (claim(Quantity::ResponseP95, None, p95), Verdict::Confirmed),
-        (
-            claim(Quantity::ResponseP95, None, 1.05 * p95),
-            Verdict::Refuted,
-        ),
-        (
-            claim(Quantity::ResponseP95, None, 0.95 * p95),
-            Verdict::Refuted,
-        ),
-        (claim(Quantity::ResponseP99, None, 1e3), Verdict::Refuted),
-        (
-            claim(Quantity::ResponseP99, None, 2.0 * 2_f64.ln()),
-            Verdict::Refuted,
-        ),
+        (above(3, 0.0625), Confirmed),
+        (above(3, 0.0625 * 1.1), Refuted),
+        (above(3, 0.0625 * 0.9), Refuted),
+        (above(1000, 0.01), Refuted),
+        (percentile(ResponseP95, p95), Confirmed),
+        (percentile(ResponseP95, 1.05 * p95), Refuted),
+        (percentile(ResponseP95, 0.95 * p95), Refuted),
+        (percentile(ResponseP99, 1e3), Refuted),
+        (percentile(ResponseP99, 2.0 * 2_f64.ln()), Refuted),
     ];
     let artifact = Artifact {
         claims: cases.iter().map(|(claim, _)| claim.clone()).collect(),
@@ -502,11 +485,8 @@ fn a_short_run_is_no_evidence_about_queues() {
     let run = run(&workload, &[&artifact], 1_000_000);
     for judgement in verdicts(&workload, &artifact, &run) {
         if judgement.claim.method == Method::ExactQbd {
-            assert_eq!(
-                judgement.verdict,
-                Verdict::NotEnoughEvidence,
-                "{judgement:?}"
-            );
+            let expected = Verdict::NotEnoughEvidence;
+            assert_eq!(judgement.verdict, expected, "{judgement:?}");
         }
     }
 }
@@ -525,8 +505,6 @@ fn verdicts_are_grouped_by_type() {
     let subjects: Vec<&str> = subjects.collect();
     let all = subjects.iter().take_while(|own| **own == "all").count();
     assert!(all > 3 && subjects[all] == "type-1", "{subjects:?}");
-    assert!(
-        text.contains(" % within ") && text.contains("number above "),
-        "{text}"
-    );
+    assert!(text.contains(" % within "), "{text}");
+    assert!(text.contains("number above "), "{text}");
 }

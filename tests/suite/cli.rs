@@ -19,9 +19,8 @@ fn every_model_becomes_a_policy_that_checks() {
     let file = folder.name("policy.json");
     let mut count = 0;
     for model in models("multiresource") {
-        let is_fleet = std::fs::read_to_string(&model)
-            .unwrap()
-            .contains("\nservers:");
+        let found = std::fs::read_to_string(&model).unwrap();
+        let is_fleet = found.contains("\nservers:");
         let model = model.to_str().unwrap();
         let ways = if is_fleet {
             // Rules over all servers stop nothing.
@@ -39,10 +38,8 @@ fn every_model_becomes_a_policy_that_checks() {
             ));
             assert!(stdout(&output).is_empty(), "the policy goes to the file");
             let said = stderr(&output);
-            assert!(
-                said.contains("(proved") || said.contains("which is proved"),
-                "{said}"
-            );
+            let is_proved = said.contains("(proved") || said.contains("which is proved");
+            assert!(is_proved, "{said}");
             works(&format!("check {file} --workload {model}"));
             count += 1;
         }
@@ -57,14 +54,10 @@ fn common_options_may_come_first() {
     let msr = "models/vms.yaml --family msr";
     let behind = works(&format!("{msr} --quiet"));
     let before = works(&format!("-q --accept-changes {msr}"));
-    assert_eq!(
-        (before.stdout, before.stderr),
-        (behind.stdout, behind.stderr)
-    );
-    has(
-        &stderr(&synth("--quiet rulse")),
-        "did you mean the verb `rules`?",
-    );
+    assert_eq!(before.stdout, behind.stdout);
+    assert_eq!(before.stderr, behind.stderr);
+    let said = stderr(&synth("--quiet rulse"));
+    has(&said, "did you mean the verb `rules`?");
 }
 
 /// Standard output holds the artifact and nothing else; the summary is for people.
@@ -95,13 +88,11 @@ fn overloaded(folder: &Folder) -> String {
 fn an_overloaded_workload_is_refused_with_its_proof() {
     let folder = Folder::new();
     let (workload, output) = (overloaded(&folder), folder.path("never.json"));
-    let refused = ends(
-        1,
-        &format!(
-            "--workload {workload} --preemption full --output {}",
-            output.display()
-        ),
+    let typed = format!(
+        "--workload {workload} --preemption full --output {}",
+        output.display()
     );
+    let refused = ends(1, &typed);
     assert!(refused.stdout.is_empty() && !output.exists());
     is_as_recorded("overload", &json!(stderr(&refused)));
 }
@@ -156,10 +147,8 @@ fn simulate_shows_approximations_and_succeeds() {
         let run = works(&format!("simulate {policy} --events 2e6"));
         let printed = stdout(&run);
         has(&printed, table);
-        assert!(
-            !printed.contains("NaN") && !printed.contains("REFUTED"),
-            "{printed}"
-        );
+        assert!(!printed.contains("NaN"), "{printed}");
+        assert!(!printed.contains("REFUTED"), "{printed}");
         has(&stderr(&run), note);
     }
 }
@@ -227,11 +216,9 @@ fn bad_input_gets_a_clear_error() {
 #[test]
 fn faults_of_a_workload_are_reported_together() {
     let folder = Folder::new();
-    let text = workload(
-        "server: {capacity: {cpu: 8}}",
-        "{name: big, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
-        {name: slow, demand: {cpu: 1}, arrival_rate: 1, mean_size: -2}",
-    );
+    let line = "{name: big, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
+        {name: slow, demand: {cpu: 1}, arrival_rate: 1, mean_size: -2}";
+    let text = workload("server: {capacity: {cpu: 8}}", line);
     let file = folder.write("faulty.yaml", &text);
     let report = stderr(&ends(2, &format!("--workload {file} --preemption none")));
     assert!(!report.contains("error: error:"), "{report}");
@@ -282,9 +269,8 @@ fn output_goes_where_it_is_sent() {
     // While it is held open, neither end waits for the other.
     let held = OpenOptions::new().read(true).write(true).open(&pipe);
     let mut reader = Command::new("cat");
-    let reader = reader
-        .stdin(std::fs::File::open(&pipe).unwrap())
-        .stdout(Stdio::piped());
+    let reader = reader.stdin(std::fs::File::open(&pipe).unwrap());
+    let reader = reader.stdout(Stdio::piped());
     let reader = reader.spawn().unwrap();
     assert_eq!(code(&to(pipe.to_str().unwrap())), 0);
     drop(held);
@@ -345,10 +331,8 @@ fn the_answer_is_printed_although_its_file_cannot_be_written() {
         has(&stdout(&output), answer);
         has(&stderr(&output), "cannot write /dev/full: No space left");
     }
-    let output = ends(
-        2,
-        &format!("{SECTION7} --preemption none --family msr -o /dev/full"),
-    );
+    let line = format!("{SECTION7} --preemption none --family msr -o /dev/full");
+    let output = ends(2, &line);
     has(&stderr(&output), "load");
     has(&stderr(&output), "cannot write /dev/full: No space left");
 }
@@ -394,10 +378,8 @@ fn the_optimum_bounds_all_policies() {
     let json = json(&found);
     let number = |pointer: &str| json.pointer(pointer).unwrap().as_f64().unwrap();
     let (lower, upper) = (number("/lower_bound"), number("/upper_bound_in_box"));
-    assert!(
-        lower <= 2.2366 / 1.75 && 2.2366 / 1.75 <= upper * 1.0005,
-        "{lower} {upper}"
-    );
+    assert!(lower <= 2.2366 / 1.75, "{lower} {upper}");
+    assert!(2.2366 / 1.75 <= upper * 1.0005, "{lower} {upper}");
     for (n, name) in ["first-fit", "fcfs"].iter().enumerate() {
         let at = |key: &str| number(&format!("/policies/{n}/response/{key}"));
         assert_eq!(json["policies"][n]["policy"], *name);
@@ -413,24 +395,18 @@ fn a_bound_is_proved_anew() {
     let found = works(&format!(
         "optimum models/section7.yaml --load .5 --preemption full --work 2e5 --proof {file}"
     ));
-    has(
-        &format!("{}{}", stdout(&found), stderr(&found)),
-        "exact below 0, 0, 0 jobs",
-    );
+    let line = format!("{}{}", stdout(&found), stderr(&found));
+    has(&line, "exact below 0, 0, 0 jobs");
     let proved = works(&format!("check {file}"));
-    has(
-        &format!("{}{}", stdout(&proved), stderr(&proved)),
-        "proved: no policy with preemption",
-    );
+    let line = format!("{}{}", stdout(&proved), stderr(&proved));
+    has(&line, "proved: no policy with preemption");
     let text = std::fs::read_to_string(&file).unwrap();
     let piped = fed("check -", &text);
     assert_eq!((code(&piped), stderr(&piped)), (0, stderr(&proved)));
     std::fs::write(&file, text.replace("\"bound\": 1.", "\"bound\": 2.")).unwrap();
     // As of a policy file, that it is refused is an answer.
-    has(
-        &stderr(&ends(1, &format!("check {file}"))),
-        "what is proved is 1.",
-    );
+    let said = stderr(&ends(1, &format!("check {file}")));
+    has(&said, "what is proved is 1.");
 }
 
 /// Somebody who got a policy from a colleague learns what it is for, what it does, what it promises and

@@ -26,10 +26,8 @@ impl Cluster {
         static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
         // A test that failed leaves jobs, which are cancelled here.
-        let cluster = shared
-            .as_ref()?
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let cluster = shared.as_ref()?.lock();
+        let cluster = cluster.unwrap_or_else(|poisoned| poisoned.into_inner());
         cluster.clear();
         Some(cluster)
     }
@@ -37,10 +35,8 @@ impl Cluster {
     /// One of the caller's own, with this scheduler.
     pub fn start(scheduler: &str) -> Option<Cluster> {
         if let Err(why) = there_is_one() {
-            assert!(
-                std::env::var_os(NEEDED).is_none(),
-                "{why}, and {NEEDED} is set"
-            );
+            let is_optional = std::env::var_os(NEEDED).is_none();
+            assert!(is_optional, "{why}, and {NEEDED} is set");
             // Not by a macro, whose output a passed test hides.
             let _ = writeln!(
                 std::io::stderr(),
@@ -60,11 +56,8 @@ impl Cluster {
         ]
         .map(String::from);
         let started = script().args(words).output().unwrap();
-        assert!(
-            started.status.success(),
-            "{}",
-            String::from_utf8_lossy(&started.stderr)
-        );
+        let is_running = started.status.success();
+        assert!(is_running, "{}", String::from_utf8_lossy(&started.stderr));
         Some(Cluster { folder })
     }
 

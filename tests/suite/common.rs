@@ -89,14 +89,10 @@ pub fn works(typed: &(impl Typed + ?Sized)) -> Output {
 pub fn fails(typed: &(impl Typed + ?Sized), words: &str) {
     let output = ends(2, typed);
     let (typed, said) = (typed.words(), stderr(&output));
-    assert!(
-        said.contains(words),
-        "{typed:?}: expected `{words}` in {said}"
-    );
-    assert!(
-        !said.contains("panicked") && stdout(&output).is_empty(),
-        "{typed:?}: {said}"
-    );
+    let is_told = said.contains(words);
+    assert!(is_told, "{typed:?}: expected `{words}` in {said}");
+    assert!(!said.contains("panicked"), "{typed:?}: {said}");
+    assert!(stdout(&output).is_empty(), "{typed:?}: {said}");
 }
 
 /// The program, with this on its standard input.
@@ -192,10 +188,8 @@ pub fn are_refused(valid: &Value, at: &str, table: &str, check: impl Fn(&Value) 
     for [place, lie, words] in rows(table) {
         let why = check(&with_lie(valid, &format!("{at}{place}"), lie));
         let why = why.unwrap_or_else(|| panic!("{place} = {lie} is taken"));
-        assert!(
-            why.contains(words),
-            "{place} = {lie}: expected `{words}` in {why}"
-        );
+        let is_told = why.contains(words);
+        assert!(is_told, "{place} = {lie}: expected `{words}` in {why}");
     }
 }
 

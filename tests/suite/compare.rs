@@ -19,9 +19,8 @@ fn all_results_come_from_one_run() {
     let rules = format!("fcfs,first-fit,{policy}");
     let [out, csv, html] = ["c.json", "c.csv", "c.html"].map(|n| folder.name(n));
     let files = format!("--output {out} --csv {csv} --html {html}");
-    let run = works(&format!(
-        "{SECTION_SEVEN} {rules} --loads 0.5,90% --events 5e6 {files}"
-    ));
+    let typed = format!("{SECTION_SEVEN} {rules} --loads 0.5,90% --events 5e6 {files}");
+    let run = works(&typed);
     assert!(!folder.path("c.json.partial").exists());
     let table = stdout(&run);
     has(&table, "section7.json (preempts)");
@@ -44,11 +43,8 @@ fn document_is_sound(document: &Value) {
     assert!(document["policies"][2]["digest"].is_string());
     let [low, high] = [0, 1].map(|n| &document["rankings"][n]);
     assert_eq!(low["pairs"].as_array().unwrap().len(), 3);
-    assert_eq!(
-        high["order"].as_array().unwrap().len(),
-        2,
-        "fcfs is unstable"
-    );
+    let found = high["order"].as_array().unwrap().len();
+    assert_eq!(found, 2, "fcfs is unstable");
     let pair = &high["pairs"][0];
     assert_eq!(pair["slower"], "first-fit");
     let ratio = pair["ratio"]["mean"].as_f64().unwrap();
@@ -60,17 +56,13 @@ fn document_is_sound(document: &Value) {
 fn csv_is_sound(text: &str, document: &Value, policy: &str) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(Into::into).collect();
-    assert_eq!(
-        header.join(" "),
-        "load policy type quantity value low high unit"
-    );
+    let told = header.join(" ");
+    assert_eq!(told, "load policy type quantity value low high unit");
     let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     for line in &lines {
         for number in [&line[0], &line[4], &line[5], &line[6]] {
-            assert!(
-                number.is_empty() || number.parse::<f64>().unwrap().is_finite(),
-                "{line:?}"
-            );
+            let is_number = number.is_empty() || number.parse::<f64>().unwrap().is_finite();
+            assert!(is_number, "{line:?}");
         }
     }
     let value = |load: &str, policy: &str, quantity: &str| {
@@ -85,11 +77,8 @@ fn csv_is_sound(text: &str, document: &Value, policy: &str) {
     assert_eq!(value("0.5", "fcfs", "mean_response"), of_json);
     assert_eq!(value("0.9", "fcfs", "stable"), Some(0.0));
     assert_eq!(value("0.9", "fcfs", "mean_response"), None);
-    assert_eq!(
-        value("0.9", policy, "ratio_to_fastest"),
-        None,
-        "it is the fastest"
-    );
+    let told = value("0.9", policy, "ratio_to_fastest");
+    assert_eq!(told, None, "it is the fastest");
     assert!(value("0.9", "first-fit", "ratio_to_fastest").unwrap() > 2.0);
     assert!(value("0.5", policy, "utilization.cpu").is_some());
 }
@@ -127,10 +116,8 @@ fn page_is_sound(page: &str) {
 fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     let started = Instant::now();
     while !there() {
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "no {what} after a minute"
-        );
+        let is_soon = started.elapsed() < Duration::from_secs(60);
+        assert!(is_soon, "no {what} after a minute");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -169,28 +156,22 @@ fn a_comparison_goes_on_where_it_was_cut() {
     let document = folder.json("cut.json");
     assert_eq!(document["interrupted"], true);
     let cells = document["cells"].as_array().unwrap();
-    let endings: Vec<&str> = cells
-        .iter()
-        .filter_map(|c| c["run"]["ending"].as_str())
-        .collect();
+    let endings = cells.iter().filter_map(|c| c["run"]["ending"].as_str());
+    let endings: Vec<&str> = endings.collect();
     // A cell that was cut before it had anything to tell is not there; a cut one is the last.
     assert!((1..=6).contains(&cells.len()), "{endings:?}");
     assert_eq!(endings.len(), cells.len());
     let cut_at = endings.iter().position(|ending| *ending == "interrupted");
     let finished = &endings[..cut_at.unwrap_or(endings.len())];
-    assert!(
-        finished.iter().all(|ending| *ending == "events"),
-        "{endings:?}"
-    );
+    let are_whole = finished.iter().all(|ending| *ending == "events");
+    assert!(are_whole, "{endings:?}");
     assert!(endings.len() - finished.len() <= 1, "{endings:?}");
     assert!(fs::read_to_string(page).unwrap().contains("INTERRUPTED"));
 
     let typed = format!("{typed} {cut}");
     has(&stderr(&ends(2, &typed)), "--resume");
-    has(
-        &stderr(&ends(2, &format!("{typed} --resume --seed 7"))),
-        "seed: 1 there, 7 here",
-    );
+    let said = stderr(&ends(2, &format!("{typed} --resume --seed 7")));
+    has(&said, "seed: 1 there, 7 here");
 
     let mut text = fs::read_to_string(&partial).unwrap();
     text.push_str("{\"policy\":\"fcfs\",\"load\":0.8,\"run\":{\"se");
@@ -238,24 +219,16 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     let misfit = folder.policy("vms");
     let rules = format!("first-fit,{misfit}");
     let html = folder.name("c.html");
-    let run = ends(
-        1,
-        &format!("{SECTION_SEVEN} {rules} --loads .5,.6 --events 6e5 --html {html}"),
-    );
+    let typed = format!("{SECTION_SEVEN} {rules} --loads .5,.6 --events 6e5 --html {html}");
+    let run = ends(1, &typed);
     let table = stdout(&run);
-    has(
-        &table,
-        "At ρ = 0.5 and ρ = 0.6 vms.json: the policy was made for other job types",
-    );
+    let expected = "At ρ = 0.5 and ρ = 0.6 vms.json: the policy was made for other job types";
+    has(&table, expected);
     has(&table, "At ρ = 0.6 only first-fit has a mean");
-    has(
-        &fs::read_to_string(html).unwrap(),
-        "made for other job types",
-    );
-    fails(
-        &format!("{SECTION_SEVEN} {misfit} --loads .5"),
-        "no policy can run",
-    );
+    let string = fs::read_to_string(html).unwrap();
+    has(&string, "made for other job types");
+    let typed = format!("{SECTION_SEVEN} {misfit} --loads .5");
+    fails(&typed, "no policy can run");
 }
 
 /// What can be known to be wrong is said before anything runs.
@@ -297,35 +270,23 @@ fn results_replace_neither_each_other_nor_what_is_read() {
     let comparing = format!("compare --workload {workload} --policies {policy}");
     for option in ["--output", "--csv", "--html"] {
         for read in [&policy, &workload] {
-            fails(
-                &format!("{comparing} {option} {read}"),
-                "would be overwritten",
-            );
+            let typed = format!("{comparing} {option} {read}");
+            fails(&typed, "would be overwritten");
         }
     }
     for twice in [&link, &x_too] {
-        fails(
-            &format!("{comparing} --csv {x} --html {twice}"),
-            "a file of its own",
-        );
+        let typed = format!("{comparing} --csv {x} --html {twice}");
+        fails(&typed, "a file of its own");
     }
-    fails(
-        &format!("{comparing} --output {x} --csv {partial}"),
-        "a file of its own",
-    );
-    fails(
-        &format!("simulate {policy} --output {policy}"),
-        "would be overwritten",
-    );
+    let typed = format!("{comparing} --output {x} --csv {partial}");
+    fails(&typed, "a file of its own");
+    let typed = format!("simulate {policy} --output {policy}");
+    fails(&typed, "would be overwritten");
     let making = format!("--workload {workload} --preemption full");
-    fails(
-        &format!("{making} --output {workload}"),
-        "would be overwritten",
-    );
-    assert_eq!(
-        before,
-        [&policy, &workload].map(|file| fs::read(file).unwrap())
-    );
+    let typed = format!("{making} --output {workload}");
+    fails(&typed, "would be overwritten");
+    let expected = [&policy, &workload].map(|file| fs::read(file).unwrap());
+    assert_eq!(before, expected);
     let output = works(&format!("{making} --family msr --work 4e6 -q --output -"));
     assert!(stdout(&output).starts_with("{\n  \"format\": \"synth-policy\""));
 }

@@ -99,9 +99,8 @@ fn a_run_confirms_the_claims() {
     };
     let run = simulate(&cluster, &rule, &settings, |_| ()).unwrap();
     let verdicts = judge(&artifact, &cluster, &run);
-    let examined = verdicts
-        .iter()
-        .filter(|j| j.verdict != Verdict::NotExamined);
+    let examined = verdicts.iter();
+    let examined = examined.filter(|j| j.verdict != Verdict::NotExamined);
     let confirmed = examined.clone().filter(|j| j.verdict == Verdict::Confirmed);
     assert_eq!(confirmed.count(), 8, "{:?}", examined.collect::<Vec<_>>());
     // A claim that is a tenth off does not survive.
@@ -178,10 +177,8 @@ fn the_command_says_what_is_wrong() {
         let said = works(typed);
         has(&(stdout(&said) + &stderr(&said)), expected);
     }
-    ends(
-        1,
-        &format!("check {policy} --workload models/three_servers.yaml"),
-    );
+    let line = format!("check {policy} --workload models/three_servers.yaml");
+    ends(1, &line);
 }
 
 /// Laws of the same mean, 1, and the standard deviations that the paper tells (1.84; 10.61 for a mean of 3.58). Of the
@@ -198,11 +195,8 @@ fn laws_to_try_are_those_of_the_paper() {
     ] {
         let law = trial.law(&own);
         assert!((law.mean() - 1.0).abs() < 1e-9, "{trial:?}");
-        assert!(
-            (law.scv().sqrt() / deviation - 1.0).abs() < 0.005,
-            "{trial:?} {}",
-            law.scv()
-        );
+        let is_near = (law.scv().sqrt() / deviation - 1.0).abs() < 0.005;
+        assert!(is_near, "{trial:?} {}", law.scv());
     }
 }
 
@@ -276,9 +270,8 @@ impl Interpreter {
         assert_eq!(self.queue.audit(), Ok(()));
         let number = |job: Job| self.jobs.iter().rposition(|own| *own == Some(job)).unwrap();
         let changes = self.queue.changes().iter();
-        let changes = changes
-            .map(|change| (change.server, change.job.map(number)))
-            .collect();
+        let changes = changes.map(|change| (change.server, change.job.map(number)));
+        let changes = changes.collect();
         if let Event::Departure(job) = event {
             self.jobs[job] = None;
         }
@@ -292,9 +285,8 @@ fn record() -> Vector {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
     let mut steps = Vec::new();
     for _ in 0..300 {
-        let there: Vec<usize> = (0..interpreter.jobs.len())
-            .filter(|n| interpreter.jobs[*n].is_some())
-            .collect();
+        let there = (0..interpreter.jobs.len()).filter(|n| interpreter.jobs[*n].is_some());
+        let there: Vec<usize> = there.collect();
         let working = |n: &&usize| {
             let job = interpreter.jobs[**n];
             (0..30).any(|s| interpreter.queue.current(s) == job)
@@ -334,12 +326,7 @@ fn vectors_are_reproduced() {
     for (n, step) in vector.steps.iter().enumerate() {
         assert_eq!(&interpreter.step(step.event), step, "step {n}");
     }
-    assert!(
-        vector
-            .steps
-            .iter()
-            .filter(|step| step.changes.len() > 1)
-            .count()
-            > 20
-    );
+    let many_change = vector.steps.iter().filter(|step| step.changes.len() > 1);
+    let many_change = many_change.count() > 20;
+    assert!(many_change);
 }

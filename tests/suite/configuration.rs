@@ -19,20 +19,16 @@ fn a_site_by_its_file_and_by_its_commands() {
     // This one has no accounting, and so no jobs of the past.
     let slurm = cluster.slurm("synth");
     let why = slurm.export("now-4weeks").unwrap_err().to_string();
-    assert!(
-        why.starts_with("sacct ended with exit code 1: Slurm accounting storage is disabled"),
-        "{why}"
-    );
+    let is_told =
+        why.starts_with("sacct ended with exit code 1: Slurm accounting storage is disabled");
+    assert!(is_told, "{why}");
     let (texts, remarks) = slurm.set_up();
     for name in ["config.txt", "nodes.txt", "partitions.txt"] {
         assert!(texts.contains_key(name), "{name}");
     }
-    assert!(
-        remarks
-            .iter()
-            .any(|own| own.starts_with("`sacctmgr -P show qos`: sacctmgr ended")),
-        "{remarks:?}"
-    );
+    let mut all = remarks.iter();
+    let is_told = all.any(|own| own.starts_with("`sacctmgr -P show qos`: sacctmgr ended"));
+    assert!(is_told, "{remarks:?}");
     let mut shown = of_texts(&texts).unwrap();
     // scontrol prints the defaults as well.
     for site in [&mut file, &mut shown] {
@@ -40,14 +36,9 @@ fn a_site_by_its_file_and_by_its_commands() {
         site.options.clear();
     }
     assert_eq!(file, shown);
-    assert_eq!(
-        (
-            file.nodes.len(),
-            file.partitions.len(),
-            file.cluster.as_str()
-        ),
-        (4, 3, "synthtest")
-    );
+    assert_eq!(file.nodes.len(), 4);
+    assert_eq!(file.partitions.len(), 3);
+    assert_eq!(file.cluster.as_str(), "synthtest");
     assert_eq!(file.nodes[0].has.get("mem"), Some(15_000));
 
     // What is typed is what was requested.

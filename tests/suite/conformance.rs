@@ -128,75 +128,20 @@ impl Interpreter {
 
 /// Markovian Service Rate policies: file name, preemption, route, backfilling, empty slots.
 fn variants() -> Vec<(&'static str, SynthesisOptions)> {
-    let with = |preemption, route: &str, backfill, empty_slots| SynthesisOptions {
+    let row = |[name, preemption, route, backfill, empty_slots]: [&'static str; 5]| {
+        let preemption = serde_json::from_value(preemption.into()).unwrap();
+        let mut options = SynthesisOptions::new(preemption);
         // With full preemption there is no route to choose.
-        route: (preemption != Preemption::Full).then(|| route.parse::<Route>().unwrap()),
-        setup_rate: (preemption == Preemption::Setup).then_some(10.0),
-        backfill,
-        empty_slots,
-        ..SynthesisOptions::new(preemption)
+        let has_route = preemption != Preemption::Full;
+        options.route = has_route.then(|| route.parse::<Route>().unwrap());
+        options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
+        options.backfill = serde_json::from_value(backfill.into()).unwrap();
+        options.empty_slots = serde_json::from_value(empty_slots.into()).unwrap();
+        (name, options)
     };
-    use Preemption::{Full, None, Setup};
-    vec![
-        (
-            "msr-full",
-            with(
-                Full,
-                "sequential-eager",
-                Backfill::None,
-                EmptySlots::Release,
-            ),
-        ),
-        (
-            "msr-full-backfill",
-            with(
-                Full,
-                "sequential-eager",
-                Backfill::FirstFit,
-                EmptySlots::Release,
-            ),
-        ),
-        (
-            "msr-none-analysed",
-            with(
-                None,
-                "sequential-eager",
-                Backfill::None,
-                EmptySlots::Phantom,
-            ),
-        ),
-        (
-            "msr-none-late",
-            with(None, "concurrent-late", Backfill::None, EmptySlots::Release),
-        ),
-        (
-            "msr-none-backfill",
-            with(
-                None,
-                "concurrent-eager",
-                Backfill::FirstFit,
-                EmptySlots::Release,
-            ),
-        ),
-        (
-            "msr-setup-analysed",
-            with(
-                Setup,
-                "concurrent-late",
-                Backfill::None,
-                EmptySlots::Phantom,
-            ),
-        ),
-        (
-            "msr-setup-backfill",
-            with(
-                Setup,
-                "sequential-eager",
-                Backfill::FirstFit,
-                EmptySlots::Release,
-            ),
-        ),
-    ]
+    crate::common::rows(include_str!("tables/variants.txt"))
+        .map(row)
+        .collect()
 }
 
 fn path(name: &str) -> String {
@@ -234,13 +179,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     // Some of these do not keep up with more.
     let light = workload.scaled(0.3).unwrap();
     let of_light = |name| by_name(name, &light.clone().into());
-    let plain = [
-        "fcfs",
-        "first-fit",
-        "most-servers-first",
-        "least-servers-first",
-        "easy-by-mean",
-    ];
+    let plain = "fcfs first-fit most-servers-first least-servers-first easy-by-mean".split(' ');
     all.extend(plain.map(|name| (name, chosen(&light, fixed(of_light(name))))));
     let timers = RandomizedTimersConfig { rate: 1.0 };
     let timers = chosen(&light, fixed(timers.into()));
@@ -260,27 +199,19 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     if let Family::AdaptiveMsr(policy) = &mut draining {
         (policy.switching.drain, policy.switching.let_in) = (1.0, 0.8);
     }
+    let (overlapping, only) = (chosen(&lighter, turns(true, false)), Families::Only);
     all.extend([
         ("static-quickswap", chosen(&lighter, turns(false, false))),
-        (
-            "static-quickswap-overlap",
-            chosen(&lighter, turns(true, false)),
-        ),
+        ("static-quickswap-overlap", overlapping),
         (
             "static-quickswap-strict",
             chosen(&light, turns(false, true)),
         ),
-        (
-            "adaptive-quickswap",
-            chosen(&lighter, Families::Fixed(Box::new(adaptive))),
-        ),
+        ("adaptive-quickswap", chosen(&lighter, fixed(adaptive))),
         ("adaptive-msr", adaptive_msr),
         ("adaptive-msr-draining", chosen(&lighter, fixed(draining))),
-        ("tdc", chosen(&lighter, Families::Only(&["tdc"]))),
-        (
-            "reserving",
-            chosen(&lighter, Families::Only(&["reserving"])),
-        ),
+        ("tdc", chosen(&lighter, only(&["tdc"]))),
+        ("reserving", chosen(&lighter, only(&["reserving"]))),
         ("guarded", chosen(&light, fixed(guarded.into()))),
     ]);
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
@@ -375,20 +306,11 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
   {name: four, demand: {cpu: 4}, arrival_rate: .2, mean_size: 1}]}";
     let filling = Workload::parse(filling, "filling").unwrap().workload;
     let fixed = |policy: Family| Families::Fixed(Box::new(policy));
-    let mut all = vec![
-        (
-            "max-weight",
-            chosen(
-                &workload.scaled(0.5).unwrap(),
-                fixed(weights.clone().into()),
-            ),
-        ),
-        (
-            "server-filling",
-            chosen(&filling, fixed(ServerFillingConfig {}.into())),
-        ),
-    ];
-    all.extend(with_setups(&workload.scaled(0.5).unwrap(), weights));
+    let half = workload.scaled(0.5).unwrap();
+    let by_weight = chosen(&half, fixed(weights.clone().into()));
+    let filled = chosen(&filling, fixed(ServerFillingConfig {}.into()));
+    let mut all = vec![("max-weight", by_weight), ("server-filling", filled)];
+    all.extend(with_setups(&half, weights));
     all
 }
 
@@ -400,11 +322,8 @@ fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static s
         eagerness: 1.0,
         haste: 0.5,
     };
-    let options = SynthesisOptions {
-        setup_rate: Some(10.0),
-        route: Some("sequential-late".parse().unwrap()),
-        ..SynthesisOptions::new(Preemption::Setup)
-    };
+    let mut options = SynthesisOptions::new(Preemption::Setup);
+    (options.setup_rate, options.route) = (Some(10.0), Some("sequential-late".parse().unwrap()));
     let guard = synthesized(workload, &options).policy;
     let guarded = GuardedConfig {
         rule: Box::new(rule.clone().into()),
@@ -451,10 +370,8 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let Family::Backfilling(largest) = by_name("most-servers-first", &fleet) else {
         panic!("it is backfilling")
     };
-    let keeping = BackfillingConfig {
-        reserve: 1.0,
-        ..largest.clone()
-    };
+    let mut keeping = largest.clone();
+    keeping.reserve = 1.0;
     let guarded = GuardedConfig {
         rule: Box::new(by_name("first-fit", &fleet)),
         guard: Guard::Partition(partition.clone()),
@@ -485,33 +402,18 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         weights: vec![1.0],
         switching_rate: None,
     };
+    let half = fleet.scaled(0.5).unwrap();
+    let by_mean = |fleet: &Fleet| with(fleet, Some(by_name("easy-by-mean", fleet)));
+    let by_limit = with(&limited, Some(by_name("easy-backfill", &limited)));
     vec![
-        (
-            "fleet-partition",
-            with(&fleet.scaled(0.5).unwrap(), Some(partition.into())),
-        ),
+        ("fleet-partition", with(&half, Some(partition.into()))),
         ("fleet-keeping", with(&fleet, Some(keeping.into()))),
-        (
-            "fleet-guarded",
-            with(&fleet.scaled(0.5).unwrap(), Some(guarded.into())),
-        ),
-        (
-            "fleet-zone",
-            with(&fleet.scaled(0.5).unwrap(), Some(zone.into())),
-        ),
-        (
-            "fleet-easy-by-mean",
-            with(&fleet, Some(by_name("easy-by-mean", &fleet))),
-        ),
+        ("fleet-guarded", with(&half, Some(guarded.into()))),
+        ("fleet-zone", with(&half, Some(zone.into()))),
+        ("fleet-easy-by-mean", by_mean(&fleet)),
         ("fleet-gangs", with(&gangs, Some(teams.into()))),
-        (
-            "fleet-gangs-easy",
-            with(&gangs, Some(by_name("easy-by-mean", &gangs))),
-        ),
-        (
-            "fleet-easy-backfill",
-            with(&limited, Some(by_name("easy-backfill", &limited))),
-        ),
+        ("fleet-gangs-easy", by_mean(&gangs)),
+        ("fleet-easy-backfill", by_limit),
         ("fleet-gangs-order", with(&promising, Some(ordered.into()))),
     ]
 }
@@ -521,14 +423,12 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
         Families::Fixed(policy) => (policy.preempts(), policy.setup_rate()),
         _ => (false, None),
     };
-    let options = SynthesisOptions {
-        setup_rate,
-        ..SynthesisOptions::new(match (preempts, setup_rate) {
-            (true, None) => Preemption::Full,
-            (true, Some(_)) => Preemption::Setup,
-            (false, _) => Preemption::None,
-        })
-    };
+    let mut options = SynthesisOptions::new(match (preempts, setup_rate) {
+        (true, None) => Preemption::Full,
+        (true, Some(_)) => Preemption::Setup,
+        (false, _) => Preemption::None,
+    });
+    options.setup_rate = setup_rate;
     let choice = ChoiceOptions::new(families, 4_000_000, 1);
     let synthesis = synthesized(workload, &options);
     choose(
@@ -551,11 +451,8 @@ fn record(artifact: &Artifact) -> Vector {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
     let mut steps = Vec::new();
     while steps.len() < 150 {
-        let ringing = interpreter
-            .system
-            .clocks()
-            .iter()
-            .position(|rate| *rate > 0.0);
+        let mut ringing = interpreter.system.clocks().iter();
+        let ringing = ringing.position(|rate| *rate > 0.0);
         let (event, job) = match random.random_range(0..10) {
             0..5 => (Event::Arrival(random.random_range(0..types)), None),
             5..8 if !running.is_empty() => {
@@ -628,29 +525,5 @@ fn vectors_are_reproduced() {
         }
         assert!(starts > 20, "{name} does something");
     }
-    let all = [
-        "adaptive-msr",
-        "adaptive-quickswap",
-        "backfilling",
-        "conservative-backfill",
-        "easy-backfill",
-        "easy-by-mean",
-        "fcfs",
-        "first-fit",
-        "guarded",
-        "least-servers-first",
-        "max-weight",
-        "max-weight-setup",
-        "most-servers-first",
-        "msr",
-        "partition",
-        "pooled",
-        "randomized-timers",
-        "reserving",
-        "server-filling",
-        "static-quickswap",
-        "strict-priority",
-        "tdc",
-    ];
-    assert_eq!(kinds, BTreeSet::from(all));
+    assert_eq!(kinds, include_str!("tables/families.txt").lines().collect());
 }

@@ -83,24 +83,13 @@ fn claims_about_completions_are_approximate_where_jobs_are_alike() {
         (summary, done(&["simulate", &to, "--events", "3e6"]))
     };
     let (summary, printed) = msr("", ", alike: .85");
-    has(
-        &summary,
-        "as if arrivals were Poisson and sizes independent",
-    );
-    assert!(
-        judged(&printed, "working time").contains("approximate, off by"),
-        "{printed}"
-    );
+    let expected = "as if arrivals were Poisson and sizes independent";
+    has(&summary, expected);
+    has(judged(&printed, "working time"), "approximate, off by");
     let (summary, printed) = msr(COMMON, "");
     has(&summary, "as if arrivals were Poisson (loads");
-    assert!(
-        judged(&printed, "working time").contains("confirmed"),
-        "{printed}"
-    );
-    assert!(
-        judged(&printed, "mean response").contains("approximate, off by"),
-        "{printed}"
-    );
+    has(judged(&printed, "working time"), "confirmed");
+    has(judged(&printed, "mean response"), "approximate, off by");
 }
 
 #[test]
@@ -118,9 +107,7 @@ fn a_policy_for_another_modulation_is_refused() {
     std::fs::write(&from, workload("", SERVER, "")).unwrap();
     let refused = ends(1, &["check", &to, "--workload", &from]);
     let printed = stdout(&refused) + &stderr(&refused);
-    assert!(
-        printed.contains("workload.modulation: made for {")
-            && printed.contains("but the workload has none"),
-        "{printed}"
-    );
+    let is_told = printed.contains("workload.modulation: made for {")
+        && printed.contains("but the workload has none");
+    assert!(is_told, "{printed}");
 }

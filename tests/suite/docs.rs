@@ -208,11 +208,8 @@ fn run(document: &Path, text: &str) {
             .unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
         let place = format!("{}: $ {typed}", document.display());
-        assert_eq!(
-            output.status.code(),
-            Some(step.code),
-            "{place}\nprinted:\n{printed}"
-        );
+        let found = output.status.code();
+        assert_eq!(found, Some(step.code), "{place}\nprinted:\n{printed}");
         let mut lines = printed.lines().map(words);
         for shown in compared(&step, is_other) {
             assert!(

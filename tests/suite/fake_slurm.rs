@@ -22,27 +22,17 @@ impl Fake {
         }
         let fake = Fake { folder };
         fake.queue("");
-        let node = [
-            ("NodeList", "n1"),
-            ("StateComplete", "idle"),
-            ("CPUsState", "0/20/0/20"),
-            ("Memory", "15000"),
-            ("AllocMem", "0"),
-            ("Gres", "(null)"),
-            ("GresUsed", "(null)"),
-            ("Reason", "none"),
-        ];
+        let node = crate::common::rows(include_str!("tables/node_row.txt"));
+        let node: Vec<_> = node.map(|[name, cell]| (name, cell)).collect();
         fake.table("sinfo", Nodes::columns(), &row(Nodes::columns(), &node));
-        fake.script(
-            "scontrol",
-            "case \"$*\" in
+        let text = "case \"$*\" in
 --version) echo slurm-wlm 22.05.8 ;;
 'show config') echo 'ClusterName = fake'; echo 'BOOT_TIME = 2026-11-25T17:35:22' ;;
 'show partition synth') echo 'PartitionName=synth'; echo '   Nodes=n1'; echo '   State=UP TotalCPUs=20' ;;
 'show partition '*) echo \"Partition $3 not found\"; exit 1 ;;
 *) echo \"$*\" >> \"$0.log\" ;;
-esac",
-        );
+esac";
+        fake.script("scontrol", text);
         fake
     }
 
@@ -73,15 +63,10 @@ esac",
     }
 
     fn table(&self, name: &str, columns: &[(&str, &str, usize)], rows: &str) {
-        let titles: Vec<(&str, &str)> = columns
-            .iter()
-            .map(|(name, title, _)| (*name, *title))
-            .collect();
-        std::fs::write(
-            self.folder.path().join(format!("{name}.titles")),
-            row(columns, &titles),
-        )
-        .unwrap();
+        let titles = columns.iter().map(|(name, title, _)| (*name, *title));
+        let titles: Vec<(&str, &str)> = titles.collect();
+        let joined = self.folder.path().join(format!("{name}.titles"));
+        std::fs::write(joined, row(columns, &titles)).unwrap();
         let new = self.folder.path().join(format!("{name}.rows.new"));
         std::fs::write(&new, rows).unwrap();
         std::fs::rename(new, self.folder.path().join(format!("{name}.rows"))).unwrap();
@@ -99,29 +84,8 @@ esac",
 
 /// A row of `squeue`: each column as it is in `cells`, or as a held job of one CPU has it.
 pub fn job(cells: &[(&str, &str)]) -> String {
-    let usual = [
-        ("JobArrayID", "17"),
-        ("SubmitTime", "2026-11-25T17:54:42"),
-        ("EligibleTime", "N/A"),
-        ("StateCompact", "PD"),
-        ("PriorityLong", "0"),
-        ("Reason", "JobHeldUser"),
-        ("NumNodes", "1"),
-        ("NumTasks", "1"),
-        ("MaxNodes", "1"),
-        ("NTPerNode", "0"),
-        ("MinMemory", "10M"),
-        ("tres-alloc", "cpu=1,mem=10M,node=1,billing=1"),
-        ("tres-per-node", "N/A"),
-        ("tres-per-job", "N/A"),
-        ("tres-per-task", "N/A"),
-        ("tres-per-socket", "N/A"),
-        ("TimeLimit", "UNLIMITED"),
-        ("Partition", "synth"),
-        ("UserName", "ann"),
-        ("Name", "wrap"),
-        ("NodeList", ""),
-    ];
+    let usual = crate::common::rows(include_str!("tables/queue_row.txt"));
+    let usual: Vec<_> = usual.map(|[name, cell]| (name, cell)).collect();
     row(SlurmQueue::columns(), &[cells, &usual].concat())
 }
 

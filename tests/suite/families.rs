@@ -43,10 +43,8 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     assert_eq!(artifact["evidence"]["proven"], true);
     let choice = &folder.json("log.json")["choice"];
     let candidates = choice["candidates"].as_array().unwrap();
-    let names: Vec<&str> = candidates
-        .iter()
-        .map(|c| c["name"].as_str().unwrap())
-        .collect();
+    let names = candidates.iter().map(|c| c["name"].as_str().unwrap());
+    let names: Vec<&str> = names.collect();
     for name in words("msr adaptive-quickswap first-fit most-servers-first") {
         let other = candidates.iter().find(|c| c["name"] == name);
         let other = other.unwrap_or_else(|| panic!("{name} in {names:?}"));
@@ -103,10 +101,8 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
         let mut rows = table.lines().map(cells).filter(|row| row.len() > 4);
         let row = rows.find(|row| row[0] == threshold).unwrap();
         let found: f64 = row[1].parse().unwrap();
-        assert!(
-            (found / exact - 1.0).abs() < 1e-5,
-            "{found}, not {exact}: {table}"
-        );
+        let is_near = (found / exact - 1.0).abs() < 1e-5;
+        assert!(is_near, "{found}, not {exact}: {table}");
     }
 }
 
@@ -117,9 +113,8 @@ fn one_type_is_chosen_for_too() {
     let job = "{name: a, demand: {cpu: 1}, arrival_rate: 3.6, mean_size: 1}";
     let file = four_cpus(&folder, job);
     for seed in [1, 2, 4, 7] {
-        works(&format!(
-            "{file} --preemption none --work 5e6 --seed {seed}"
-        ));
+        let typed = format!("{file} --preemption none --work 5e6 --seed {seed}");
+        works(&typed);
     }
     // Nothing settles in so few events: what is proved to be stable is taken.
     let printed = stderr(&works(&format!("{file} --preemption none --work 1e3")));
@@ -130,12 +125,10 @@ fn one_type_is_chosen_for_too() {
 #[test]
 fn of_what_is_too_rare_nothing_is_claimed() {
     let folder = Folder::new();
-    let file = four_cpus(
-        &folder,
-        "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1}
+    let text = "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1}
         {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}
-        {name: rare, demand: {cpu: 3}, arrival_rate: .000001, mean_size: 1}",
-    );
+        {name: rare, demand: {cpu: 3}, arrival_rate: .000001, mean_size: 1}";
+    let file = four_cpus(&folder, text);
     let artifact = json(&works(&format!(
         "{file} --preemption none --family quickswap --work 2e7"
     )));
@@ -204,10 +197,8 @@ fn what_settles_is_taken_beside_slow_rules() {
     for other in choice["candidates"].as_array().unwrap().iter().skip(1) {
         let ratio = &other["ratio"];
         let most = ratio["mean"].as_f64().zip(ratio["half_width"].as_f64());
-        assert!(
-            most.is_none_or(|(mean, width)| mean + width >= 0.99),
-            "{other}"
-        );
+        let is_most = most.is_none_or(|(mean, width)| mean + width >= 0.99);
+        assert!(is_most, "{other}");
     }
 }
 
@@ -295,10 +286,8 @@ fn what_is_constant_is_claimed_as_it_is() {
     let jobs = job("t", 1, 2, 4) + &job("w", 4, 16, 8);
     let two = workload("server: {capacity: {cpu: 8}}\nstart_latency: .5", &jobs);
     let (artifact, _) = stands(&two, "--work 4e6");
-    assert!(
-        claimed(&artifact, "mean_number") >= 2.25 + 0.53125,
-        "{artifact}"
-    );
+    let is_above = claimed(&artifact, "mean_number") >= 2.25 + 0.53125;
+    assert!(is_above, "{artifact}");
 }
 
 /// A rule that asks for what the workload says is not known does not run.
@@ -429,25 +418,18 @@ fn with_setups_the_best_of_all_is_chosen() {
 #[test]
 fn small_workloads_have_policies() {
     let folder = Folder::new();
-    let text = workload(
-        "server: {capacity: {cpu: 2, gpu: 2}}",
-        "{name: a, demand: {cpu: 1}, arrival_rate: .1, mean_size: 1}
-        {name: c, demand: {gpu: 1}, arrival_rate: .4, mean_size: 3}",
-    );
+    let line = "{name: a, demand: {cpu: 1}, arrival_rate: .1, mean_size: 1}
+        {name: c, demand: {gpu: 1}, arrival_rate: .4, mean_size: 3}";
+    let text = workload("server: {capacity: {cpu: 2, gpu: 2}}", line);
     let file = folder.write("w.yaml", &text);
-    works(&format!(
-        "{file} --preemption full --family tuned-max-weight --work 1e6"
-    ));
-    let text = workload(
-        "servers: [{name: x, count: 1, capacity: {cpu: 1}}]",
-        "{name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}",
-    );
+    let typed = format!("{file} --preemption full --family tuned-max-weight --work 1e6");
+    works(&typed);
+    let line = "{name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}";
+    let text = workload("servers: [{name: x, count: 1, capacity: {cpu: 1}}]", line);
     let file = folder.write("w.yaml", &text);
     works(&format!("{file} --preemption none --work 1e6"));
-    fails(
-        &format!("{file} --preemption none --family partition"),
-        "here is one server",
-    );
+    let typed = format!("{file} --preemption none --family partition");
+    fails(&typed, "here is one server");
 }
 
 /// How far policies are above what none can beat: two servers of an M/M/2 are one server of two cpus, and no policy has less than
@@ -486,10 +468,8 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     // Where sizes are known it is for policies that look at them.
     let known = format!("known: size\n{one}");
     let (said, floor) = chosen("known.yaml", &known, "");
-    has(
-        &said.replace('\n', " "),
-        "whatever it knows of sizes, has less",
-    );
+    let changed = said.replace('\n', " ");
+    has(&changed, "whatever it knows of sizes, has less");
     assert_eq!(floor["knows_sizes"], true);
     let bound = works(&format!("optimum {} -o -", folder.name("known.yaml")));
     assert_eq!(floor["least"], json(&bound)["lower_bound"]);
@@ -499,11 +479,8 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     let found = folder.name("full.json");
     works(&format!("{full} -o {found} --log {log}"));
     let candidates = folder.json("log.json")["choice"]["candidates"].clone();
-    let mut names = candidates
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|own| &own["name"]);
+    let names = candidates.as_array().unwrap().iter();
+    let mut names = names.map(|own| &own["name"]);
     assert!(names.any(|name| name == "backfilling"), "{candidates}");
     works(&format!("check {found}"));
     let phases = "models/section7_phases.yaml --preemption none --work 2e6 -q";

@@ -9,9 +9,8 @@ fn comparisons_show_short_numbers() {
     let folder = Folder::new();
     let base = "compare --workload models/one_or_all.yaml --events 2e5 --policies msfq,first-fit";
     let page = folder.name("r.html");
-    synth(&format!(
-        "{base},server-filling --loads .25279,.4 --html {page}"
-    ));
+    let typed = format!("{base},server-filling --loads .25279,.4 --html {page}");
+    synth(&typed);
     let page = String::from_utf8(folder.bytes("r.html")).unwrap();
     let is_long = |word: &str| {
         word.split_once('.')
@@ -19,9 +18,7 @@ fn comparisons_show_short_numbers() {
     };
     let mut words = page.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     assert_eq!(words.find(|word| is_long(word)), None);
-    fails(
-        "compare --workload models/amdahl_training.yaml --policies equi --loads .2",
-        "leave it out",
-    );
+    let typed = "compare --workload models/amdahl_training.yaml --policies equi --loads .2";
+    fails(typed, "leave it out");
     fails(&format!("{base} --rates 2"), "--loads");
 }

@@ -58,10 +58,8 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
     }
     let loads = offered.iter().zip(&served).map(|(b, s)| b / s);
     is_near(loads.fold(0.0, f64::max), certificate.load);
-    assert!(
-        worth * certificate.load <= 1.0 + 1e-9,
-        "{worth} {certificate:?}"
-    );
+    let is_within = worth * certificate.load <= 1.0 + 1e-9;
+    assert!(is_within, "{worth} {certificate:?}");
     certificate.load
 }
 
@@ -107,10 +105,9 @@ fn a_single_server_is_a_fleet_of_one() {
 /// much for each of them.
 #[test]
 fn shapes_that_are_alike_are_one() {
-    let apart = mixed(
-        "  - {name: a, count: 2, capacity: {cpu: 3, gpu: 1}}
-  - {name: b, count: 3, capacity: {cpu: 3, gpu: 1}}\n",
-    );
+    let text = "  - {name: a, count: 2, capacity: {cpu: 3, gpu: 1}}
+  - {name: b, count: 3, capacity: {cpu: 3, gpu: 1}}\n";
+    let apart = mixed(text);
     let together = mixed("  - {count: 5, capacity: {cpu: 3, gpu: 1}}\n");
     let (apart, together) = (read(&apart).unwrap(), read(&together).unwrap());
     is_near(load(&apart), load(&together));
@@ -134,10 +131,9 @@ jobs:
 jobs:
   - {name: web, demand: {cpu: 1}, arrival_rate: 2.5, mean_size: 1}
   - {name: learn, demand: {cpu: 1, gpu: 1}, arrival_rate: .5, mean_size: 1}\n";
-    let idle = mixed(
-        "  - {name: big, count: 1, capacity: {cpu: 8}}
-  - {name: idle, count: 9, capacity: {cpu: 1, gpu: 1}}\n",
-    );
+    let line = "  - {name: big, count: 1, capacity: {cpu: 8}}
+  - {name: idle, count: 9, capacity: {cpu: 1, gpu: 1}}\n";
+    let idle = mixed(line);
     for text in [packing, scarce, &idle] {
         is_near(load(&read(text).unwrap()), 0.5);
     }
@@ -219,11 +215,8 @@ fn faulty_policies_are_refused_at_their_place() {
         /servers/0/capacity/cpu | 2 | evidence.
         /jobs/2/arrivals/rate | 1 | policy.partition: the policy is unstable";
     are_refused(&valid, "/workload", table, refusal::<Multiresource>);
-    lies(
-        &valid,
-        "",
-        &format!("/evidence/prices | {swapped} | a job of type"),
-    );
+    let text = format!("/evidence/prices | {swapped} | a job of type");
+    lies(&valid, "", &text);
 }
 
 /// Every number, one by one a thousandth larger.
@@ -305,10 +298,8 @@ fn a_fleet_from_the_command_line() {
     has(&stderr(&valid), "48 servers of 2 shapes");
     let other = folder.write("other.yaml", &text(MODEL).replace("count: 40", "count: 41"));
     let refused = ends(1, &format!("check {file} --workload {other}"));
-    has(
-        &stderr(&refused),
-        "workload.servers[0].count: `big`: made for 40",
-    );
+    let said = stderr(&refused);
+    has(&said, "workload.servers[0].count: `big`: made for 40");
 }
 
 /// A comparison by simulation that would take more than 1 GiB is refused before it begins.
@@ -323,8 +314,6 @@ fn a_fleet_that_is_too_large_to_simulate_is_refused() {
     let text = workload(servers, &jobs.collect::<Vec<_>>().join("\n"));
     let file = folder.write("large.yaml", &text);
     let output = folder.name("p.json");
-    fails(
-        &format!("{file} --preemption none -o {output}"),
-        "GiB of memory, and 1 GiB is allowed",
-    );
+    let typed = format!("{file} --preemption none -o {output}");
+    fails(&typed, "GiB of memory, and 1 GiB is allowed");
 }

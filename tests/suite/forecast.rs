@@ -36,9 +36,8 @@ fn forecasts_are_scored_on_a_log_with_a_map() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(500, true));
     let document = folder.name("f.json");
-    let run = works(&format!(
-        "forecast {file} --policy easy+saf --map -o {document}"
-    ));
+    let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
+    let run = works(&typed);
     let printed = stdout(&run);
     for words in [
         "nine of ten",
@@ -54,14 +53,10 @@ fn forecasts_are_scored_on_a_log_with_a_map() {
     assert_eq!(found["forecasts"].as_array().unwrap().len(), counted);
     assert!(record["error"].as_f64() < record["error_by_limits"].as_f64());
     assert!(found["map"]["cells"].as_array().unwrap().len() > 1);
-    works(&format!(
-        "forecast {file} --policy easy+saf --map -o {document}"
-    ));
-    assert_eq!(
-        folder.json("f.json"),
-        found,
-        "nothing is drawn by the clock"
-    );
+    let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
+    works(&typed);
+    let told = folder.json("f.json");
+    assert_eq!(told, found, "nothing is drawn by the clock");
 }
 
 #[test]
@@ -70,19 +65,13 @@ fn what_a_log_does_not_tell_is_said() {
     let bare = folder.write("bare.swf", &log(300, false));
     let run = works(&format!("forecast {bare} --policy easy+fcfs"));
     has(&stdout(&run), "The log has no limits");
-    has(
-        &stdout(&run),
-        "sizes are drawn from the sizes of jobs of the same user",
-    );
+    let expected = "sizes are drawn from the sizes of jobs of the same user";
+    has(&stdout(&run), expected);
     has(&stdout(&run), "The log has no users");
-    let idle = folder.write(
-        "idle.swf",
-        "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n",
-    );
-    has(
-        &stdout(&works(&format!("forecast {idle}"))),
-        "nothing to score",
-    );
+    let text = "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n";
+    let idle = folder.write("idle.swf", text);
+    let printed = stdout(&works(&format!("forecast {idle}")));
+    has(&printed, "nothing to score");
     let full = folder.write("log.swf", &log(50, true));
     has(&stdout(&works(&format!("forecast {full}"))), "are few");
     for (typed, words) in [
@@ -120,18 +109,17 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         ("tres-alloc", "cpu=16,mem=10M,node=1,billing=1"),
         ("NodeList", "n1"),
     ];
-    fake.queue(
-        &[
-            with("11", &runs),
-            with("12", &[("tres-alloc", "cpu=4,node=1")]),
-            with("13", &[("tres-alloc", "cpu=8,node=1")]),
-            with("14", &[("tres-alloc", "cpu=64,node=1")]),
-            with("15", &[("Dependency", "afterok:11(unfulfilled)")]),
-            with("16", &[("EligibleTime", "2100-01-01T00:00:00")]),
-            job(&[("JobArrayID", "17")]),
-        ]
-        .concat(),
-    );
+    let given = [
+        with("11", &runs),
+        with("12", &[("tres-alloc", "cpu=4,node=1")]),
+        with("13", &[("tres-alloc", "cpu=8,node=1")]),
+        with("14", &[("tres-alloc", "cpu=64,node=1")]),
+        with("15", &[("Dependency", "afterok:11(unfulfilled)")]),
+        with("16", &[("EligibleTime", "2100-01-01T00:00:00")]),
+        job(&[("JobArrayID", "17")]),
+    ]
+    .concat();
+    fake.queue(&given);
     let past = folder.write("past.swf", &log(300, true));
     let run = |typed: &str| {
         let mut command = command(typed);
@@ -165,13 +153,10 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
     let printed = stdout(&run(&format!(
         "forecast slurm --partition synth --log {past}"
     )));
-    has(
-        &printed.replace('\n', " "),
-        "forecasts on the log of the past under easy",
-    );
-    let row = printed
-        .lines()
-        .find(|line| line.trim_start().starts_with("13"));
+    let changed = printed.replace('\n', " ");
+    has(&changed, "forecasts on the log of the past under easy");
+    let mut row = printed.lines();
+    let row = row.find(|line| line.trim_start().starts_with("13"));
     has(row.unwrap(), "UTC, in");
 }
 
@@ -194,9 +179,8 @@ fn lines(count: u32) -> Vec<String> {
 
 fn policy(folder: &Folder) -> String {
     let (workload, policy) = (folder.write("w.yaml", ONE), folder.name("p.json"));
-    works(&format!(
-        "--workload {workload} --family first-fit -o {policy}"
-    ));
+    let typed = format!("--workload {workload} --family first-fit -o {policy}");
+    works(&typed);
     policy
 }
 
@@ -215,10 +199,8 @@ fn drive_says_when_a_job_starts() {
         "{\"t\":305,\"occupy\":{\"cpu\":1}}".into(),
         ask(305, "22"),
     ];
-    let run = fed(
-        &format!("drive {policy}"),
-        &[lines(20), questions.to_vec()].concat().join("\n"),
-    );
+    let given = [lines(20), questions.to_vec()].concat().join("\n");
+    let run = fed(&format!("drive {policy}"), &given);
     let printed = stdout(&run);
     let answers: Vec<&str> = printed.lines().skip(43).collect();
     for (answer, words) in answers.iter().zip([
@@ -232,10 +214,8 @@ fn drive_says_when_a_job_starts() {
         has(answer, words);
     }
     let early = [lines(9), vec![ask(300, "22")]].concat().join("\n");
-    has(
-        &stdout(&fed(&format!("drive {policy}"), &early)),
-        "9 jobs have ended so far, and 10 are needed",
-    );
+    let said = stdout(&fed(&format!("drive {policy}"), &early));
+    has(&said, "9 jobs have ended so far, and 10 are needed");
 }
 
 /// A journal of a bridge says when a job starts; the queue says why nobody knows.
@@ -267,31 +247,24 @@ fn a_bridge_says_when_a_job_starts() {
     };
     let said = why(&journal, 22);
     has(&said, "1 job of its type is before it");
-    has(
-        &said,
-        "one starts within 20 min, five within 20 min, nine within 20 min",
-    );
-    has(
-        &why(&short, 22),
-        "When it starts nobody can say: 3 jobs have ended so far",
-    );
-    fails(
-        &format!("bridge --replay {journal} {policy} --why 5"),
-        "synth bridge slurm POLICY",
-    );
+    let expected = "one starts within 20 min, five within 20 min, nine within 20 min";
+    has(&said, expected);
+    let expected = "When it starts nobody can say: 3 jobs have ended so far";
+    has(&why(&short, 22), expected);
+    let typed = format!("bridge --replay {journal} {policy} --why 5");
+    fails(&typed, "synth bridge slurm POLICY");
     let held = |id: &'static str, more: &[(&'static str, &'static str)]| {
         job(&[more, &[("JobArrayID", id), ("tres-alloc", "cpu=20,node=1")]].concat())
     };
-    fake.queue(
-        &[
-            held("22", &[]),
-            held("31", &[("Dependency", "afterok:22(unfulfilled)")]),
-            held("32", &[("EligibleTime", "2100-01-01T00:00:00")]),
-            held("33", &[("tres-alloc", "cpu=64,node=1")]),
-            held("34", &[("Reason", "JobHeldAdmin")]),
-        ]
-        .concat(),
-    );
+    let given = [
+        held("22", &[]),
+        held("31", &[("Dependency", "afterok:22(unfulfilled)")]),
+        held("32", &[("EligibleTime", "2100-01-01T00:00:00")]),
+        held("33", &[("tres-alloc", "cpu=64,node=1")]),
+        held("34", &[("Reason", "JobHeldAdmin")]),
+    ]
+    .concat();
+    fake.queue(&given);
     let ask = |job: &str| {
         let mut command = command(&format!(
             "bridge slurm {policy} --partition synth --journal {journal} --why {job}"
@@ -325,9 +298,8 @@ fn the_record_is_written_for_prometheus() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
     let (document, metrics) = (folder.name("f.json"), folder.name("f.prom"));
-    works(&format!(
-        "forecast {file} -o {document} --metrics {metrics}"
-    ));
+    let typed = format!("forecast {file} -o {document} --metrics {metrics}");
+    works(&typed);
     let record = &folder.json("f.json")["record"];
     let text = std::fs::read_to_string(metrics).unwrap();
     let labels = format!("log=\"{file}\",policy=\"easy\"");
@@ -341,9 +313,7 @@ fn the_record_is_written_for_prometheus() {
     ] {
         let value = value.as_f64().unwrap();
         has(&text, &format!("# TYPE synth_forecast_{name} gauge\n"));
-        has(
-            &text,
-            &format!("\nsynth_forecast_{name}{{{labels}{more}}} {value}\n"),
-        );
+        let line = format!("\nsynth_forecast_{name}{{{labels}{more}}} {value}\n");
+        has(&text, &line);
     }
 }

@@ -7,7 +7,7 @@ use synth::slurm::{Hold, JobState, QueueRow};
 
 use crate::bridge::{PolicyDir, Running, bridge, is_decided_again, log, queue, text};
 use crate::cluster::Cluster;
-use crate::common::{code, stderr, stdout};
+use crate::common::{code, has, stderr, stdout};
 
 const GANGS: &str = "{kind: multiresource, time_unit: s,
   servers: [{name: node, count: 2, capacity: {cpu: 16}}], jobs: [
@@ -46,19 +46,13 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     // Slurm would give it all CPUs of one node.
     let even = submit(1.0, &["-N", "2", "-n", "20"]);
     let no_type = submit(0.5, &["-N", "2", "-n", "40"]);
-    let planned = bridge(
-        &dir,
-        &cluster.configuration(),
-        &[&words[..4], &["--dry-run"]].concat(),
-    );
+    let given = [&words[..4], &["--dry-run"]].concat();
+    let planned = bridge(&dir, &cluster.configuration(), &given);
     let planned = { planned }.output().unwrap();
     let table = stdout(&planned);
     assert_eq!(code(&planned), 0, "{table}{}", stderr(&planned));
     assert!(table.starts_with("warning: 1 of 9 jobs, with "), "{table}");
-    assert!(
-        table.contains("of several nodes (no type has as many"),
-        "{table}"
-    );
+    has(&table, "of several nodes (no type has as many");
     let released = format!("no type      1     0   {no_type}\n");
     assert!(table.contains(&released), "{table}");
     assert!(table.contains("gang         5     0"), "{table}");
@@ -72,12 +66,8 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
         let gangs = rows.iter().filter(is_gang).filter(is_out).count();
         let others = rows.iter().filter(is_out).count() - gangs;
         let all = || cluster.run("squeue", &["-a"]);
-        assert!(
-            gangs == 0 || gangs == 1 && others == 0,
-            "{}\n{}",
-            all(),
-            log(&dir)
-        );
+        let is_alone = gangs == 0 || gangs == 1 && others == 0;
+        assert!(is_alone, "{}\n{}", all(), log(&dir));
         gangs
     };
     let mut ended = 0;
@@ -86,9 +76,8 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     cluster.wait("all gangs run", || {
         let rows = queue(&cluster, "fleet");
         looked(&rows);
-        let own = rows
-            .iter()
-            .find(|row| row.state == JobState::Running && row.nodes > 1);
+        let mut own = rows.iter();
+        let own = own.find(|row| row.state == JobState::Running && row.nodes > 1);
         if let Some(own) = own
             && last != Some(own.key)
         {
@@ -113,10 +102,8 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     assert_eq!((ended, killed), (gangs.len() + 1, 3), "{}", log(&dir));
 
     // A drained node: only what fits on the other one starts.
-    cluster.run(
-        "scontrol",
-        &["update", "NodeName=n4", "State=drain", "Reason=test"],
-    );
+    let given = ["update", "NodeName=n4", "State=drain", "Reason=test"];
+    cluster.run("scontrol", &given);
     cluster.wait("it is seen", || log(&dir).contains("node n4 is"));
     let cancelled = submit(1.0, &["-N", "2", "-n", "32"]);
     let gang = submit(1.0, &["-N", "2", "-n", "32"]);
@@ -169,10 +156,8 @@ fn is_whole(text: &str) {
             text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && text.chars().all(is_rest)
         };
-        assert!(
-            is_name(name) && kinds.contains_key(name) && name.starts_with("synth_bridge_"),
-            "{line}"
-        );
+        assert!(is_name(name) && kinds.contains_key(name), "{line}");
+        assert!(name.starts_with("synth_bridge_"), "{line}");
         let mut rest = labels.strip_suffix('}').unwrap();
         while !rest.is_empty() {
             let (label, after) = rest.split_once("=\"").unwrap();
@@ -188,25 +173,18 @@ fn is_whole(text: &str) {
             rest = rest.strip_prefix(',').unwrap_or(rest);
         }
         let value: f64 = value.parse().unwrap();
-        assert!(
-            values.insert(series.into(), value).is_none(),
-            "twice: {line}"
-        );
+        let is_new = values.insert(series.into(), value).is_none();
+        assert!(is_new, "twice: {line}");
     }
     let of = |series: &str| {
         values[&series
             .replace("{", "{partition=\"fleet\",")
             .replace(",}", "}")]
     };
-    assert_eq!(
-        of("synth_bridge_jobs{type=\"gang\",state=\"waiting\"}"),
-        2.0,
-        "{text}"
-    );
-    assert_eq!(
-        of("synth_bridge_jobs{type=\"gang\",state=\"running\"}"),
-        0.0
-    );
+    let found = of("synth_bridge_jobs{type=\"gang\",state=\"waiting\"}");
+    assert_eq!(found, 2.0, "{text}");
+    let found = of("synth_bridge_jobs{type=\"gang\",state=\"running\"}");
+    assert_eq!(found, 0.0);
     assert_eq!(of("synth_bridge_jobs_without_type{state=\"waiting\"}"), 0.0);
     assert!(of("synth_bridge_releases_total{type=\"small\"}") >= 1.0);
     assert!(of("synth_bridge_decisions_total{}") <= of("synth_bridge_rounds_total{}"));

@@ -122,9 +122,8 @@ fn decisions_of_rules() {
         ("fleet", anywhere),
         ("gangs", anywhere),
     ] {
-        let compared = written(&format!(
-            "compare models/{model}.yaml --policies {rules} --loads .7 {SHORT}"
-        ));
+        let text = format!("compare models/{model}.yaml --policies {rules} --loads .7 {SHORT}");
+        let compared = written(&text);
         is_as_recorded(&format!("{model}_rules"), &decisions(&compared));
     }
 }

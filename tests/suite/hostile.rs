@@ -27,9 +27,8 @@ impl Visitor for Workloads {
     fn visit<K: Kind>(self) {
         let mut random = Random::seed_from_u64(22);
         let texts = models(K::Content::WORKLOAD);
-        let texts = texts
-            .iter()
-            .map(|path| std::fs::read_to_string(path).unwrap());
+        let texts = texts.iter();
+        let texts = texts.map(|path| std::fs::read_to_string(path).unwrap());
         let texts: Vec<String> = texts.filter(|text| text.len() < 20_000).collect();
         for _ in 0..1000 {
             let text = mutated(&texts[random.random_range(0..texts.len())], &mut random);
@@ -102,12 +101,10 @@ fn workloads_of_mixed_scales_have_an_answer() {
             continue;
         };
         let preemption = [Preemption::None, Preemption::Setup, Preemption::Full][n % 3];
-        let options = SynthesisOptions {
-            setup_rate: (preemption == Preemption::Setup).then_some(10.0),
-            effort: 0.002,
-            end: Some(Instant::now() + Duration::from_millis(200)),
-            ..SynthesisOptions::new(preemption)
-        };
+        let mut options = SynthesisOptions::new(preemption);
+        options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
+        options.effort = 0.002;
+        options.end = Some(Instant::now() + Duration::from_millis(200));
         match synthesize(&parsed.workload, &options) {
             Ok(_) => answered += 1,
             Err(error) => assert!(!error.to_string().contains("NaN"), "{error}"),
@@ -158,11 +155,8 @@ fn no_control_character_reaches_a_terminal() {
     let harmful = folder.name("harm\u{1b}]0;x\u{7}ful\u{202e}.json");
     std::fs::write(&harmful, text.replace("type-1", "type\\u001b[2J\\u202e-1")).unwrap();
     let yaml = folder.name("\u{9b}31m.yaml");
-    std::fs::write(
-        &yaml,
-        "kind: multiresource\n\"\\u001b[2J\u{202e}\": 1\njobs: \u{7}\n",
-    )
-    .unwrap();
+    let line = "kind: multiresource\n\"\\u001b[2J\u{202e}\": 1\njobs: \u{7}\n";
+    std::fs::write(&yaml, line).unwrap();
     for typed in [
         &["check", &harmful][..],
         &["check", &harmful, "--accept-changes"],

@@ -44,14 +44,11 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
     let (document, page) = (folder.name("j.json"), folder.name("j.html"));
-    let run = works(&format!(
-        "judge {file} --every 1d -o {document} --html {page}"
-    ));
+    let typed = format!("judge {file} --every 1d -o {document} --html {page}");
+    let run = works(&typed);
     let printed = stdout(&run);
-    has(
-        &printed.replace('\n', " "),
-        "The orders that are selected for 2 windows",
-    );
+    let changed = printed.replace('\n', " ");
+    has(&changed, "The orders that are selected for 2 windows");
     for role in [
         "current",
         "chosen in each window",
@@ -75,10 +72,8 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
     for loads in [
         "http://", "https://", "src=", "href=\"h", "<script", "url(", "@import",
     ] {
-        assert!(
-            !html.replace("http://www.w3.org/", "").contains(loads),
-            "{loads}"
-        );
+        let is_alone = !html.replace("http://www.w3.org/", "").contains(loads);
+        assert!(is_alone, "{loads}");
     }
     // The same again, to the digit.
     let again = works(&format!("judge {file} --every 1d -o -"));
@@ -110,22 +105,14 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     fails(&format!("judge {short}"), "where 50 and 1 are needed");
     fails(&format!("judge {file} --past 1%"), "take another --past");
     fails(&format!("judge {file} --past 100%"), "give less than 100%");
-    fails(
-        &format!("judge {file} --every 0"),
-        "is not a positive number of seconds",
-    );
-    fails(
-        &format!("judge {file} --longest 0"),
-        "is not a positive number",
-    );
-    fails(
-        &format!("judge {file} --now nonsense"),
-        "`nonsense` is no way to backfill",
-    );
-    fails(
-        &format!("judge {file} --now easy+sjf+size"),
-        "goes by sizes",
-    );
+    let typed = "is not a positive number of seconds";
+    fails(&format!("judge {file} --every 0"), typed);
+    let typed = format!("judge {file} --longest 0");
+    fails(&typed, "is not a positive number");
+    let typed = format!("judge {file} --now nonsense");
+    fails(&typed, "`nonsense` is no way to backfill");
+    let typed = format!("judge {file} --now easy+sjf+size");
+    fails(&typed, "goes by sizes");
 }
 
 #[test]
@@ -135,9 +122,8 @@ fn a_policy_that_is_chosen_on_a_log_is_a_policy_file() {
     let log = "models/traces/cluster.swf";
     works(&format!("judge {log} --quiet --policy {order}"));
     works(&format!("fit {log} --quiet --by-limit -o {workload}"));
-    works(&format!(
-        "analyze {order} --quiet --workload {workload} --work 1e6 -o {policy}"
-    ));
+    let typed = format!("analyze {order} --quiet --workload {workload} --work 1e6 -o {policy}");
+    works(&typed);
     has(&stderr(&works(&format!("check {policy}"))), "valid");
     has(&stdout(&works(&format!("show {policy}"))), "Backfilling");
 }

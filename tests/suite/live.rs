@@ -104,10 +104,8 @@ impl<'a> World<'a> {
             let used: f64 = here.map(|(kind, _)| places.demand(*kind)[j]).sum();
             let all = used + self.others[n][j];
             let capacity = places.capacity(n)[j];
-            assert!(
-                *takes == 0.0 || all <= capacity * (1.0 + 1e-9),
-                "{all} of {capacity}"
-            );
+            let fits = *takes == 0.0 || all <= capacity * (1.0 + 1e-9);
+            assert!(fits, "{all} of {capacity}");
         }
     }
 
@@ -127,11 +125,8 @@ impl<'a> World<'a> {
 
     fn tell_arrival(&mut self, id: String, kind: usize) {
         let name = self.scheduler.places().type_name(kind).to_owned();
-        let line = Line {
-            arrive: Some(name),
-            job: Some(id),
-            ..self.of_job()
-        };
+        let mut line = self.of_job();
+        (line.arrive, line.job) = (Some(name), Some(id));
         self.tell(line);
     }
 
@@ -253,10 +248,8 @@ impl<'a> World<'a> {
     fn wait_for_clock(&mut self) {
         if let Some(wake) = self.scheduler.wake() {
             self.now = self.now.max(wake);
-            let ring = self
-                .scheduler
-                .next_clock()
-                .filter(|_| self.random.random_bool(self.by_number));
+            let ring = self.scheduler.next_clock();
+            let ring = ring.filter(|_| self.random.random_bool(self.by_number));
             self.tell(Line {
                 ring,
                 ..self.line()
@@ -300,13 +293,11 @@ impl<'a> World<'a> {
                 Vec::new()
             };
             let name = places.type_name(kind).to_owned();
-            let line = Line {
-                adopt: Some(name),
-                job: Some(id),
-                ran: Some(1.0),
-                servers,
-                ..self.of_job()
-            };
+            let mut line = self.of_job();
+            line.adopt = Some(name);
+            line.job = Some(id);
+            line.ran = Some(1.0);
+            line.servers = servers;
             self.tell(line);
         }
         for n in 0..self.others.len() {
@@ -355,11 +346,8 @@ fn every_family_runs_clusters_as_they_are() {
             all.len() as u64
         });
         assert_eq!(starts.sum::<u64>(), world.starts, "{name}");
-        assert!(
-            world.starts > each as u64 / 100,
-            "{name}: {} starts",
-            world.starts
-        );
+        let are_many = world.starts > each as u64 / 100;
+        assert!(are_many, "{name}: {} starts", world.starts);
         world.restart();
         (0..each / 2).for_each(|_| world.step());
         world.finish();
@@ -458,11 +446,8 @@ fn vectors_go_through_the_protocol() {
             let starts = ids(decided.start.iter().map(|(id, _)| &**id).collect());
             let stops = ids(decided.stop.iter().map(|id| &**id).collect());
             assert_eq!([starts, stops], net(step), "{name}, step {n}");
-            let servers: Vec<usize> = decided
-                .start
-                .iter()
-                .flat_map(|(_, on)| on.clone())
-                .collect();
+            let servers = decided.start.iter().flat_map(|(_, on)| on.clone());
+            let servers: Vec<usize> = servers.collect();
             assert_eq!(servers, step.servers, "{name}, step {n}");
         }
     }
@@ -488,14 +473,10 @@ fn jobs_beyond_the_room_are_others() {
         .find(|(name, _)| name.ends_with("first-fit.json"))
         .unwrap();
     let mut scheduler = scheduler(&policy);
-    let pairs = scheduler
-        .places()
-        .capacity(0)
-        .iter()
-        .zip(scheduler.places().demand(0));
-    let most = pairs
-        .map(|(capacity, demand)| capacity / demand)
-        .fold(f64::MAX, f64::min) as usize;
+    let pairs = scheduler.places().capacity(0).iter();
+    let pairs = pairs.zip(scheduler.places().demand(0));
+    let most = pairs.map(|(capacity, demand)| capacity / demand);
+    let most = most.fold(f64::MAX, f64::min) as usize;
     let kind = scheduler.places().type_name(0).to_owned();
     let adopt = |job: String| Line {
         t: 1.0,
@@ -547,12 +528,10 @@ fn what_cannot_run_is_not_waited_for() {
         let places = scheduler.places();
         let share = |i: usize| places.demand(i)[0];
         let types = places.types().len();
-        let largest = (0..types)
-            .max_by(|a, b| share(*a).total_cmp(&share(*b)))
-            .unwrap();
-        let smallest = (0..types)
-            .min_by(|a, b| share(*a).total_cmp(&share(*b)))
-            .unwrap();
+        let largest = (0..types).max_by(|a, b| share(*a).total_cmp(&share(*b)));
+        let largest = largest.unwrap();
+        let smallest = (0..types).min_by(|a, b| share(*a).total_cmp(&share(*b)));
+        let smallest = smallest.unwrap();
         let others = places.capacity(0)[0] - share(smallest);
         assert!(others > places.capacity(0)[0] - share(largest));
         let resource = places.resources().next().unwrap().to_owned();

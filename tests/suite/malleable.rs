@@ -93,11 +93,8 @@ fn models_become_policies_that_check_and_hold() {
 fn by_looking(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
     let weights: f64 = jobs.iter().map(|job| job.1).sum();
     let cost_of = |parts: &[f64]| {
-        let rates: Vec<f64> = jobs
-            .iter()
-            .zip(parts)
-            .map(|(job, k)| job.2.at(k.max(0.0)))
-            .collect();
+        let rates = jobs.iter().zip(parts).map(|(job, k)| job.2.at(k.max(0.0)));
+        let rates: Vec<f64> = rates.collect();
         let first = jobs.iter().zip(&rates).map(|(job, rate)| job.0 / rate);
         let step = first.fold(f64::INFINITY, f64::min);
         if step == f64::INFINITY {
@@ -193,11 +190,8 @@ fn bounds_are_below_what_looking_finds() {
         let jobs = jobs.map(|job| (job.size, job.weight, &pool.curves()[job.curve]));
         let best = by_looking(&jobs.collect::<Vec<_>>(), 10.0);
         assert!(planned.least <= best, "{text}: {} > {best}", planned.least);
-        assert!(
-            planned.least >= 0.9 * best,
-            "{text}: {} of {best}",
-            planned.least
-        );
+        let is_near = planned.least >= 0.9 * best;
+        assert!(is_near, "{text}: {} of {best}", planned.least);
         assert!(found <= best * (1.0 + 1e-4), "{text}: {found} > {best}");
         Checked::check(artifact).unwrap();
     }
@@ -265,10 +259,8 @@ fn equi_is_a_birth_death_chain() {
         };
         let run = simulate(&stream, Sharing::Equi, &settings, |_| ()).unwrap();
         let mean = run.mean_response.unwrap();
-        assert!(
-            mean.covers(expected, 0.999),
-            "{speedup}: {mean:?}, {expected}"
-        );
+        let covers = mean.covers(expected, 0.999);
+        assert!(covers, "{speedup}: {mean:?}, {expected}");
         assert!(relaxation(&stream) <= expected);
     }
 }
@@ -311,10 +303,8 @@ fn perfect_speedup_is_srpt_on_one_server() {
 fn tuned_knobs_are_no_worse_on_fresh_arrivals() {
     let text = "kind: malleable\nservers: 20\nspeedup: {amdahl: {parallel_fraction: .95}}\narrivals: {rate: 3, size: {law: hyperexponential, mean: 4, scv: 5}}\n";
     let stream = stream(text);
-    let longer = Options {
-        events: 20_000_000,
-        ..options()
-    };
+    let mut longer = options();
+    longer.events = 20_000_000;
     let Outcome::Made(synthesis) = online(&stream, &longer, |_, _| ()).unwrap() else {
         panic!("it is stable")
     };
@@ -339,19 +329,15 @@ fn false_numbers_are_refused() {
     let text = "kind: malleable\nservers: 10\nspeedup: {logarithm: {scale: 1}}\njobs: [{name: a, size: 5}, {name: b, size: 3}, {name: c, size: 2.5}]\n";
     let (artifact, _) = artifact_and_plan(&pool(text));
     let honest = serde_json::to_value(&artifact).unwrap();
-    are_refused(
-        &honest,
-        "",
-        "/claims/0/value | ×0.9999999 |
+    let line = "/claims/0/value | ×0.9999999 |
         /claims/1/value | ×1.0000001 |
         /claims/2/value | ×1.0000001 |
         /evidence/ends/1 | ×1.0000001 |
         /evidence/prices/0 | ×1.0000001 |
         /policy/plan/rule/prices/1 | ×1.01 |
         /policy/plan/stages/0/0 | ×1.0000001 |
-        /policy/plan/stages/2/0 | ×0.9 |",
-        refusal::<Malleable>,
-    );
+        /policy/plan/stages/2/0 | ×0.9 |";
+    are_refused(&honest, "", line, refusal::<Malleable>);
     // Cheaper prices prove less than the plan costs.
     let cheaper = (0..3).fold(honest, |document, n| {
         with_lie(&document, &format!("/evidence/prices/{n}"), "×0.999")
@@ -414,10 +400,8 @@ fn bad_documents_are_reported_by_place() {
         jobs: [ | {arrivals: {rate: 1, mean_size: 1}, jobs: [ | more than one of
         size: 3 | sizes: 3 | unknown key";
     for [from, to, expected] in rows(table) {
-        let to = to.replace(
-            "{arrivals: {rate: 1, mean_size: 1}, ",
-            "arrivals: {rate: 1, mean_size: 1}\n",
-        );
+        let text = "{arrivals: {rate: 1, mean_size: 1}, ";
+        let to = to.replace(text, "arrivals: {rate: 1, mean_size: 1}\n");
         fails(&folder.write("w.yaml", &TWO.replace(from, &to)), expected);
     }
 }
@@ -476,17 +460,13 @@ fn a_seed_draws_sizes_anew() {
     let at = |seed: u64| cost(&format!("--workload {drawn} --seed {seed}"));
     let costs = [1, 2, 3, 4].map(at);
     assert_eq!(cost(&format!("--workload {drawn}")), costs[0]);
-    assert_eq!(
-        cost(&format!("--workload {}", folder.name("next.yaml"))),
-        costs[1]
-    );
+    let found = cost(&format!("--workload {}", folder.name("next.yaml")));
+    assert_eq!(found, costs[1]);
     assert!(costs[1..].iter().all(|other| *other != costs[0]));
     let mut three = [costs[1], costs[2], costs[3]];
     three.sort_by(f64::total_cmp);
-    assert_eq!(
-        cost(&format!("--workload {drawn} --seed 2 --draws 3")),
-        three[1]
-    );
+    let found = cost(&format!("--workload {drawn} --seed 2 --draws 3"));
+    assert_eq!(found, three[1]);
     let two = [costs[0], costs[1]].iter().sum::<f64>() / 2.0;
     assert_eq!(cost(&format!("--workload {drawn} --draws 2")), two);
     let ran = |seed: u64| works(&format!("simulate hell --workload {drawn} --seed {seed}"));
@@ -512,14 +492,11 @@ fn comparisons_are_reported_in_every_form() {
     ));
     let document = folder.json("c.json");
     // Columns: cost and times at .3, then at .9.
-    let equi = document["policies"][1]["values"][2]["mean"]
-        .as_f64()
-        .unwrap();
+    let equi = document["policies"][1]["values"][2]["mean"].as_f64();
+    let equi = equi.unwrap();
     let lines = std::fs::read_to_string(lines).unwrap();
-    has(
-        &lines,
-        &format!("equi,0.9,flow_time,{equi},{equi},{equi},h"),
-    );
+    let text = format!("equi,0.9,flow_time,{equi},{equi},{equi},h");
+    has(&lines, &text);
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "any policy, at least",
@@ -594,10 +571,8 @@ fn conformance_vectors_replay() {
             serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         for (own, stored) in vector.moments.iter().zip(&stored.moments) {
             for (own, stored) in own.servers.iter().zip(&stored.servers) {
-                assert!(
-                    (own - stored).abs() <= 1e-9,
-                    "{name}: {own} is not {stored}"
-                );
+                let is_near = (own - stored).abs() <= 1e-9;
+                assert!(is_near, "{name}: {own} is not {stored}");
             }
         }
     }
@@ -622,8 +597,6 @@ fn a_policy_without_lines_is_known_by_its_kind() {
     let (artifact, _) = artifact_and_plan(&pool(TWO));
     let text = serde_json::to_string(&artifact).unwrap();
     let folder = Folder::new();
-    works(&format!(
-        "check --accept-changes {}",
-        folder.write("p.json", &text)
-    ));
+    let typed = format!("check --accept-changes {}", folder.write("p.json", &text));
+    works(&typed);
 }

@@ -117,10 +117,8 @@ fn the_table_has_every_threshold() {
 #[test]
 fn means_that_are_not_known_are_refused_in_words() {
     let (_folder, workload) = one_or_all(8, [4.0, 1.0], [0.49999, 1.0]);
-    fails(
-        &format!("{workload} --family msfq-strict"),
-        "no exact means: at load 0.9999",
-    );
+    let typed = format!("{workload} --family msfq-strict");
+    fails(&typed, "no exact means: at load 0.9999");
 }
 
 /// Strict MSFQ is a policy that can be written: with the threshold that is best by its exact means, which the checker derives
@@ -141,10 +139,8 @@ fn strict_turns_are_a_policy_with_exact_means() {
     // From an independent computation.
     let mean = claim(&policy, "mean_response");
     assert_eq!(mean["method"], "exact-renewal-reward");
-    assert!(
-        (mean["value"].as_f64().unwrap() - 10.648).abs() < 5e-4,
-        "{mean}"
-    );
+    let is_near = (mean["value"].as_f64().unwrap() - 10.648).abs() < 5e-4;
+    assert!(is_near, "{mean}");
     let checked = stderr(&works(&format!("check {at}")));
     has(&checked, "7 claims about 2 types, 7 derived again");
     let lie = changed(&policy, |p| {
@@ -162,17 +158,13 @@ fn strict_turns_are_a_policy_with_exact_means() {
     let compared = "compare --workload models/one_or_all.yaml --policies msfq-strict:8,msfq-strict --loads .7 --events 2e5";
     works(compared);
     // Only such a system, and only such laws.
-    fails(
-        "--workload models/four_types.yaml --family msfq-strict",
-        "it is for two types",
-    );
+    let typed = "--workload models/four_types.yaml --family msfq-strict";
+    fails(typed, "it is for two types");
     let text = text("models/one_or_all.yaml")
         .replace("mean_size: 1}", "size: {law: deterministic, mean: 1}}");
     let constant = folder.write("c.yaml", &text);
-    fails(
-        &format!("--workload {constant} --family msfq-strict"),
-        "Poisson arrivals and exponential sizes",
-    );
+    let typed = format!("--workload {constant} --family msfq-strict");
+    fails(&typed, "Poisson arrivals and exponential sizes");
 }
 
 /// What the checker derives of strict MSFQ is what the maker finds, over thresholds, loads, and two servers to eighty.
@@ -187,9 +179,8 @@ fn two_derivations_of_strict_turns_agree() {
     ] {
         let (_kept, workload) = one_or_all(servers, light, heavy);
         let at = folder.name("p.json");
-        works(&format!(
-            "--workload {workload} --family msfq-strict --output {at}"
-        ));
+        let typed = format!("--workload {workload} --family msfq-strict --output {at}");
+        works(&typed);
         has(&stderr(&works(&format!("check {at}"))), "7 derived again");
     }
 }

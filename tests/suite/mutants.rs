@@ -61,15 +61,12 @@ pub fn mutated(text: &str, random: &mut Random) -> String {
 /// The line with one of its numbers times a power of ten, or with something odd in its place.
 fn rescaled(line: &str, random: &mut Random) -> String {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
-    let starts: Vec<usize> = line
-        .char_indices()
-        .filter(|(at, c)| is_part(*c) && !line[..*at].ends_with(is_part))
-        .map(|(at, _)| at)
-        .collect();
+    let starts = line.char_indices();
+    let starts = starts.filter(|(at, c)| is_part(*c) && !line[..*at].ends_with(is_part));
+    let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
     let start = starts[random.random_range(0..starts.len())];
-    let end = line[start..]
-        .find(|c| !is_part(c))
-        .map_or(line.len(), |length| start + length);
+    let end = line[start..].find(|c| !is_part(c));
+    let end = end.map_or(line.len(), |length| start + length);
     let new = match random.random_range(0..4) {
         0 => ODD[random.random_range(0..ODD.len())].to_owned(),
         _ => {

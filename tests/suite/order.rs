@@ -102,10 +102,8 @@ fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
 #[test]
 fn a_replay_and_a_scheduler_start_the_same_jobs() {
     let (folder, all) = (Folder::new(), jobs());
-    let fleet = ONE.replace(
-        "server: {capacity: {cpu: 4}}",
-        "servers: [{name: node, count: 3, capacity: {cpu: 4}}]",
-    );
+    let text = "servers: [{name: node, count: 3, capacity: {cpu: 4}}]";
+    let fleet = ONE.replace("server: {capacity: {cpu: 4}}", text);
     for (document, cpus, names) in [
         (
             ONE.to_owned(),
@@ -126,9 +124,8 @@ fn a_replay_and_a_scheduler_start_the_same_jobs() {
             works(&format!("{workload} --family {name} -o {file}"));
             works(&format!("check {file}"));
             let csv = folder.name("jobs.csv");
-            works(&format!(
-                "replay {log} --policies {file} --measure all --jobs {csv}"
-            ));
+            let typed = format!("replay {log} --policies {file} --measure all --jobs {csv}");
+            works(&typed);
             let rows = std::fs::read_to_string(&csv).unwrap();
             let mut rows = csv::Reader::from_reader(rows.as_bytes());
             let start = rows
@@ -137,16 +134,13 @@ fn a_replay_and_a_scheduler_start_the_same_jobs() {
                 .iter()
                 .position(|own| own == "start")
                 .unwrap();
-            let replayed = rows
-                .records()
-                .map(|row| row.unwrap()[start].parse().unwrap());
+            let replayed = rows.records();
+            let replayed = replayed.map(|row| row.unwrap()[start].parse().unwrap());
             let replayed: Vec<f64> = replayed.collect();
             let policy = Checked::read(file.as_ref()).unwrap();
             let starts = driven(&policy, &all);
-            let waits = starts
-                .iter()
-                .zip(&all)
-                .filter(|(start, job)| **start > f64::from(job.0));
+            let waits = starts.iter().zip(&all);
+            let waits = waits.filter(|(start, job)| **start > f64::from(job.0));
             assert!(waits.count() > 50, "{name}");
             assert_eq!(replayed, starts, "{name}");
         }
@@ -169,13 +163,12 @@ fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
     let bridge = |until: &str| {
         let words = "bridge slurm --partition synth --poll 50ms";
         let words: Vec<&str> = words.split(' ').collect();
-        let mut command = command(
-            &[
-                &words[..],
-                &["--journal", &journal, "--until", until, &policy],
-            ]
-            .concat(),
-        );
+        let given = [
+            &words[..],
+            &["--journal", &journal, "--until", until, &policy],
+        ]
+        .concat();
+        let mut command = command(&given);
         command.env("PATH", &path).env("TMPDIR", fake.folder());
         command
     };
@@ -229,14 +222,10 @@ fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
     let heads = text.lines().filter(|line| line.starts_with("{\"policy\""));
     let learned: Vec<bool> = heads.map(|line| line.contains("\"learned\"")).collect();
     assert_eq!(learned, [false, true]);
-    has(
-        &stdout(&works(&format!("bridge --replay {journal} {policy}"))),
-        "as they were",
-    );
-    has(
-        &stdout(&works(&format!(
-            "bridge --replay {journal} {policy} --why 17"
-        ))),
-        "as `whole`: it is the next.",
-    );
+    let printed = stdout(&works(&format!("bridge --replay {journal} {policy}")));
+    has(&printed, "as they were");
+    let printed = stdout(&works(&format!(
+        "bridge --replay {journal} {policy} --why 17"
+    )));
+    has(&printed, "as `whole`: it is the next.");
 }

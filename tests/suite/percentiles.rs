@@ -43,10 +43,8 @@ fn percentiles_of_waits_are_those_of_mm1() {
                 ["value", "half_width"].map(|own| claim[own].as_f64().unwrap());
             assert_eq!(claim["method"], "simulated");
             // Three half-widths: one in 10^4 with seven degrees of freedom.
-            assert!(
-                (value - expected).abs() <= 3.0 * half_width,
-                "{expected}: {claim}"
-            );
+            let is_near = (value - expected).abs() <= 3.0 * half_width;
+            assert!(is_near, "{expected}: {claim}");
             assert!(half_width <= 0.05 * value, "{claim}");
         }
         let run = stdout(&works(&format!(
@@ -58,10 +56,8 @@ fn percentiles_of_waits_are_those_of_mm1() {
             let row = run.lines().find(|line| line.contains(name)).unwrap();
             has(row, "confirmed");
         }
-        has(
-            &stdout(&works(&format!("show {}", folder.name("p.json")))),
-            "waiting p95 [s]",
-        );
+        let printed = stdout(&works(&format!("show {}", folder.name("p.json"))));
+        has(&printed, "waiting p95 [s]");
     }
 }
 
@@ -74,31 +70,25 @@ fn false_percentiles_are_refuted() {
     let with = |quantity: &str, factor: f64| {
         let mut other = artifact.clone();
         let mut claims = other["claims"].as_array_mut().unwrap().iter_mut();
-        let claim = claims
-            .find(|own| own["quantity"] == quantity && own["type"] == "t")
-            .unwrap();
+        let claim = claims.find(|own| own["quantity"] == quantity && own["type"] == "t");
+        let claim = claim.unwrap();
         claim["value"] = (factor * claim["value"].as_f64().unwrap()).into();
         other
     };
     let longer = folder.write("q.json", &with("waiting_p95", 1.2).to_string());
-    let run = ends(
-        1,
-        &format!("simulate --accept-changes {longer} --events 2e7"),
-    );
+    let typed = format!("simulate --accept-changes {longer} --events 2e7");
+    let run = ends(1, &typed);
     let printed = stdout(&run);
-    let row = printed
-        .lines()
-        .find(|line| line.contains("waiting p95"))
-        .unwrap();
+    let mut row = printed.lines();
+    let row = row.find(|line| line.contains("waiting p95")).unwrap();
     has(row, "REFUTED");
     for (quantity, factor, words) in [
         ("waiting_p50", 9.0, "waiting_p50 of t is above waiting_p95"),
         ("waiting_p95", 40.0, "by the mean response time"),
         ("response_p95", -1.0, "expected a positive value"),
     ] {
-        let refused = as_it_is(with(quantity, factor), "q.json")
-            .unwrap_err()
-            .to_string();
+        let refused = as_it_is(with(quantity, factor), "q.json").unwrap_err();
+        let refused = refused.to_string();
         has(&refused, words);
     }
     let mut old = artifact.clone();

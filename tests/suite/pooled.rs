@@ -49,10 +49,8 @@ fn a_partition_is_one_queue_a_type() {
             p *= b / (n + 1.0).min(c);
         }
         let expected = mean / sum;
-        assert!(
-            (claim.value - expected).abs() < 1e-9 * expected,
-            "{claim:?}, {expected}"
-        );
+        let is_near = (claim.value - expected).abs() < 1e-9 * expected;
+        assert!(is_near, "{claim:?}, {expected}");
     }
     let checked = Checked::check(artifact).unwrap();
     assert_eq!(checked.workload(), &fleet);
@@ -109,21 +107,15 @@ fn lies_about_a_fleet_are_refused() {
     let of_claims =
         format!("/{load}/value | 0.1 | expected\n/{mean}/value | 0.1 | expected at least");
     lies(&valid, "/claims", &of_claims);
-    lies(
-        &valid,
-        "/policy/guarded",
-        "/until | 0 | expected at least 1
+    let text = "/until | 0 | expected at least 1
         /guard/assignments/0/0 | [0] | servers in all, expected
         /guard/schedules/0/0 | [9, 9, 9] | does not fit
         /guard/weights | [0.5] | 1
         /rule | {\"tdc\": {}} | tdc
-        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a rule over all servers",
-    );
-    lies(
-        &valid,
-        "/evidence",
-        "/load | 0.2 | expected\n/bound | 0.9 | expected",
-    );
+        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a rule over all servers";
+    lies(&valid, "/policy/guarded", text);
+    let text = "/load | 0.2 | expected\n/bound | 0.9 | expected";
+    lies(&valid, "/evidence", text);
 }
 
 /// Where jobs that stay break up the nodes that others need whole, or four at once, a zone is kept: Best-Fit takes 1.4
@@ -133,9 +125,8 @@ fn lies_about_a_fleet_are_refused() {
 fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let output = works(&format!(
-        "models/gangs.yaml --preemption none --work 4e7 --log {log}"
-    ));
+    let typed = format!("models/gangs.yaml --preemption none --work 4e7 --log {log}");
+    let output = works(&typed);
     let policy = json(&output);
     let zone = &policy["policy"]["guarded"]["rule"]["backfilling"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
@@ -155,9 +146,8 @@ fn a_fleet_goes_through_all_verbs() {
     let make = format!("{workload} --preemption none");
     let output = works(&format!("{make} --work 2e6 --output {policy}"));
     has(&stderr(&output), "Stability: proved, by a guard");
-    let output = works(&format!(
-        "{make} --verbose --family partition --output {slots}"
-    ));
+    let typed = format!("{make} --verbose --family partition --output {slots}");
+    let output = works(&typed);
     has(&stderr(&output), "Exact: load, mean number, mean response.");
     for file in [&policy, &slots] {
         works(&format!("check {file}"));
@@ -166,9 +156,8 @@ fn a_fleet_goes_through_all_verbs() {
         assert!(printed.matches("confirmed").count() >= 4, "{printed}");
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
-    let table = works(&format!(
-        "compare {workload} --policies {policies} --loads .5,.8 --events 2e5"
-    ));
+    let typed = format!("compare {workload} --policies {policies} --loads .5,.8 --events 2e5");
+    let table = works(&typed);
     has(&stdout(&table), "easy-by-mean");
 }
 
@@ -182,9 +171,8 @@ fn what_does_not_go_with_a_fleet_is_refused() {
         &crate::common::workload("server: {capacity: {cpu: 4}}", job),
     );
     let slots = folder.name("s.json");
-    works(&format!(
-        "{fleet} --preemption none --family partition --output {slots}"
-    ));
+    let line = format!("{fleet} --preemption none --family partition --output {slots}");
+    works(&line);
     let table = "
         FLEET --preemption none --family msr | --family auto, pooled or partition
         FLEET --preemption none --backfill none | goes with one server
@@ -225,14 +213,10 @@ fn jobs_of_several_servers_go_through_all() {
     let artifact = chosen(&fleet, 2_000_000).artifact;
     let bound = artifact.evidence.bound;
     assert!((bound - (0.2 * 24.0 + 8.0) / 40.0).abs() < 1e-9, "{bound}");
-    assert!(
-        artifact.find(Quantity::Load, Subject::ALL).is_none(),
-        "it is a bound"
-    );
-    let loads = artifact
-        .claims
-        .iter()
-        .filter(|c| c.quantity == Quantity::LoadUnderGuard);
+    let is_bound = artifact.find(Quantity::Load, Subject::ALL).is_none();
+    assert!(is_bound, "it is a bound");
+    let loads = artifact.claims.iter();
+    let loads = loads.filter(|c| c.quantity == Quantity::LoadUnderGuard);
     assert!(loads.clone().count() == 2 && loads.clone().all(|claim| claim.value < 1.0));
     let checked = Checked::check(artifact).unwrap();
     assert_eq!(checked.workload(), &fleet);

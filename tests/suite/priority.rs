@@ -25,9 +25,8 @@ impl Site {
     /// The one that these tests share, with smallest area first; `None` where there is no Slurm, or no luac.
     fn shared() -> Option<MutexGuard<'static, Site>> {
         static SHARED: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
-        let site = SHARED
-            .get_or_init(|| Site::start().map(Mutex::new))
-            .as_ref()?;
+        let site = SHARED.get_or_init(|| Site::start().map(Mutex::new));
+        let site = site.as_ref()?;
         let site = site.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         site.cluster.output("scancel", &["--user=nobody"]);
         site.cluster.clear();
@@ -97,10 +96,8 @@ impl Site {
     }
 
     fn drain(&self) {
-        self.cluster.run(
-            "scontrol",
-            &["update", "NodeName=n[1-4]", "State=drain", "Reason=a test"],
-        );
+        let words = ["update", "NodeName=n[1-4]", "State=drain", "Reason=a test"];
+        self.cluster.run("scontrol", &words);
     }
 
     fn resume(&self) {
@@ -123,13 +120,12 @@ impl Site {
     fn submit(&self, words: &str, work: &str) -> String {
         let words: Vec<&str> = words.split_whitespace().collect();
         let wrap = format!("--wrap={work}");
-        let output = self.nobody(
-            &[
-                &["sbatch", "--parsable", "-o", "/dev/null", &wrap],
-                &words[..],
-            ]
-            .concat(),
-        );
+        let given = [
+            &["sbatch", "--parsable", "-o", "/dev/null", &wrap],
+            &words[..],
+        ]
+        .concat();
+        let output = self.nobody(&given);
         assert!(output.status.success(), "{words:?}: {}", stderr(&output));
         stdout(&output).trim().to_owned()
     }
@@ -194,9 +190,7 @@ fn area(minutes: f64, cpus: f64) -> i64 {
 /// What job_submit.lua gives, and that pending.sh computes the same from the queue.
 #[test]
 fn jobs_have_points_by_limit_and_cpus() {
-    let Some(site) = Site::shared() else {
-        return;
-    };
+    let Some(site) = Site::shared() else { return };
     site.drain();
     for (words, points) in [
         ("-t10 -n4", area(10.0, 4.0)),
@@ -243,9 +237,7 @@ fn jobs_have_points_by_limit_and_cpus() {
 
 #[test]
 fn owners_move_points_only_with_what_they_ask_for() {
-    let Some(site) = Site::shared() else {
-        return;
-    };
+    let Some(site) = Site::shared() else { return };
     site.drain();
     let job = site.submit("-t10 -n4", "true");
     let is = |minutes: f64, cpus: f64| assert_eq!(site.points(&job), area(minutes, cpus));
@@ -285,9 +277,7 @@ fn owners_move_points_only_with_what_they_ask_for() {
 /// The main scheduler takes jobs in this order as room comes free, and backfill those that pass a job that waits for room.
 #[test]
 fn both_schedulers_follow_the_order() {
-    let Some(site) = Site::shared() else {
-        return;
-    };
+    let Some(site) = Site::shared() else { return };
     let begun = site.folder.with_file_name("begun");
     let start = |words: &str, name: &str| {
         site.submit(
@@ -326,9 +316,7 @@ fn both_schedulers_follow_the_order() {
 
 #[test]
 fn points_stay_through_hold_requeue_and_restart() {
-    let Some(site) = Site::shared() else {
-        return;
-    };
+    let Some(site) = Site::shared() else { return };
     let job = site.submit("-t10 -n4", "sleep 60");
     site.cluster.wait("it runs", || {
         site.cluster
@@ -349,19 +337,15 @@ fn points_stay_through_hold_requeue_and_restart() {
     site.restart();
     assert_eq!(site.points(&other), area(20.0, 4.0));
     // It comes back with a begin time.
-    site.cluster.run(
-        "scontrol",
-        &["update", &format!("jobid={job}"), "StartTime=now"],
-    );
+    let words = ["update", &format!("jobid={job}"), "StartTime=now"];
+    site.cluster.run("scontrol", &words);
     assert_eq!(site.points(&job), area(10.0, 4.0));
 }
 
 /// From nothing to an order and back, as README.md says.
 #[test]
 fn jobs_that_wait_get_points_and_lose_them() {
-    let Some(site) = Site::shared() else {
-        return;
-    };
+    let Some(site) = Site::shared() else { return };
     site.drain();
     let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
     let without = exported.replace("safely(order_new, job, partitions)\n  return", "return");
@@ -378,10 +362,8 @@ fn jobs_that_wait_get_points_and_lose_them() {
     );
     assert!(ids.iter().all(|id| site.points(id) == area(10.0, 4.0)));
     has(&stdout(&site.script("pending.sh", "")), "no job");
-    has(
-        &stdout(&site.script("check.sh", "")),
-        &format!("{} synth 10 4 {1} {1}", ids[0], area(10.0, 4.0)),
-    );
+    let text = format!("{} synth 10 4 {1} {1}", ids[0], area(10.0, 4.0));
+    has(&stdout(&site.script("check.sh", "")), &text);
     let denied = site.nobody(&[
         "sh",
         site.folder.join("pending.sh").to_str().unwrap(),
@@ -395,9 +377,8 @@ fn jobs_that_wait_get_points_and_lose_them() {
     assert_eq!(code(&site.script("pending.sh", "sideways")), 2);
 
     // An order that moves, and a promise: what has waited for longer is before all others.
-    let moving = exported
-        .replace("local WAIT = 0", "local WAIT = 600")
-        .replace("local OFFSET = 0", "local OFFSET = 0.5");
+    let moving = exported.replace("local WAIT = 0", "local WAIT = 600");
+    let moving = moving.replace("local OFFSET = 0", "local OFFSET = 0.5");
     let lua = site.folder.join("moving.lua");
     let moved = || {
         let mut command = Command::new("sh");
@@ -410,11 +391,8 @@ fn jobs_that_wait_get_points_and_lose_them() {
     };
     fs::write(&lua, &moving).unwrap();
     assert!(moved() > area(10.0, 4.0) + 100);
-    fs::write(
-        &lua,
-        moving.replace("local PROMISE = 0", "local PROMISE = 1"),
-    )
-    .unwrap();
+    let changed = moving.replace("local PROMISE = 0", "local PROMISE = 1");
+    fs::write(&lua, changed).unwrap();
     site.cluster.wait("it is overdue", || {
         (1_000_000..1_000_100).contains(&moved())
     });
@@ -422,46 +400,35 @@ fn jobs_that_wait_get_points_and_lose_them() {
 
 #[test]
 fn a_broken_script_is_refused_before_and_harms_nobody_after() {
-    let Some(site) = Site::shared() else {
-        return;
-    };
+    let Some(site) = Site::shared() else { return };
     site.drain();
     let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
     let checked = |text: &str| {
         fs::write(site.folder.join("broken.lua"), text).unwrap();
         site.script("check.sh", "broken.lua")
     };
-    assert_eq!(
-        code(&checked(&exported)),
-        0,
-        "{}",
-        stderr(&checked(&exported))
-    );
+    let told = code(&checked(&exported));
+    assert_eq!(told, 0, "{}", stderr(&checked(&exported)));
     let moved = exported.replace("ORDERED = \"synth,fleet\"", "ORDERED = \"plain\"");
     let (moved, found) = (checked(&moved), stdout(&checked(&moved)));
     assert_eq!(code(&moved), 0, "{}", stderr(&moved));
     assert!(!found.contains(" synth "), "{found}");
-    let unfinished = exported.replace(
-        "local function order_new(job, partitions)",
-        "local function order_new(job, partitions",
-    );
+    let line = "local function order_new(job, partitions)";
+    let unfinished = exported.replace(line, "local function order_new(job, partitions");
     let refused = checked(&unfinished);
     assert_eq!(code(&refused), 1);
     has(&stderr(&refused), "broken.lua");
     has(&stdout(&refused), "would not load");
     let failing = exported.replace("number_in(job.min_cpus) or 1,", "job.cpus + 1,");
     assert_eq!(code(&checked(&failing)), 1);
-    let too_large = exported
-        .replace("2000000)", "5e9)")
-        .replace("local BASE = 7034", "local BASE = 5000000");
+    let too_large = exported.replace("2000000)", "5e9)");
+    let too_large = too_large.replace("local BASE = 7034", "local BASE = 5000000");
     assert_eq!(code(&checked(&too_large)), 1);
 
     // A syntax error while Slurm runs: the last script stays. An error while it runs: no order, and no harm.
     site.install(&unfinished);
-    assert_eq!(
-        site.points(&site.submit("-t10 -n4", "true")),
-        area(10.0, 4.0)
-    );
+    let told = site.points(&site.submit("-t10 -n4", "true"));
+    assert_eq!(told, area(10.0, 4.0));
     site.install(&failing);
     assert_eq!(site.points(&site.submit("-t10 -n4", "true")), 0);
     assert!(site.change(&site.submit("-t10 -n4", "true"), "TimeLimit=5"));
@@ -501,19 +468,14 @@ fn the_check_asks_for_lua_among_the_plugins() {
             std::env::var("PATH").unwrap()
         );
         let mut check = Command::new("sh");
-        let run = check
-            .arg(folder.path("order/check.sh"))
-            .env("PATH", path)
-            .output()
-            .unwrap();
+        let run = check.arg(folder.path("order/check.sh"));
+        let run = run.env("PATH", path).output().unwrap();
         assert_eq!(code(&run), 0, "{}", stderr(&run));
         let text = stdout(&run);
         let line = text.lines().find(|line| line.contains("JobSubmitPlugins"));
         assert_eq!(line.is_some(), told.is_some(), "{plugins}: {text}");
-        assert!(
-            told.is_none_or(|told| line.unwrap().ends_with(told)),
-            "{line:?}"
-        );
+        let is_told = told.is_none_or(|told| line.unwrap().ends_with(told));
+        assert!(is_told, "{line:?}");
     }
 }
 
@@ -532,10 +494,8 @@ fn an_order_is_exported_or_refused() {
 
     let refused = ends(1, &export("easy+saf+history"));
     has(&stdout(&refused), "easy+saf");
-    has(
-        &stdout(&ends(1, &export(&folder.policy("section7")))),
-        "synth export slurm",
-    );
+    let printed = stdout(&ends(1, &export(&folder.policy("section7"))));
+    has(&printed, "synth export slurm");
     has(&stderr(&ends(2, &export("sfj"))), "saf");
 
     // A policy file, in hours, with GPUs, a promise and an age.

@@ -56,11 +56,8 @@ impl Case {
     /// A law by rounds has the right mean and tails, each within what the law says.
     fn assert_law(&self, found: &rounds::RoundLaw) {
         let error = (found.mean / number(&self.mean_number) - 1.0).abs();
-        assert!(
-            error < 1e-12 + 100.0 * self.inherent(),
-            "{}: {error:e}",
-            self.name
-        );
+        let is_near = error < 1e-12 + 100.0 * self.inherent();
+        assert!(is_near, "{}: {error:e}", self.name);
         for (x, above) in &self.above {
             let tail: f64 = found.law.iter().flat_map(|of| of.iter().skip(x + 1)).sum();
             let error = (tail - number(above)).abs();
@@ -79,11 +76,8 @@ impl Case {
         let expected = expected.chain(self.above.iter().map(|(_, above)| above));
         for (found, expected) in found.iter().zip(expected) {
             let error = (found / number(expected) - 1.0).abs();
-            assert!(
-                error < allowed,
-                "{}: {found}, expected {expected}",
-                self.name
-            );
+            let is_near = error < allowed;
+            assert!(is_near, "{}: {found}, expected {expected}", self.name);
         }
     }
 
@@ -131,11 +125,8 @@ fn going_round_gives_the_same_means_tails_and_response_times() {
         let environment = case.environment();
         let queue = case.queue(&environment);
         let Ok(found) = rounds::law(&queue) else {
-            assert!(
-                case.inherent() > 1e-13 || !environment.goes_round(),
-                "{}",
-                case.name
-            );
+            let is_known = case.inherent() > 1e-13 || !environment.goes_round();
+            assert!(is_known, "{}", case.name);
             continue;
         };
         compared += 1;
@@ -147,11 +138,8 @@ fn going_round_gives_the_same_means_tails_and_response_times() {
         for (t, expected) in &case.survival {
             let expected = number(expected);
             let error = (survival.above(*t) - expected).abs();
-            assert!(
-                expected < 0.01 || error < 1e-11,
-                "{}: P(T > {t}) {error:e}",
-                case.name
-            );
+            let is_near = expected < 0.01 || error < 1e-11;
+            assert!(is_near, "{}: P(T > {t}) {error:e}", case.name);
         }
     }
     assert!(compared > 45, "{compared}");
@@ -183,11 +171,8 @@ fn matrices_keep_their_digits_where_rates_are_far_apart() {
         assert!(error < 1e-14 + said, "{}: {error:e}", case.name);
         for (x, above) in &case.above {
             let error = (law.above(*x) / number(above) - 1.0).abs();
-            assert!(
-                error < 1e-11 + 4.0 * said,
-                "{}: P(Q > {x}) {error:e}",
-                case.name
-            );
+            let is_near = error < 1e-11 + 4.0 * said;
+            assert!(is_near, "{}: P(Q > {x}) {error:e}", case.name);
         }
     }
 }
@@ -250,10 +235,7 @@ fn relative_completions_bound_the_mean() {
         let slack = 1e3 * case.inherent() * number(&case.mean_number);
         let most_unused = f64::from(queue.most_servers()) - 1.0;
         assert!(rest >= -most - slack, "{}: {rest} {most}", case.name);
-        assert!(
-            rest <= most_unused - least + slack,
-            "{}: {rest} {least}",
-            case.name
-        );
+        let is_small = rest <= most_unused - least + slack;
+        assert!(is_small, "{}: {rest} {least}", case.name);
     }
 }

@@ -40,29 +40,23 @@ fn dead_time_counts_in_every_replay() {
     let run = works(&format!(
         "{typed} --measure all --start-latency .9 --jobs {jobs}"
     ));
-    has(
-        &stdout(&run).replace('\n', " "),
-        "Each job holds its room for 0.9 s",
-    );
+    let printed = stdout(&run).replace('\n', " ");
+    has(&printed, "Each job holds its room for 0.9 s");
     let written = fs::read_to_string(&jobs).unwrap();
     let rows = written.lines().skip(1);
     let waits = rows.map(|line| line.split(',').nth(9).unwrap());
     let waits: f64 = waits.map(|wait| wait.parse::<f64>().unwrap()).sum();
     assert!((waits - 31.5).abs() < 1e-9, "{waits}");
-    has(
-        written.lines().nth(3).unwrap(),
-        "fcfs,1,4,cpu=4,1,10.9,16.8,5,",
-    );
+    let expected = "fcfs,1,4,cpu=4,1,10.9,16.8,5,";
+    has(written.lines().nth(3).unwrap(), expected);
     fails(&format!("{typed} --start-latency 1e-9"), "fewer digits");
 }
 
 #[test]
 fn recorded_jobs_run_once_and_faults_have_a_line() {
     let (folder, _, types) = files();
-    let jobs = folder.write(
-        "jobs.csv",
-        "type,arrival,size\nhalf,0,4\nwhole,1,2\nhalf,2,4\n",
-    );
+    let text = "type,arrival,size\nhalf,0,4\nwhole,1,2\nhalf,2,4\n";
+    let jobs = folder.write("jobs.csv", text);
     let simulate = format!("simulate first-fit --jobs {jobs}");
     let typed = format!("{simulate} --workload {types}");
     let found = json(&works(&format!("{typed} --start-latency .5 -o -")));
@@ -88,9 +82,8 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
 fn a_log_is_replayed_and_every_job_is_reported() {
     let (folder, log, _) = files();
     let jobs = folder.name("jobs.csv");
-    let run = works(&format!(
-        "replay {log} --policies first-fit --measure all --jobs {jobs}"
-    ));
+    let typed = format!("replay {log} --policies first-fit --measure all --jobs {jobs}");
+    let run = works(&typed);
     let printed = stdout(&run).replace('\n', " ");
     // 27 s over five jobs, of which three waited.
     has(&printed, "5.400");
@@ -99,29 +92,25 @@ fn a_log_is_replayed_and_every_job_is_reported() {
     has(&printed, "never ran");
     let written = fs::read_to_string(&jobs).unwrap();
     let lines: Vec<&str> = written.lines().collect();
-    assert_eq!(
-        lines,
-        [
-            "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured",
-            "first-fit,1,2,cpu=2,0,0,10,10,20,0,1,0,1",
-            "first-fit,1,3,cpu=2,0,0,10,10,20,0,1,0,1",
-            "first-fit,1,4,cpu=4,1,10,15,5,10,9,1.4,0,1",
-            "first-fit,1,5,cpu=2,2,15,20,5,10,13,1.8,0,1",
-            "first-fit,1,6,cpu=1,10,15,22,7,10,5,1.2,0,1",
-        ]
-    );
+    let expected = [
+        "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured",
+        "first-fit,1,2,cpu=2,0,0,10,10,20,0,1,0,1",
+        "first-fit,1,3,cpu=2,0,0,10,10,20,0,1,0,1",
+        "first-fit,1,4,cpu=4,1,10,15,5,10,9,1.4,0,1",
+        "first-fit,1,5,cpu=2,2,15,20,5,10,13,1.8,0,1",
+        "first-fit,1,6,cpu=1,10,15,22,7,10,5,1.2,0,1",
+    ];
+    assert_eq!(lines, expected);
 }
 
 /// From standard input, twice as fast, and as types: the job of one processor then holds two.
 #[test]
 fn a_log_comes_from_standard_input_and_as_types() {
     let (_folder, _, types) = files();
-    let run = fed(
-        &format!(
-            "replay - --policies fcfs --measure all --jobs - --workload {types} --demands rounded --speed 2"
-        ),
-        LOG,
+    let typed = format!(
+        "replay - --policies fcfs --measure all --jobs - --workload {types} --demands rounded --speed 2"
     );
+    let run = fed(&typed, LOG);
     assert_eq!(code(&run), 0, "{}", stderr(&run));
     let printed = stdout(&run);
     assert!(
@@ -177,9 +166,8 @@ fn what_cannot_be_replayed_is_reported_with_what_to_do() {
     for [typed, expected] in rows(&table.replace("SMALL", &small)) {
         fails(typed, expected);
     }
-    let run = works(&format!(
-        "replay {log} --policies fcfs --demands known --workload {small}"
-    ));
+    let line = format!("replay {log} --policies fcfs --demands known --workload {small}");
+    let run = works(&line);
     has(&(stderr(&run) + &stdout(&run)), "one job, ");
 }
 
@@ -228,14 +216,9 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     let again = folder.name("again.html");
     works(&format!("{command} --html {again}"));
     assert_eq!(fs::read_to_string(&again).unwrap(), text);
-    fs::write(
-        &log,
-        table
-            .replace("submit", "time")
-            .replace("start", "x")
-            .replace("end", "size"),
-    )
-    .unwrap();
+    let changed = table.replace("submit", "time");
+    let changed = changed.replace("start", "x").replace("end", "size");
+    fs::write(&log, changed).unwrap();
     let plain = json(&works(&typed));
     assert!(plain["paces"][0]["policies"][1].is_null());
 }
@@ -263,14 +246,10 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
     let found: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
     let rules = found["predicted"].as_array().unwrap();
-    assert_eq!(
-        rules.iter().map(|own| &own["rule"]).collect::<Vec<_>>(),
-        ["first-fit", "easy-backfill", "fcfs"]
-    );
-    fails(
-        "models/campaign_small.yaml --work 20s",
-        "`20s` is a time, and this is counted",
-    );
+    let told = rules.iter().map(|own| &own["rule"]).collect::<Vec<_>>();
+    assert_eq!(told, ["first-fit", "easy-backfill", "fcfs"]);
+    let typed = "models/campaign_small.yaml --work 20s";
+    fails(typed, "`20s` is a time, and this is counted");
 }
 
 /// In one type jobs of .1 and .9 run one at a time: 73 s each, and one comes each minute. As they are they use .61.
@@ -278,10 +257,8 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
 fn where_types_alone_do_not_fit_orders_of_single_jobs_are_named() {
     let folder = Folder::new();
     let rows = (0..200).map(|n| format!("{},{},.{}\n", 60 * n, 70 + n % 7, 1 + 8 * (n % 2)));
-    let log = folder.write(
-        "log.csv",
-        &format!("time,size,cpu\n{}", rows.collect::<String>()),
-    );
+    let text = format!("time,size,cpu\n{}", rows.collect::<String>());
+    let log = folder.write("log.csv", &text);
     let fit = ends(1, &format!("fit {log} --capacity cpu=1 --max-types 1"));
     let said = (stdout(&fit) + &stderr(&fit)).replace('\n', " ");
     has(&said, "no policy serves that");

@@ -59,10 +59,8 @@ fn are_as_recorded(is_in: impl Fn(f64) -> bool) {
             let now = found.remove(&about).flatten();
             if now.is_none_or(|now| (now - value).abs() > ROUNDING * value.abs()) {
                 let typed = recorded.options.join(" ");
-                other.push(format!(
-                    "{} {typed}: {about:?} {value}, now {now:?}",
-                    recorded.model
-                ));
+                let line = format!("{} {typed}: {about:?} {value}, now {now:?}", recorded.model);
+                other.push(line);
             }
         }
         other.extend(

@@ -13,9 +13,8 @@ const SECTION_SEVEN: &str =
 
 /// The part of a shard, in this file.
 fn part(question: &str, shard: &str, file: &str) {
-    let ran = works(&format!(
-        "compare {question} --shard {shard} --output {file}"
-    ));
+    let typed = format!("compare {question} --shard {shard} --output {file}");
+    let ran = works(&typed);
     assert_eq!(stdout(&ran), "");
     has(&stderr(&ran), &format!("Shard {shard} "));
 }
@@ -83,28 +82,21 @@ fn parts_that_make_no_whole_are_refused() {
     fails(&alone, "shard 2 of 2 is missing");
     fails(&alone, again);
     fails(&format!("merge {a} {other}"), "a.jsonl and ");
-    fails(
-        &format!("merge {a} {other}"),
-        "other.jsonl are parts of different",
-    );
+    let typed = "other.jsonl are parts of different";
+    fails(&format!("merge {a} {other}"), typed);
     fails(&format!("merge {a} {other}"), "seed: 1 there, 7 here");
     let model = "models/section7.yaml is no part of a comparison";
     fails(&format!("merge {a} models/section7.yaml"), model);
-    fails(
-        &format!("merge {a} {b} --output {b}"),
-        "is read here and would be overwritten",
-    );
+    let typed = "is read here and would be overwritten";
+    fails(&format!("merge {a} {b} --output {b}"), typed);
     fails("merge", "PART");
     let text = fs::read_to_string(&b).unwrap();
     fs::write(&b, &text[..text.len() / 2]).unwrap();
-    fails(
-        &format!("merge {a} {b}"),
-        "b.jsonl: it is cut short in line ",
-    );
+    let typed = "b.jsonl: it is cut short in line ";
+    fails(&format!("merge {a} {b}"), typed);
     fails(&format!("merge {a} {b}"), again);
-    works(&format!(
-        "compare {SECTION_SEVEN} --shard 2/2 --output {b} --resume"
-    ));
+    let typed = format!("compare {SECTION_SEVEN} --shard 2/2 --output {b} --resume");
+    works(&typed);
     assert_eq!(fs::read_to_string(&b).unwrap(), text);
     works(&format!("merge {b} {a} {b}"));
 }
@@ -115,10 +107,8 @@ fn bad_shards_are_refused_at_once() {
     let file = folder.name("part.jsonl");
     let question = format!("compare {SECTION_SEVEN}");
     for shard in ["0/4", "5/4", "a/b", "1/0", "3", "''"] {
-        fails(
-            &format!("{question} --shard {shard} --output {file}"),
-            "such as 3/8",
-        );
+        let line = format!("{question} --shard {shard} --output {file}");
+        fails(&line, "such as 3/8");
     }
     let table = "
         QUESTION --shard 1/2 --output FILE --html c.html | cannot be used with '--html
@@ -128,9 +118,8 @@ fn bad_shards_are_refused_at_once() {
         compare --workload models/amdahl_training.yaml --policies equi,srpt --shard 1/2 --output FILE | --shard goes with jobs that arrive
         compare --workload models/campaign_small.yaml --policies fixed,literal --shard 1/2 --output FILE | --shard goes with jobs that queue
         replay models/section7.yaml --policies first-fit --shard 1/2 --output FILE | --shard";
-    let table = table
-        .replace("QUESTION", &question)
-        .replace("FILE |", &format!("{file} |"));
+    let table = table.replace("QUESTION", &question);
+    let table = table.replace("FILE |", &format!("{file} |"));
     for [typed, expected] in rows(&table.replace("FILE --", &format!("{file} --"))) {
         fails(typed, expected);
     }
@@ -153,10 +142,8 @@ fn a_shard_goes_on_where_it_was_cut() {
     let partial = folder.name("cut.jsonl.partial");
     let started = Instant::now();
     while fs::read_to_string(&partial).map_or(0, |text| text.lines().count()) < 2 {
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "no cell in a minute"
-        );
+        let is_soon = started.elapsed() < Duration::from_secs(60);
+        assert!(is_soon, "no cell in a minute");
         std::thread::sleep(Duration::from_millis(2));
     }
     let pid = child.id().to_string();
@@ -191,10 +178,8 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
     let mut written = Command::new("sh");
     written.current_dir(env!("CARGO_MANIFEST_DIR"));
     written.args(["examples/sharded/slurm.sh", "3", &sweep]);
-    let written = written
-        .args(words(SECTION_SEVEN))
-        .env("PATH", &path)
-        .output();
+    let written = written.args(words(SECTION_SEVEN));
+    let written = written.env("PATH", &path).output();
     assert_eq!(code(written.as_ref().unwrap()), 0, "{written:?}");
     let script = |name: &str, task: &str| {
         let mut sh = Command::new("sh");
@@ -218,10 +203,8 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
     let one = folder.name("one.json");
     let ran = works(&format!("compare {SECTION_SEVEN} --output {one}"));
     assert_eq!(stdout(&merged), stdout(&ran));
-    assert_eq!(
-        folder.bytes("a sweep/comparison.json"),
-        folder.bytes("one.json")
-    );
+    let found = folder.bytes("a sweep/comparison.json");
+    assert_eq!(found, folder.bytes("one.json"));
 }
 
 /// The same with other schedulers, where they are installed.
@@ -254,11 +237,8 @@ fn examples_share_out_a_comparison() {
         let mut run = Command::new(program);
         run.current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("PATH", path("/usr/bin"));
-        let ran = run
-            .args([script, "3", &parts])
-            .args(words(SECTION_SEVEN))
-            .output()
-            .unwrap();
+        let ran = run.args([script, "3", &parts]);
+        let ran = ran.args(words(SECTION_SEVEN)).output().unwrap();
         assert_eq!(code(&ran), 0, "{script}: {}", stderr(&ran));
         let merged = fs::read(Path::new(&parts).join("comparison.json")).unwrap();
         assert!(merged == folder.bytes("one.json"), "{script}");

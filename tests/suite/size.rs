@@ -48,18 +48,16 @@ fn the_least_size_is_that_of_erlangs_formula() {
             "size {file} --preemption none --work 4e6 --slo 't: wait 95 % < {t}' --shape {name} -o {policy}"
         ));
         let (printed, k) = (stdout(&found), least(10.0, t, 0.95));
-        assert!(
-            printed.contains(&format!("Smallest size found that meets --slo: {k} {name}")),
-            "{printed}"
-        );
+        let is_told =
+            printed.contains(&format!("Smallest size found that meets --slo: {k} {name}"));
+        assert!(is_told, "{printed}");
         for (size, verdict) in [
             (k - 1, "misses the target"),
             (k, "meets the target"),
             (k + 1, "meets the target"),
         ] {
-            let row = printed
-                .lines()
-                .find(|line| line.starts_with(&format!(" {size} ")));
+            let mut row = printed.lines();
+            let row = row.find(|line| line.starts_with(&format!(" {size} ")));
             has(row.unwrap_or(&printed), verdict);
         }
         let workload = folder.json("p.json")["workload"]["servers"][0].clone();
@@ -87,10 +85,8 @@ fn a_larger_budget_does_not_change_the_answer() {
             "size {file} --preemption none --work {budget} --slo 't: wait 95 % < .5' --shape cpu -o {}",
             folder.name("p.json")
         ));
-        has(
-            &stdout(&found),
-            &format!("meets --slo: {k} cpu; now 11 cpu."),
-        );
+        let text = format!("meets --slo: {k} cpu; now 11 cpu.");
+        has(&stdout(&found), &text);
     }
 }
 
@@ -136,9 +132,8 @@ fn a_larger_budget_decides_a_promise_that_is_just_kept() {
         ));
         let policy = folder.json("p.json");
         let mut claims = policy["claims"].as_array().unwrap().iter();
-        let own = claims
-            .find(|own| own["quantity"] == "waiting_above")
-            .unwrap();
+        let own = claims.find(|own| own["quantity"] == "waiting_above");
+        let own = own.unwrap();
         [&own["value"], &own["half_width"]].map(|own| own.as_f64().unwrap())
     };
     let [(few, wide), (many, narrow)] = ["1e6", "1e7"].map(|budget| claim(budget).into());
@@ -161,13 +156,9 @@ fn names_and_promises_that_no_size_meets_are_refused() {
     for [typed, words] in rows(&table) {
         fails(typed, words);
     }
-    let refused = ends(
-        1,
-        &format!("size {one} --slo 't: response 95 % < 2' --shape cpu"),
-    );
+    let line = format!("size {one} --slo 't: response 95 % < 2' --shape cpu");
+    let refused = ends(1, &line);
     // e^{−2} = .1353
-    has(
-        &stdout(&refused),
-        "13.5 % of these jobs run longer than that",
-    );
+    let printed = stdout(&refused);
+    has(&printed, "13.5 % of these jobs run longer than that");
 }

@@ -37,43 +37,26 @@ fn a_queue_is_read_as_it_is() {
 
     let row = |id: &str| cluster.row("synth", id).unwrap();
     let found = row(&plain);
-    assert_eq!(
-        (
-            found.amounts.get("cpu"),
-            found.amounts.get("mem"),
-            found.time_limit
-        ),
-        (2, 100 << 20, Some(600))
-    );
-    assert_eq!(
-        (&*found.name, &found.state, found.hold),
-        ("a|b c", &JobState::Pending, Hold::User)
-    );
-    assert_eq!(
-        (found.nodes, found.eligible, found.depends),
-        (1, None, false)
-    );
-    assert_eq!(
-        (&*row(&broken).name, &*row(&broken).comment),
-        ("new\nline 17 é", "for ann")
-    );
+    assert_eq!(found.amounts.get("cpu"), 2);
+    assert_eq!(found.amounts.get("mem"), 100 << 20);
+    assert_eq!(found.time_limit, Some(600));
+    let told = (&*found.name, &found.state, found.hold);
+    assert_eq!(told, ("a|b c", &JobState::Pending, Hold::User));
+    let told = (found.nodes, found.eligible, found.depends);
+    assert_eq!(told, (1, None, false));
+    assert_eq!(&*row(&broken).name, "new\nline 17 é");
+    assert_eq!(&*row(&broken).comment, "for ann");
     for task in 1..=3 {
         let found = row(&format!("{array}_{task}"));
-        assert_eq!(
-            (found.hold, found.amounts.get("mem")),
-            (Hold::User, 1536 << 20)
-        );
+        assert_eq!(found.hold, Hold::User);
+        assert_eq!(found.amounts.get("mem"), 1536 << 20);
     }
-    assert_eq!(
-        (row(&waiting).hold, row(&waiting).depends),
-        (Hold::User, true)
-    );
+    assert_eq!(row(&waiting).hold, Hold::User);
+    assert_eq!(row(&waiting).depends, true);
     let eligible = row(&later).eligible.unwrap() - row(&later).key.submitted;
     assert!((3590..3610).contains(&eligible), "{eligible}");
-    assert_eq!(
-        (row(&own).amounts.get("cpu"), row(&own).amounts.get("mem")),
-        (3, 150 << 20)
-    );
+    assert_eq!(row(&own).amounts.get("cpu"), 3);
+    assert_eq!(row(&own).amounts.get("mem"), 150 << 20);
     assert_eq!(row(&own).time_limit, Some(93_600));
     assert_eq!(row(&operators).hold, Hold::Admin);
 }
@@ -87,13 +70,10 @@ fn jobs_are_released_held_and_placed() {
     let [first, second] = [(); 2].map(|()| cluster.submit("synth", 60.0, &["-n4"]));
     let array = cluster.submit("synth", 60.0, &["-a", "1-2"]);
     let task = format!("{array}_2");
-    let acted = slurm
-        .release(&[id(&first), id("999999"), id(&task)])
-        .unwrap();
-    let refused: Vec<_> = acted
-        .iter()
-        .map(|refusal| (refusal.id, refusal.why))
-        .collect();
+    let acted = slurm.release(&[id(&first), id("999999"), id(&task)]);
+    let acted = acted.unwrap();
+    let refused = acted.iter().map(|refusal| (refusal.id, refusal.why));
+    let refused: Vec<_> = refused.collect();
     assert_eq!(refused, [(id("999999"), Why::Gone)]);
     for released in [&first, &task] {
         cluster.wait("it runs", || {
@@ -104,10 +84,8 @@ fn jobs_are_released_held_and_placed() {
     assert_eq!(cluster.row("synth", &second).unwrap().hold, Hold::User);
     let node = &slurm.nodes().unwrap().rows[0];
     assert_eq!((&*node.name, node.state), ("n1", NodeState::Up));
-    assert_eq!(
-        (node.capacity.get("cpu"), node.allocated.get("cpu")),
-        (20, 5)
-    );
+    assert_eq!(node.capacity.get("cpu"), 20);
+    assert_eq!(node.allocated.get("cpu"), 5);
 
     // Held while it runs it goes on, and is held once it is requeued: then it is another submission.
     let before = cluster.row("synth", &first).unwrap().key;
@@ -123,19 +101,15 @@ fn jobs_are_released_held_and_placed() {
 
     let fleet = cluster.slurm("fleet");
     let placed = cluster.submit("fleet", 60.0, &[]);
-    assert_eq!(
-        fleet.place(id(&placed), &["n9"], None).unwrap()[0].why,
-        Why::Other
-    );
+    let found = fleet.place(id(&placed), &["n9"], None).unwrap()[0].why;
+    assert_eq!(found, Why::Other);
     assert!(fleet.place(id(&placed), &["n4"], None).unwrap().is_empty());
     assert!(fleet.release(&[id(&placed)]).unwrap().is_empty());
     cluster.wait("it runs on n4", || {
         cluster.row("fleet", &placed).unwrap().node_list == "n4"
     });
-    cluster.run(
-        "scontrol",
-        &["update", "NodeName=n4", "State=drain", "Reason=a test"],
-    );
+    let words = ["update", "NodeName=n4", "State=drain", "Reason=a test"];
+    cluster.run("scontrol", &words);
     let node = &fleet.nodes().unwrap().rows[1];
     assert_eq!((node.state, &*node.reason), (NodeState::Drained, "a test"));
 }
@@ -155,10 +129,8 @@ fn who_has_no_right_is_told_so() {
         ..cluster.slurm("synth")
     };
     assert_eq!(slurm.release(&[id(&job)]).unwrap()[0].why, Why::NoRight);
-    assert_eq!(
-        slurm.place(id(&job), &["n1"], None).unwrap()[0].why,
-        Why::NoRight
-    );
+    let found = slurm.place(id(&job), &["n1"], None).unwrap()[0].why;
+    assert_eq!(found, Why::NoRight);
     assert_eq!(cluster.row("synth", &job).unwrap().hold, Hold::User);
 }
 
@@ -255,31 +227,23 @@ fn an_export_writes_what_is_installed_and_overwrites_nothing() {
     ];
     let exported = works(&arguments);
     has(&stdout(&exported), "README.md first");
-    for name in [
-        "README.md",
-        "job_submit.lua",
-        "slurm-lines.conf",
-        "types.yaml",
-        "synth-batch.service",
-    ] {
+    for name in words("README.md job_submit.lua slurm-lines.conf types.yaml synth-batch.service") {
         let text = std::fs::read_to_string(folder.path().join("new/slurm").join(name)).unwrap();
         assert!(!text.contains("{{") && !text.contains("{%"), "{name}");
     }
     let again = ends(2, &arguments);
     has(&stderr(&again), "--force");
     assert_eq!(code(&synth(&[&arguments[..], &["--force"]].concat())), 0);
-    ends(
-        2,
-        &[
-            "export",
-            "slurm",
-            &policy,
-            "--partition",
-            "a b",
-            "--output",
-            &output,
-        ],
-    );
+    let given = [
+        "export",
+        "slurm",
+        &policy,
+        "--partition",
+        "a b",
+        "--output",
+        &output,
+    ];
+    ends(2, &given);
 }
 
 #[test]
@@ -331,19 +295,15 @@ fn the_exported_gate_holds_one_partition() {
             .unwrap();
     };
     let is_held = |words: &[&str], partition: &str| {
-        let id = cluster.run(
-            "sbatch",
-            &[words, &["--parsable", "-o", "/dev/null", "--wrap=sleep 60"]].concat(),
-        );
+        let given = [words, &["--parsable", "-o", "/dev/null", "--wrap=sleep 60"]].concat();
+        let id = cluster.run("sbatch", &given);
         cluster.row(partition, id.trim()).unwrap().hold == Hold::User
     };
     gate("plain");
     assert!(is_held(&["-p", "plain"], "plain") && is_held(&["-p", "fleet,plain"], "plain"));
     assert!(!is_held(&["-p", "synth"], "synth") && !is_held(&[], "synth"));
     gate("synth");
-    assert!(
-        is_held(&["-p", "synth"], "synth") && is_held(&[], "synth"),
-        "synth is the default"
-    );
+    assert!(is_held(&["-p", "synth"], "synth"), "synth is the default");
+    assert!(is_held(&[], "synth"), "synth is the default");
     assert!(!is_held(&["-p", "plain"], "plain"));
 }

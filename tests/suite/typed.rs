@@ -31,10 +31,8 @@ fn a_workload_is_taken_as_it_is_after_its_name_and_from_standard_input() {
         let piped = works_on(&format!("{typed} {OPTIONS}"), &text(model));
         assert_eq!(stdout(&piped), named, "{typed}");
     }
-    fails(
-        &format!("{model} --workload {model} {OPTIONS}"),
-        "cannot be used with",
-    );
+    let line = format!("{model} --workload {model} {OPTIONS}");
+    fails(&line, "cannot be used with");
 }
 
 /// The kind of what comes from standard input is seen before the options are.
@@ -80,11 +78,8 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
         fails(&format!("{verb} --policy {file}"), "without it");
         fails(verb, "<POLICY>");
     }
-    fails_on(
-        "check - --workload -",
-        &policy,
-        "standard input is one file",
-    );
+    let text = "standard input is one file";
+    fails_on("check - --workload -", &policy, text);
     fails_on("drive -", &policy, "save the policy");
 }
 
@@ -94,36 +89,29 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
 fn other_verbs_take_a_workload_without_the_option() {
     let model = "models/section7.yaml";
     works_on("simulate first-fit --workload - --events 1e4", &text(model));
-    works(&format!(
-        "compare {model} --policies fcfs,first-fit --loads .5 --events 1e4"
-    ));
-    works_on(
-        "optimum - --load .3 --tolerance 50% --time 1m",
-        &text(model),
-    );
+    let typed = format!("compare {model} --policies fcfs,first-fit --loads .5 --events 1e4");
+    works(&typed);
+    let line = "optimum - --load .3 --tolerance 50% --time 1m";
+    works_on(line, &text(model));
     fails("compare --policies fcfs", "--workload <FILE>");
     fails("chek p.json", "did you mean the verb `check`?");
-    fails(
-        "no-such.yaml --preemption none",
-        "there is no file and no verb `no-such.yaml`",
-    );
+    let typed = "there is no file and no verb `no-such.yaml`";
+    fails("no-such.yaml --preemption none", typed);
 }
 
 /// As somebody writes it who has not read the documentation: each key is reported once, in the order of the text, and nothing
 /// else.
 #[test]
 fn all_keys_of_other_programs_are_reported_at_once() {
-    let said = fed(
-        "- --preemption none",
-        "kind: multi-resource
+    let typed = "kind: multi-resource
 time_unit: s
 nodes:
   - {machines: 4, capacity: {cpu: 8}}
 tasks:
   - {name: web, resources: {cpu: 1}, lambda: 4, service_time: 1}
   - {id: batch, requests: {cpu: 2}, rate: .5, duration: 30m}
-",
-    );
+";
+    let said = fed("- --preemption none", typed);
     assert_eq!(code(&said), 2);
     let said = stderr(&said);
     let mut rest = said.as_str();
@@ -162,21 +150,13 @@ fn times_with_units_are_numbers_and_amounts_are_explained() {
     let typed = format!("- {OPTIONS}");
     let policy_for = |size: &str| stdout(&works_on(&typed, &document(size, ".5", "64")));
     let plain = policy_for("size: {law: uniform, low: 90, high: 14400}");
-    assert_eq!(
-        policy_for("size: {law: uniform, low: 1m30s, high: 4h}"),
-        plain
-    );
+    let found = policy_for("size: {law: uniform, low: 1m30s, high: 4h}");
+    assert_eq!(found, plain);
     let amounts = document("mean_size: 4 h", "500m", "64Gi");
     fails_on(&typed, &amounts, "write 0.5 if m is Kubernetes' thousandth");
-    fails_on(
-        &typed,
-        &amounts,
-        "for 64Gi write 64 where all of it is counted in Gi",
-    );
+    let text = "for 64Gi write 64 where all of it is counted in Gi";
+    fails_on(&typed, &amounts, text);
     let slots = document("mean_size: 4h", "1", "1").replace("time_unit: s", "time_unit: slots");
-    fails_on(
-        &typed,
-        &slots,
-        "write 4 with h everywhere, 14400 with seconds",
-    );
+    let text = "write 4 with h everywhere, 14400 with seconds";
+    fails_on(&typed, &slots, text);
 }

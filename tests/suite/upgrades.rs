@@ -46,10 +46,8 @@ fn what_one_more_brings_is_relative_to_the_best_schedules() {
     let jobs = "{name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
         {name: c, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1}";
     let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 6}}", jobs));
-    let own = folder.write(
-        "own.yaml",
-        "msr: {schedules: [{a: 4}, {c: 2}], weights: [3, 2]}",
-    );
+    let text = "msr: {schedules: [{a: 4}, {c: 2}], weights: [3, 2]}";
+    let own = folder.write("own.yaml", text);
     let made = works(&format!(
         "analyze {own} --workload {file} -o {}",
         folder.name("p.json")
@@ -162,10 +160,8 @@ fn steps_of_a_fleet_by_hand() {
 #[test]
 fn without_time_steps_are_counted_only() {
     let fleet = read(&mixed(TWO_SHAPES)).unwrap();
-    let options = SynthesisOptions {
-        end: Some(Instant::now()),
-        ..SynthesisOptions::new(Preemption::Full)
-    };
+    let mut options = SynthesisOptions::new(Preemption::Full);
+    options.end = Some(Instant::now());
     let all = upgrades(&fleet, &options, &[]);
     assert_eq!((all.found.len(), all.skipped), (0, 5));
 }
@@ -189,13 +185,12 @@ fn every_family_tells_what_to_buy() {
         let folder = Folder::new();
         let log = folder.name("log.json");
         let typed: Vec<&str> = more.split(' ').collect();
-        let output = synth(
-            &[
-                &["--verbose", "--workload", model, "--log", &log][..],
-                &typed,
-            ]
-            .concat(),
-        );
+        let words = [
+            &["--verbose", "--workload", model, "--log", &log][..],
+            &typed,
+        ]
+        .concat();
+        let output = synth(&words);
         let printed = stderr(&output) + &stdout(&output);
         assert_eq!(code(&output), 0, "{model} {more}: {printed}");
         assert!(
@@ -203,9 +198,7 @@ fn every_family_tells_what_to_buy() {
             "{model} {more}: {printed}"
         );
         let upgrades = &folder.json("log.json")["upgrades"];
-        assert!(
-            upgrades["found"][0]["load"].is_number(),
-            "{model} {more}: {upgrades}"
-        );
+        let is_found = upgrades["found"][0]["load"].is_number();
+        assert!(is_found, "{model} {more}: {upgrades}");
     }
 }

@@ -59,9 +59,8 @@ impl Here {
 
     fn synthesize(&self) -> Value {
         let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
-        works(&format!(
-            "{workload} --output {policy} --work 4e5 --campaigns 4"
-        ));
+        let typed = format!("{workload} --output {policy} --work 4e5 --campaigns 4");
+        works(&typed);
         self.folder.json("p.json")
     }
 }
@@ -76,10 +75,8 @@ fn a_campaign_goes_through_every_verb() {
     let policy = here.path("p.json");
     for verb in ["check", "show"] {
         let output = works(&format!("{verb} {policy}"));
-        has(
-            &(stdout(&output) + &stderr(&output)),
-            "50 hosts for 300.0 h",
-        );
+        let expected = "50 hosts for 300.0 h";
+        has(&(stdout(&output) + &stderr(&output)), expected);
     }
     let run = here.path("r.json");
     works(&format!("simulate {policy} --seed 77 --output {run}"));
@@ -125,9 +122,8 @@ fn what_was_changed_is_found() {
         refusal::<Volunteer>,
     );
     let claims = artifact["claims"].as_array().unwrap();
-    let worst = claims
-        .iter()
-        .position(|claim| claim["quantity"] == "worst_makespan");
+    let mut worst = claims.iter();
+    let worst = worst.position(|claim| claim["quantity"] == "worst_makespan");
     let table = format!("/{}/value | 0.5 | cannot be", worst.unwrap());
     are_refused(&artifact, "/claims", &table, refusal::<Volunteer>);
 }
@@ -150,23 +146,8 @@ fn bad_input_is_answered_with_what_to_do() {
         has(&text, said);
         assert!(!here.at("p.json").exists());
     };
-    for (from, to, code, said) in [
-        (
-            "application: b",
-            "application: c",
-            2,
-            "there is no application `c`",
-        ),
-        ("deadline: 60", "deadline: -60", 2, "not in the past"),
-        ("jobs: 80", "jobs: 80000", 1, "times too much"),
-        (
-            "deadline: 60",
-            "deadline: .1",
-            1,
-            "can never be done in time",
-        ),
-    ] {
-        refused(&TEXT.replace(from, to), code, said);
+    for [from, to, code, said] in rows(include_str!("tables/campaigns.txt")) {
+        refused(&TEXT.replace(from, to), code.parse().unwrap(), said);
     }
     let percentile = format!("{TEXT}policy: {{first_percentile: 120}}\n");
     refused(&percentile, 2, "from 0 to 100");
@@ -191,10 +172,8 @@ fn bad_input_is_answered_with_what_to_do() {
     ) {
         fails(&format!("simulate {policy} --workload {workload}"), said);
     }
-    fails(
-        &format!("compare --workload {workload} --policies fixed --loads .5"),
-        "leave it out",
-    );
+    let line = format!("compare --workload {workload} --policies fixed --loads .5");
+    fails(&line, "leave it out");
 }
 
 /// On each model, with campaigns that nothing was tuned on: half as long as BOINC's rule of 2025 at most, at no
@@ -210,11 +189,8 @@ fn batches_take_half_as_long_as_under_boincs_rule() {
     for (model, first, quantile) in [("campaign_small", 95.0, 0.3), ("cold_start", 75.0, 0.3)] {
         let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
         let campaign = CampaignDocument::read(path.as_ref()).unwrap().workload;
-        let rule = Dispatch {
-            first_percentile: first,
-            quantile: Some(quantile),
-            ..default_rule(&campaign)
-        };
+        let mut rule = default_rule(&campaign);
+        (rule.first_percentile, rule.quantile) = (first, Some(quantile));
         let own = simulate(&campaign, Rule::Dispatch(rule), &settings, |_| ()).unwrap();
         let boinc = simulate(
             &campaign,
@@ -257,10 +233,8 @@ fn a_budget_that_is_too_small_is_answered_with_one_that_suffices() {
     let (_, after) = printed.split_once("give --work ").unwrap();
     let enough = after.split(' ').next().unwrap();
     works(&format!("{workload} --work {enough}"));
-    fails(
-        &format!("simulate --workload {workload} fixed --events 1000"),
-        "--events",
-    );
+    let typed = format!("simulate --workload {workload} fixed --events 1000");
+    fails(&typed, "--events");
 }
 
 #[derive(Serialize, Deserialize)]

@@ -17,16 +17,7 @@ fn a_site_is_the_same_from_a_seed() {
     assert_eq!(text, site::sacct(3, 500, 7));
     assert_eq!(text.lines().count(), 501);
     let large = site::sacct(1, 12_000, 28);
-    for part in [
-        "|cpu|",
-        "|bigmem|",
-        "|gpu|",
-        "node=24",
-        "gres/gpu:a100=16",
-        "|PENDING|",
-        "|RUNNING|",
-        "_19|",
-    ] {
+    for part in words("|cpu| |bigmem| |gpu| node=24 gres/gpu:a100=16 |PENDING| |RUNNING| _19|") {
         assert!(large.contains(part), "{part}");
     }
 }
@@ -61,10 +52,8 @@ fn gangs_of_a_log_are_replayed() {
     let (_folder, name) = log(without);
     let (without, printed) = count(&name);
     has(&without, "11330 jobs");
-    has(
-        &(printed + &without).replace('\n', " "),
-        "number of servers not",
-    );
+    let expected = "number of servers not";
+    has(&(printed + &without).replace('\n', " "), expected);
 }
 
 /// Of servers that do not hold a part of the work nothing is computed, by no verb; and it is said what to do.

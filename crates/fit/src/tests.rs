@@ -92,11 +92,8 @@ fn a_poisson_workload_is_recovered() {
         assert!((job.arrival_rate() / rate - 1.0).abs() < error, "{name}");
         assert!((job.mean_size() / mean - 1.0).abs() < error, "{name}");
         assert!(job.is_poisson());
-        assert!(
-            (job.size().scv() - 1.0).abs() < 0.1,
-            "{name} {}",
-            job.size().scv()
-        );
+        let is_near = (job.size().scv() - 1.0).abs() < 0.1;
+        assert!(is_near, "{name} {}", job.size().scv());
     }
     // What is counted is kept to the digit, and the load is that of the jobs themselves.
     let span = (rows[rows.len() - 1].0 - rows[0].0) as f64;
@@ -130,10 +127,8 @@ fn a_modulated_workload_is_recovered() {
     rows.sort_by_key(|row| row.0);
     assert!(rows.len() > 900_000);
     let fit = fitted(&rows, &plain()).unwrap();
-    assert_eq!(
-        fit.report.arrivals,
-        "at rates that change, of each type by itself"
-    );
+    let expected = "at rates that change, of each type by itself";
+    assert_eq!(fit.report.arrivals, expected);
     for job in server(&fit).types() {
         let ArrivalProcess::MarkovModulated { switching, .. } = job.arrivals() else {
             unreachable!("{:?}", job.arrivals());
@@ -172,21 +167,16 @@ fn batches_and_a_common_modulation_are_recovered() {
     }
     let fit = fitted(&rows, &plain()).unwrap();
     let workload = server(&fit);
-    assert_eq!(
-        fit.report.arrivals,
-        "in batches, at a rate that changes for all types together"
-    );
+    let expected = "in batches, at a rate that changes for all types together";
+    assert_eq!(fit.report.arrivals, expected);
     for job in workload.types() {
         let ArrivalProcess::Batches { sizes, alike, .. } = job.arrivals() else {
             unreachable!("{:?}", job.arrivals());
         };
         assert_eq!(sizes, &[1, 2, 3, 4, 5]);
         assert!((alike.value() - 0.7).abs() < 0.03, "{alike}");
-        assert!(
-            (job.arrival_rate() / 0.015 - 1.0).abs() < 0.05,
-            "{}",
-            job.arrival_rate()
-        );
+        let is_near = (job.arrival_rate() / 0.015 - 1.0).abs() < 0.05;
+        assert!(is_near, "{}", job.arrival_rate());
     }
     let modulation = workload.modulation().unwrap();
     let factors = modulation.relative_factors();
@@ -217,18 +207,13 @@ fn limits_tell_types_apart_where_they_tell_sizes() {
         };
         row.4 = row.4.max(row.1);
     }
-    let options = FitOptions {
-        by_limit: true,
-        ..plain()
-    };
+    let mut options = plain();
+    options.by_limit = true;
     let fit = fitted(&rows, &options).unwrap();
     let workload = server(&fit);
     assert!(workload.has_limits(), "{:?}", workload.known());
-    let short: Vec<_> = workload
-        .types()
-        .iter()
-        .filter(|t| t.mean_size() < 1000.0)
-        .collect();
+    let short = workload.types().iter();
+    let short: Vec<_> = short.filter(|t| t.mean_size() < 1000.0).collect();
     assert_eq!(short.len(), 2, "one of each demand");
     assert!(short.iter().all(|t| t.limit().unwrap().value() == 4096.0));
     // The load is that of the demands: limits change nothing of it.
@@ -255,10 +240,8 @@ fn recent_jobs_weigh_more_and_types_are_kept() {
     let rows: Vec<Row> = early.chain(late).collect();
     let kept = [("narrow", 4.0), ("wide", 16.0), ("never", 64.0)];
     let kept = kept.map(|(name, demand)| (name.to_owned(), vec![demand]));
-    let options = FitOptions {
-        since: Some(kept.to_vec()),
-        ..plain()
-    };
+    let mut options = plain();
+    options.since = Some(kept.to_vec());
     let fit = fitted(&rows, &options).unwrap();
     let workload = server(&fit);
     let names: Vec<&str> = workload.types().iter().map(|job| job.name()).collect();
@@ -274,10 +257,8 @@ fn recent_jobs_weigh_more_and_types_are_kept() {
     assert!(fit.report.drift.unwrap().last_week > 0.0);
     assert_eq!(fit.report.of_no_type, (0, 0.0));
     let none = [("small".to_owned(), vec![1.0])];
-    let options = FitOptions {
-        since: Some(none.to_vec()),
-        ..plain()
-    };
+    let mut options = plain();
+    options.since = Some(none.to_vec());
     let refused = fitted(&rows, &options).unwrap_err().to_string();
     assert!(refused.contains("no job fits into a type"), "{refused}");
 }
@@ -305,37 +286,23 @@ fn types_dominate_their_jobs() {
         (n * 100, exponential(500.0, &mut stream), cpu, 0, 0)
     };
     let rows: Vec<Row> = (0..5000).map(job).collect();
-    let options = FitOptions {
-        rounding_loss: 0.05,
-        ..plain()
-    };
+    let mut options = plain();
+    options.rounding_loss = 0.05;
     let fit = fitted(&rows, &options).unwrap();
     let workload = server(&fit);
-    let demands: Vec<f64> = workload
-        .types()
-        .iter()
-        .map(|t| t.demand()[0].value())
-        .collect();
+    let demands = workload.types().iter().map(|t| t.demand()[0].value());
+    let demands: Vec<f64> = demands.collect();
     for (type_of, (rate, work)) in demands.iter().zip(by_type(&rows, &demands)) {
-        let found = workload
-            .types()
-            .iter()
-            .find(|t| t.demand()[0].value() == *type_of)
-            .unwrap();
+        let mut found = workload.types().iter();
+        let found = found.find(|t| t.demand()[0].value() == *type_of).unwrap();
         let span = (rows[rows.len() - 1].0 - rows[0].0) as f64;
         assert!((found.arrival_rate() * span / rate - 1.0).abs() < 1e-7);
         assert!((found.offered_load() * span / work - 1.0).abs() < 1e-7);
     }
-    let loads: Vec<f64> = fit
-        .report
-        .load_by_types
-        .iter()
-        .map(|tried| tried.1)
-        .collect();
-    assert!(
-        loads.windows(2).all(|two| two[1] <= two[0] * (1.0 + 1e-9)),
-        "{loads:?}"
-    );
+    let loads = fit.report.load_by_types.iter();
+    let loads: Vec<f64> = loads.map(|tried| tried.1).collect();
+    let falls = loads.windows(2).all(|two| two[1] <= two[0] * (1.0 + 1e-9));
+    assert!(falls, "{loads:?}");
     assert!(fit.report.load <= 1.05 * fit.report.fluid_load);
 }
 
@@ -343,10 +310,8 @@ fn types_dominate_their_jobs() {
 fn by_type(rows: &[Row], demands: &[f64]) -> Vec<(f64, f64)> {
     let mut sums = vec![(0.0, 0.0); demands.len()];
     for row in rows {
-        let holding = demands
-            .iter()
-            .enumerate()
-            .filter(|(_, d)| **d >= f64::from(row.2));
+        let holding = demands.iter().enumerate();
+        let holding = holding.filter(|(_, d)| **d >= f64::from(row.2));
         let (i, _) = holding.min_by(|a, b| a.1.total_cmp(b.1)).unwrap();
         sums[i].0 += 1.0;
         sums[i].1 += row.1 as f64;
@@ -375,10 +340,8 @@ fn bursts_of_minutes_keep_the_waits_of_the_log() {
     }
     let fit = fitted(&rows, &plain()).unwrap();
     assert!(fit.other.is_some() && fit.report.predicted.is_empty());
-    let two_states = Fit {
-        other: None,
-        ..fit.clone()
-    };
+    let mut two_states = fit.clone();
+    two_states.other = None;
     let ratio = |fit: Fit| {
         let fit = predict(fit, &mut |_| true).unwrap();
         (
@@ -390,10 +353,8 @@ fn bursts_of_minutes_keep_the_waits_of_the_log() {
     let (ratio_of_two, differs, _) = ratio(two_states);
     assert!(ratio_of_two < 0.5 && differs, "{ratio_of_two}");
     let (ratio_of_levels, _, arrivals) = ratio(fit);
-    assert!(
-        (1.0 / 1.5..1.5).contains(&ratio_of_levels),
-        "{ratio_of_levels}"
-    );
+    let is_near = (1.0 / 1.5..1.5).contains(&ratio_of_levels);
+    assert!(is_near, "{ratio_of_levels}");
     assert!(arrivals.contains("between levels"), "{arrivals}");
 }
 
@@ -423,16 +384,11 @@ fn jobs_of_several_nodes_make_types_of_several_nodes() {
         &mut |_| true,
     )
     .unwrap();
-    let types: Vec<_> = fit
-        .workload
-        .types()
-        .iter()
-        .map(|job| (job.name(), job.nodes()))
-        .collect();
+    let types = fit.workload.types().iter();
+    let types: Vec<_> = types.map(|job| (job.name(), job.nodes())).collect();
     assert_eq!(types, [("cpu8", 1), ("nodes2-cpu32", 2)]);
-    let held: f64 = (0..400)
-        .map(|n| f64::from(90 + n % 7) * if n % 4 == 0 { 64.0 } else { 8.0 })
-        .sum();
+    let held = (0..400).map(|n| f64::from(90 + n % 7) * if n % 4 == 0 { 64.0 } else { 8.0 });
+    let held: f64 = held.sum();
     assert!((fit.report.fluid_load / (held / 39_900.0 / 96.0) - 1.0).abs() < 1e-6);
     assert_eq!(fit.report.predicted.len(), 3);
 }

@@ -16,10 +16,8 @@ fn an_engine_of_its_own_gets_all_that_is_measured() {
         ..Settings::default()
     };
     let run = run(0.7, &settings);
-    assert_eq!(
-        (run.health, run.ending),
-        (Health::Settled, Ending::Precision)
-    );
+    assert_eq!(run.health, Health::Settled);
+    assert_eq!(run.ending, Ending::Precision);
     for (found, exact) in [
         (run.mean_response, 1.0 / 0.3),
         (run.mean_number, 0.7 / 0.3),
@@ -52,10 +50,8 @@ fn intervals_that_end_by_precision_miss_on_both_sides_alike() {
     let misses: Vec<bool> = misses.flatten().collect();
     let low = misses.iter().filter(|is_low| **is_low).count();
     let high = misses.len() - low;
-    assert!(
-        misses.len() <= 6 && low <= 4 && high <= 4,
-        "{low} low, {high} high"
-    );
+    assert!(misses.len() <= 6, "{low} low, {high} high");
+    assert!(low <= 4 && high <= 4, "{low} low, {high} high");
 }
 
 /// A percentile is on the same side of a watched time as the fraction of jobs that take longer than that.
@@ -108,10 +104,8 @@ fn own_fields_stand_beside_the_others() {
 #[test]
 fn a_queue_that_grows_has_no_mean() {
     let run = run(1.2, &Settings::default());
-    assert_eq!(
-        (run.health, run.ending),
-        (Health::Unstable, Ending::RunsAway)
-    );
+    assert_eq!(run.health, Health::Unstable);
+    assert_eq!(run.ending, Ending::RunsAway);
     assert!(run.mean_response.is_none() && run.own.busy.is_none() && run.types[0].grows);
 }
 

@@ -85,10 +85,8 @@ impl Content for Toy {
         let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
         let expected = terms.sum::<f64>() / rho;
         if !is_close(claim.value, expected, 1e-9) {
-            findings.add(
-                "claims[0].value",
-                format!("{}, expected {expected}", claim.value),
-            );
+            let text = format!("{}, expected {expected}", claim.value);
+            findings.add("claims[0].value", text);
         }
     }
 }

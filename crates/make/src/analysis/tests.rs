@@ -15,10 +15,8 @@ fn section7(preemption: Preemption, route: Route, rate: f64) -> (Workload, MsrCo
 fn assert_digits(found: &[f64], expected: &[f64], relative: f64) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
-        assert!(
-            (found / expected - 1.0).abs() < relative,
-            "{found}, expected {expected}"
-        );
+        let is_near = (found / expected - 1.0).abs() < relative;
+        assert!(is_near, "{found}, expected {expected}");
     }
 }
 
@@ -100,10 +98,8 @@ fn phase_type_means_agree_with_brute_force() {
     let cases: Vec<Staged> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(cases.len(), 4);
     for case in cases {
-        let edges = case
-            .edges
-            .iter()
-            .map(|&(from, to, rate, _)| Edge { from, to, rate });
+        let edges = case.edges.iter();
+        let edges = edges.map(|&(from, to, rate, _)| Edge { from, to, rate });
         let environment = Environment::new(case.servers.len(), edges.collect()).unwrap();
         let none = vec![false; case.edges.len()];
         let queue = ModulatedQueue::new(
@@ -154,11 +150,8 @@ fn the_papers_bounds_hold() {
                     // Some bounds are met exactly: service may go unused in one phase alone.
                     let slack = 1e-12;
                     let (bounds, exact) = (queue.bounds(), queue.mean_number(1e9).unwrap());
-                    assert!(
-                        bounds.lower <= exact * (1.0 + slack)
-                            && exact <= bounds.upper * (1.0 + slack),
-                        "{route} {rate} {i}"
-                    );
+                    assert!(bounds.lower <= exact * (1.0 + slack), "{route} {rate} {i}");
+                    assert!(exact <= bounds.upper * (1.0 + slack), "{route} {rate} {i}");
                     assert!(bounds.lower <= bounds.approximation);
                     assert!(bounds.approximation <= bounds.upper);
                 }
@@ -172,10 +165,8 @@ fn what_is_too_large_or_unstable_is_refused_with_its_numbers() {
     let (workload, policy) = section7(Preemption::None, Route::ALL[0], 0.3);
     let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
     let error = exact(&workload, &modulation, Preemption::None, 10.0).unwrap_err();
-    assert!(
-        error.to_string().contains("type `type-1` has 9 phases"),
-        "{error}"
-    );
+    let is_named = error.to_string().contains("type `type-1` has 9 phases");
+    assert!(is_named, "{error}");
     let error = exact(&workload, &modulation.at(0.5), Preemption::None, 1e9).unwrap_err();
     assert!(error.to_string().contains("has load 1."), "{error}");
 }

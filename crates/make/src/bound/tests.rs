@@ -67,10 +67,8 @@ fn of_jobs_one_at_a_time_prices_are_exact() {
         let fleet = system(3, &[(3, 0.7, size)]);
         let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::None, &|| false).unwrap();
         let exact = 1.0 + 0.7 * second / 2.0 / 0.3;
-        assert!(
-            (bound / exact - 1.0).abs() < 3e-8,
-            "{size}: {bound}, exact {exact}"
-        );
+        let is_near = (bound / exact - 1.0).abs() < 3e-8;
+        assert!(is_near, "{size}: {bound}, exact {exact}");
         assert_eq!(cuts.len(), 1);
     }
     // What is left of a job that was stopped is not known: then only that jobs do not wait is a bound, and that of sizes.
@@ -120,10 +118,8 @@ fn of_jobs_one_at_a_time_sizes_give_shortest_remaining_work_first() {
     ] {
         let fleet = system(3, &[(3, rate, size)]);
         let (bound, proof) = by_sizes(&fleet, MEAN, &|| false).unwrap();
-        assert!(
-            bound <= exact && bound > 0.997 * exact,
-            "{size}: {bound}, exact {exact}"
-        );
+        assert!(bound <= exact, "{size}: {bound}, exact {exact}");
+        assert!(bound > 0.997 * exact, "{size}: {bound}, exact {exact}");
         assert!(matches!(proof, Proof::Sizes(_)));
         // As several types of the same jobs.
         let parts = [(3, 0.3 * rate, size), (3, 0.7 * rate, size)];
@@ -148,9 +144,8 @@ fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
         let running: Vec<bool> = system.iter().map(|job| runs(job.1)).collect();
         let first = running.iter().position(|runs| *runs);
         let end = first.map_or(f64::INFINITY, |job| time + system[job].0);
-        let kind = (0..next.len())
-            .min_by(|i, j| next[*i].total_cmp(&next[*j]))
-            .unwrap();
+        let kind = (0..next.len()).min_by(|i, j| next[*i].total_cmp(&next[*j]));
+        let kind = kind.unwrap();
         let until = end.min(next[kind]);
         area += (until - time) * system.len() as f64;
         let served = system.iter_mut().zip(&running).filter(|pair| *pair.1);
@@ -178,20 +173,15 @@ fn no_bound_by_sizes_is_above_what_a_policy_reaches() {
         (3, vec![(1, 2.0, 0.3), (2, 0.3, 2.0)]),
         (4, vec![(1, 0.5, 3.0), (1, 3.0, 0.5)]),
     ] {
-        let sizes: Vec<String> = types
-            .iter()
-            .map(|kind| format!("mean_size: {}", kind.2))
-            .collect();
+        let sizes = types.iter().map(|kind| format!("mean_size: {}", kind.2));
+        let sizes: Vec<String> = sizes.collect();
         let kinds = types.iter().zip(&sizes);
-        let kinds: Vec<Kind<'_>> = kinds
-            .map(|((need, rate, _), size)| (*need, *rate, size.as_str()))
-            .collect();
+        let kinds = kinds.map(|((need, rate, _), size)| (*need, *rate, size.as_str()));
+        let kinds: Vec<Kind<'_>> = kinds.collect();
         let (bound, _) = by_sizes(&system(cores, &kinds), MEAN, &|| false).unwrap();
         let ratio = bound / least_left_first(cores, &types, 400_000);
-        assert!(
-            ratio < 1.0 && ratio > 0.8,
-            "{cores} {types:?}: {ratio} of what is reached"
-        );
+        assert!(ratio < 1.0, "{cores} {types:?}: {ratio} of what is reached");
+        assert!(ratio > 0.8, "{cores} {types:?}: {ratio} of what is reached");
     }
 }
 
@@ -265,28 +255,19 @@ fn no_bound_is_above_the_optimum() {
         let fleet = system(cores, types);
         for objective in [MEAN, Objective::Weighted] {
             for preemption in [Preemption::None, Preemption::Full] {
-                let problem = Problem {
-                    objective,
-                    ..Problem::mean(preemption)
-                };
+                let mut problem = Problem::mean(preemption);
+                problem.objective = objective;
                 let never = AtomicBool::new(false);
-                let best = optimum(
-                    fleet.one_server().unwrap(),
-                    problem,
-                    &OptimumLimits::default(),
-                    &never,
-                    |_| (),
-                )
-                .unwrap();
+                let server = fleet.one_server().unwrap();
+                let best =
+                    optimum(server, problem, &OptimumLimits::default(), &never, |_| ()).unwrap();
                 let bound = lower_bound(&fleet, objective, preemption, 2_000, &|| false).unwrap();
                 let (least, most) = (
                     bound.least / best.upper_in_box,
                     best.upper_in_box / best.lower,
                 );
-                assert!(
-                    least <= 1.0 && most < 1.02,
-                    "{cores} {preemption:?}: {bound:?} {best:?}"
-                );
+                assert!(least <= 1.0, "{cores} {preemption:?}: {bound:?} {best:?}");
+                assert!(most < 1.02, "{cores} {preemption:?}: {bound:?} {best:?}");
                 assert!(
                     least > near,
                     "{cores} {preemption:?} {objective:?}: {least} of the optimum {}",
@@ -309,10 +290,8 @@ fn more_rows_bound_better() {
     ] {
         let (bound, _) = by_cells(&fleet, MEAN, preempts, rows).unwrap();
         let optimum = if preempts { 3.30 } else { 5.47 };
-        assert!(
-            bound > least && bound < optimum,
-            "{preempts} {rows}: {bound}"
-        );
+        assert!(bound > least, "{preempts} {rows}: {bound}");
+        assert!(bound < optimum, "{preempts} {rows}: {bound}");
     }
 }
 
@@ -338,13 +317,8 @@ fn proofs_are_of_one_workload() {
     assert_eq!(read, document);
     let mut beyond = document.clone();
     beyond.bound *= 1.001;
-    assert!(
-        beyond
-            .check()
-            .unwrap_err()
-            .to_string()
-            .contains("what is proved is")
-    );
+    let why = beyond.check().unwrap_err().to_string();
+    assert!(why.contains("what is proved is"));
     assert!(bound.proof.check(&fleet, MEAN, Preemption::Full).is_err());
     let busier = fleet.scaled(1.05).unwrap();
     let proved = bound.proof.check(&busier, MEAN, Preemption::None);
@@ -365,17 +339,14 @@ fn proofs_are_of_one_workload() {
     let mut later = document.clone();
     later.version = 3;
     assert!(later.check().unwrap_err().to_string().contains("version 3"));
-    let changed = (0..own.values.len())
-        .step_by(7)
-        .filter(|&i| own.values[i] != 0);
+    let changed = (0..own.values.len()).step_by(7);
+    let changed = changed.filter(|&i| own.values[i] != 0);
     for i in changed {
         let mut own = own.clone();
         own.values[i] += own.values[i].abs() / 3;
         let proved = own.check(&fleet, MEAN);
-        assert!(
-            proved.is_err() || proved.unwrap() <= bound.least * (1.0 + 1e-6),
-            "value {i}"
-        );
+        let is_proved = proved.is_err() || proved.unwrap() <= bound.least * (1.0 + 1e-6);
+        assert!(is_proved, "value {i}");
     }
 }
 
@@ -386,11 +357,9 @@ fn fleets_have_bounds() {
         let fleet = model(name);
         let fleet = fleet.scaled(1.2).unwrap();
         let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000, &|| false).unwrap();
-        let work: f64 = fleet
-            .types()
-            .iter()
-            .map(synth_multiresource::workload::JobType::offered_load)
-            .sum();
+        let work = fleet.types().iter();
+        let work = work.map(synth_multiresource::workload::JobType::offered_load);
+        let work: f64 = work.sum();
         let mean = work / fleet.envelope().total_arrival_rate();
         assert!(bound.least >= mean * (1.0 - 1e-8), "{name}: {bound:?}");
         document(&fleet, (MEAN, Preemption::None), &bound)

@@ -46,12 +46,9 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
             let largest = at(0.01).largest_stable_rate(&workload);
             assert!((at(3.0).largest_stable_rate(&workload) / largest - 1.0).abs() < 1e-10);
             let scaled = at(0.01).at(0.3).mean_schedule.to_vec();
-            assert!(
-                scaled
-                    .iter()
-                    .zip(at(0.3).mean_schedule)
-                    .all(|(a, b)| (a - b).abs() < 1e-13)
-            );
+            let mut all = scaled.iter().zip(at(0.3).mean_schedule);
+            let is_scaled = all.all(|(a, b)| (a - b).abs() < 1e-13);
+            assert!(is_scaled);
             let heaviest = |rate| at(rate).loads(&workload).into_iter().fold(0.0, f64::max);
             assert!(heaviest(largest * (1.0 - 1e-9)) < 1.0, "{route}");
             assert!(heaviest(largest * (1.0 + 1e-9)) > 1.0, "{route}");
@@ -64,12 +61,8 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
 #[test]
 fn mean_schedule_by_renewal_and_reward() {
     let rate = 0.1;
-    let modulation = Modulation::new(
-        &section7(),
-        &section_seven(Preemption::None, Route::ALL[0], rate),
-        1000,
-    )
-    .unwrap();
+    let seven = section_seven(Preemption::None, Route::ALL[0], rate);
+    let modulation = Modulation::new(&section7(), &seven, 1000).unwrap();
     let (working, transit) = (2.0 / rate, 1.5 + 37.0 / 12.0);
     assert!((modulation.working_time - working / (working + transit)).abs() < 1e-14);
     let third = (working * 1.0 + 3.5) / (working + transit);
@@ -134,22 +127,14 @@ fn chains_of_random_loops() {
                 if let Some(dense) = system.lu().solve(&right) {
                     let law = DVector::from_column_slice(modulation.environment.law());
                     let distance = (law - dense).amax();
-                    assert!(
-                        distance < 1e-12,
-                        "seed {seed}, {preemption:?} {route}: {distance}"
-                    );
+                    let is_same = distance < 1e-12;
+                    assert!(is_same, "seed {seed}, {preemption:?} {route}: {distance}");
                 }
                 for phase in modulation.phases.iter() {
-                    let held: Vec<u32> = phase
-                        .slots
-                        .iter()
-                        .zip(&phase.setups)
-                        .map(|(c, x)| c + x)
-                        .collect();
-                    assert!(
-                        packing.fits(&held),
-                        "seed {seed}, {preemption:?} {route}: {phase:?}"
-                    );
+                    let held = phase.slots.iter().zip(&phase.setups);
+                    let held: Vec<u32> = held.map(|(c, x)| c + x).collect();
+                    let fits = packing.fits(&held);
+                    assert!(fits, "seed {seed}, {preemption:?} {route}: {phase:?}");
                 }
             }
         }
@@ -166,19 +151,13 @@ fn fast_setups_approach_full_preemption() {
         .mean_schedule
         .to_vec();
     for i in 0..3 {
-        let mixed: f64 = full
-            .weights
-            .iter()
-            .zip(&full.schedules)
-            .map(|(p, u)| p * f64::from(u[i]))
-            .sum();
+        let mixed = full.weights.iter().zip(&full.schedules);
+        let mixed: f64 = mixed.map(|(p, u)| p * f64::from(u[i])).sum();
         assert!((mean[i] - mixed).abs() < 1e-14);
     }
     for route in Route::ALL {
-        let setup = MsrConfig {
-            setup_rate: Some(1e9),
-            ..random_policy(&schedules, Preemption::Setup, route)
-        };
+        let mut setup = random_policy(&schedules, Preemption::Setup, route);
+        setup.setup_rate = Some(1e9);
         let near = Modulation::new(&workload, &setup, 10_000).unwrap();
         assert!(
             near.mean_schedule
@@ -209,27 +188,21 @@ fn the_least_to_drain_of_appendix_j() {
     let mix = fewer_drains(&workload, solved.mixes[0].clone(), &solved.face);
     let load = mix.loads(&workload).into_iter().fold(0.0, f64::max);
     assert!((load / 0.655 - 1.0).abs() < 1e-12, "{load}");
-    assert_eq!(
-        drains(&mix.schedules, &least_drain_order(&mix.schedules)),
-        9
-    );
+    let found = drains(&mix.schedules, &least_drain_order(&mix.schedules));
+    assert_eq!(found, 9);
 }
 
 /// One schedule is never left: no switches, all time working, stable at any rate.
 #[test]
 fn a_single_schedule_is_never_left() {
     for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
-        let single = MsrConfig {
-            schedules: vec![vec![1, 4, 0]],
-            weights: vec![1.0],
-            order: vec![0],
-            ..section_seven(preemption, Route::ALL[0], 2.0)
-        };
+        let mut single = section_seven(preemption, Route::ALL[0], 2.0);
+        single.schedules = vec![vec![1, 4, 0]];
+        single.weights = vec![1.0];
+        single.order = vec![0];
         let modulation = Modulation::new(&section7(), &single, 10).unwrap();
-        assert_eq!(
-            (modulation.working_time, modulation.switching_frequency()),
-            (1.0, 0.0)
-        );
+        assert_eq!(modulation.working_time, 1.0);
+        assert_eq!(modulation.switching_frequency(), 0.0);
         assert_eq!(modulation.largest_stable_rate(&section7()), f64::INFINITY);
     }
 }

@@ -40,11 +40,9 @@ fn one_type_is_erlang() {
 /// slower `(E[S] + W)/((1 − σ_1)(1 − σ_2))` by preemptive-resume priority.
 #[test]
 fn one_server_follows_c_mu() {
-    let workload = one_server(
-        1,
-        "  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}
-  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n",
-    );
+    let text = "  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}
+  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n";
+    let workload = one_server(1, text);
     let residual = 0.4 * 1.0 + 3.0 * 0.01;
     let both = (1.0 - 0.3) * (1.0 - 0.7);
     let waiting = [residual / (1.0 - 0.3) + 0.1, residual / both + 1.0];
@@ -53,10 +51,8 @@ fn one_server_follows_c_mu() {
     {
         let exact = (3.0 * fast + 0.4 * slow) / 3.4;
         let found = solve(&workload, preemption, 1e-5);
-        assert!(
-            (found.lower / exact - 1.0).abs() < 1e-5,
-            "{exact} {found:?}"
-        );
+        let is_near = (found.lower / exact - 1.0).abs() < 1e-5;
+        assert!(is_near, "{exact} {found:?}");
         assert!(found.upper_in_box >= found.lower);
     }
 }
@@ -66,10 +62,8 @@ fn small(jobs: &str) -> Workload {
 }
 
 fn within(workload: &Workload, objective: Objective, limits: &OptimumLimits) -> Optimum {
-    let sought = Problem {
-        objective,
-        ..Problem::mean(Preemption::None)
-    };
+    let mut sought = Problem::mean(Preemption::None);
+    sought.objective = objective;
     found(workload, sought, limits)
 }
 
@@ -97,9 +91,8 @@ fn four_types_alike_are_one() {
 /// Weights by load are those by number where all jobs are alike.
 #[test]
 fn the_weighted_optimum_is_the_mean_where_types_are_alike() {
-    let workload = small(
-        "  - {name: a, demand: {cpu: 1}, arrival_rate: .2, mean_size: 1}\n  - {name: b, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1}\n",
-    );
+    let text = "  - {name: a, demand: {cpu: 1}, arrival_rate: .2, mean_size: 1}\n  - {name: b, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1}\n";
+    let workload = small(text);
     let limits = OptimumLimits::default();
     let [mean, weighted] =
         [Objective::Mean, Objective::Weighted].map(|o| within(&workload, o, &limits));
@@ -221,10 +214,8 @@ fn with_setups(workload: &Workload, setup_rate: f64, tolerance: f64) -> Optimum 
         tolerance,
         ..OptimumLimits::default()
     };
-    let sought = Problem {
-        setup_rate: Some(setup_rate),
-        ..Problem::mean(Preemption::Setup)
-    };
+    let mut sought = Problem::mean(Preemption::Setup);
+    sought.setup_rate = Some(setup_rate);
     found(workload, sought, &limits)
 }
 

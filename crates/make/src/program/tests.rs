@@ -57,15 +57,10 @@ fn proofs_hold_against_all_schedules_of_random_systems() {
         let workload = random_workload(seed);
         let solution = solve(&workload, &SolveLimits::default()).unwrap();
         let certificate = &solution.certificate;
-        assert!(
-            certificate.proven(),
-            "seed {seed}: gap {}",
-            certificate.gap()
-        );
-        assert!(
-            solution.mixes[0].schedules.len() <= workload.types().len(),
-            "seed {seed}: theorem 2"
-        );
+        let is_proven = certificate.proven();
+        assert!(is_proven, "seed {seed}: gap {}", certificate.gap());
+        let is_sparse = solution.mixes[0].schedules.len() <= workload.types().len();
+        assert!(is_sparse, "seed {seed}: theorem 2");
         assert_eq!(solution.mixes[0].load(&workload), certificate.load);
         let worth = |u: &Schedule| -> f64 {
             let terms = workload.types().iter().zip(&certificate.prices).zip(u);
@@ -89,25 +84,19 @@ fn loads_of_the_models() {
         ("one_or_all", 6.0 * (0.9 / 32.0 + 0.1), 1e-12),
         ("borg_top10", 1.0 / 1.10172817, 1e-8),
     ] {
-        let certificate = solve(&model(name), &SolveLimits::default())
-            .unwrap()
-            .certificate;
+        let limits = SolveLimits::default();
+        let certificate = solve(&model(name), &limits).unwrap().certificate;
         assert!(certificate.proven(), "{name}: gap {}", certificate.gap());
-        assert!(
-            (certificate.load - load).abs() < tolerance,
-            "{name}: {}",
-            certificate.load
-        );
+        let is_near = (certificate.load - load).abs() < tolerance;
+        assert!(is_near, "{name}: {}", certificate.load);
     }
 }
 
 /// Where the optimum is unique it is found: section 7 has {(0,0,2), (1,4,0)}, half and half.
 #[test]
 fn the_unique_optimum_of_section_seven() {
-    let mut mix = solve(&model("section7"), &SolveLimits::default())
-        .unwrap()
-        .mixes
-        .remove(0);
+    let limits = SolveLimits::default();
+    let mut mix = solve(&model("section7"), &limits).unwrap().mixes.remove(0);
     mix.schedules.sort();
     assert_eq!(mix.schedules, [vec![0, 0, 2], vec![1, 4, 0]]);
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
@@ -124,12 +113,10 @@ fn a_rare_type_is_not_starved() {
     let solution = solve(&workload, &SolveLimits::default()).unwrap();
     let loads = solution.mixes[0].loads(&workload);
     assert!(solution.certificate.proven());
-    assert!(
-        loads
-            .iter()
-            .all(|load| *load <= solution.certificate.load && *load > 0.0),
-        "{loads:?}"
-    );
+    let are_below = loads
+        .iter()
+        .all(|load| *load <= solution.certificate.load && *load > 0.0);
+    assert!(are_below, "{loads:?}");
     // Common jobs alone need 2/3 of the time at three a time; the rare ones nearly nothing.
     assert!((solution.certificate.load - 2.0 / 3.0).abs() < 1e-8);
 }
@@ -141,10 +128,8 @@ fn the_load_is_linear_in_the_rates() {
         let workload = random_workload(seed);
         let load = |w: &Workload| solve(w, &SolveLimits::default()).unwrap().certificate.load;
         let doubled = workload.scaled(2.0).unwrap();
-        assert!(
-            (load(&doubled) / load(&workload) / 2.0 - 1.0).abs() < 2e-9,
-            "seed {seed}"
-        );
+        let is_doubled = (load(&doubled) / load(&workload) / 2.0 - 1.0).abs() < 2e-9;
+        assert!(is_doubled, "seed {seed}");
     }
 }
 
@@ -175,14 +160,11 @@ fn loads_of_very_different_size() {
   - {{name: rare, demand: {{cpu: 7}}, arrival_rate: {rare:e}, mean_size: 1}}\n"
         );
         let workload = Workload::parse(&text, "range").unwrap().workload;
-        let certificate = solve(&workload, &SolveLimits::default())
-            .unwrap()
-            .certificate;
+        let limits = SolveLimits::default();
+        let certificate = solve(&workload, &limits).unwrap().certificate;
         assert!(certificate.proven(), "{common} {rare}: {certificate:?}");
-        assert!(
-            (certificate.load / load - 1.0).abs() < 1e-9,
-            "{common} {rare}: {certificate:?}"
-        );
+        let is_near = (certificate.load / load - 1.0).abs() < 1e-9;
+        assert!(is_near, "{common} {rare}: {certificate:?}");
     }
 }
 
@@ -261,10 +243,8 @@ fn prices_of_the_relaxation_cover_all_values() {
             // Infinite, or none, where a type takes nothing of it.
             if server.is_finite() {
                 let found = knapsack.relaxed();
-                assert!(
-                    found <= server * (1.0 + 1e-8),
-                    "seed {seed}: {found} {server}"
-                );
+                let is_less = found <= server * (1.0 + 1e-8);
+                assert!(is_less, "seed {seed}: {found} {server}");
             }
         }
     }
@@ -276,25 +256,17 @@ fn loads_out_of_range_are_refused_by_name() {
   - {name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1}
   - {name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}\n";
     let workload = Workload::parse(text, "range").unwrap().workload;
-    let refused = solve(&workload, &SolveLimits::default())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        refused.contains("type `never`") && refused.contains("1e-150"),
-        "{refused}"
-    );
-    let beyond = text
-        .replace(
-            "3}, arrival_rate: 1e-150, mean_size: 1",
-            "4}, arrival_rate: 1e50, mean_size: 6e257",
-        )
-        .replace("rate: 1, mean_size: 1", "rate: 1e50, mean_size: 3e257");
+    let limits = SolveLimits::default();
+    let refused = solve(&workload, &limits).unwrap_err().to_string();
+    assert!(refused.contains("type `never`"), "{refused}");
+    assert!(refused.contains("1e-150"), "{refused}");
+    let line = "4}, arrival_rate: 1e50, mean_size: 6e257";
+    let beyond = text.replace("3}, arrival_rate: 1e-150, mean_size: 1", line);
+    let beyond = beyond.replace("rate: 1, mean_size: 1", "rate: 1e50, mean_size: 3e257");
     let workload = Workload::parse(&beyond, "range").unwrap().workload;
     let refused = solve(&workload, &SolveLimits::default()).unwrap_err();
-    assert!(
-        refused.to_string().contains("more than a double can hold"),
-        "{refused}"
-    );
+    let is_named = refused.to_string().contains("more than a double can hold");
+    assert!(is_named, "{refused}");
 }
 
 /// A workload of a class of `lab/benches/instances`.
@@ -314,15 +286,10 @@ fn many_types_are_proven() {
         let workload = instance(class, 30, seed);
         let solution = solve(&workload, &SolveLimits::default()).unwrap();
         let certificate = &solution.certificate;
-        let load = solution.mixes[0]
-            .loads(&workload)
-            .into_iter()
-            .fold(0.0, f64::max);
-        assert!(
-            certificate.proven(),
-            "{class} {seed}: {}",
-            certificate.gap()
-        );
+        let load = solution.mixes[0].loads(&workload);
+        let load = load.into_iter().fold(0.0, f64::max);
+        let is_proven = certificate.proven();
+        assert!(is_proven, "{class} {seed}: {}", certificate.gap());
         assert!((load / certificate.load - 1.0).abs() < 1e-12);
         let packing = Packing::new(&workload);
         assert!(solution.mixes[0].schedules.iter().all(|u| packing.fits(u)));
@@ -343,9 +310,8 @@ fn hard_classes_are_proven() {
     ] {
         assert!(instances::HARD.contains(&class));
         let workload = instance(class, types, seed);
-        let certificate = solve(&workload, &SolveLimits::default())
-            .unwrap()
-            .certificate;
+        let limits = SolveLimits::default();
+        let certificate = solve(&workload, &limits).unwrap().certificate;
         let gap = certificate.gap();
         assert!(certificate.proven(), "{class} {types} {seed}: {gap}");
     }
@@ -357,17 +323,10 @@ fn a_known_optimum_is_where_it_starts() {
     let workload = instance("cloud", 50, 1);
     let limits = SolveLimits::default();
     let solution = solve(&workload, &limits).unwrap();
-    let again = solve_from(
-        &workload.clone().into(),
-        &limits,
-        &[solution.mixes[0].schedules.clone()],
-    )
-    .unwrap();
-    assert!(
-        again.certificate.proven() && again.rounds <= 3,
-        "{}",
-        again.rounds
-    );
+    let values = [solution.mixes[0].schedules.clone()];
+    let again = solve_from(&workload.clone().into(), &limits, &values).unwrap();
+    assert!(again.certificate.proven(), "{}", again.rounds);
+    assert!(again.rounds <= 3, "{}", again.rounds);
     let relative = again.certificate.load / solution.certificate.load - 1.0;
     assert!(relative.abs() < 1e-9, "{relative}");
     // What does not fit is passed over.

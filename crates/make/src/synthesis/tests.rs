@@ -84,17 +84,12 @@ fn best_switching_rates_of_section_seven() {
     ] {
         let synthesized = synthesized(&section7(load), &options);
         let found = synthesized.policy.switching_rate;
-        assert!(
-            (found / rate - 1.0).abs() < 2e-5,
-            "{found}, expected {rate}"
-        );
-        let found = claim(&synthesized, Quantity::MeanNumber, None)
-            .unwrap()
-            .value;
-        assert!(
-            (found / number - 1.0).abs() < 1e-8,
-            "{found}, expected {number}"
-        );
+        let is_near = (found / rate - 1.0).abs() < 2e-5;
+        assert!(is_near, "{found}, expected {rate}");
+        let quantity = Quantity::MeanNumber;
+        let found = claim(&synthesized, quantity, None).unwrap().value;
+        let is_near = (found / number - 1.0).abs() < 1e-8;
+        assert!(is_near, "{found}, expected {number}");
     }
 }
 
@@ -105,9 +100,8 @@ fn the_best_route_is_taken() {
     assert_eq!(synthesized.policy.route.to_string(), "sequential-eager");
     let tried = SynthesisLog::of(&synthesized).routes;
     assert_eq!(tried.len(), 4);
-    let mean = claim(&synthesized, Quantity::MeanResponse, None)
-        .unwrap()
-        .value;
+    let quantity = Quantity::MeanResponse;
+    let mean = claim(&synthesized, quantity, None).unwrap().value;
     assert!(tried.iter().all(|tried| tried.value.unwrap() >= mean));
     for option in &synthesized.routes {
         // The paper's predictor is within 1 % of the true optimum at this load.
@@ -121,10 +115,8 @@ fn the_best_route_is_taken() {
 fn the_weighted_objective_is_tuned_for() {
     let workload = section7(0.8);
     let of = |objective| {
-        let options = SynthesisOptions {
-            objective,
-            ..SynthesisOptions::new(Preemption::None)
-        };
+        let mut options = SynthesisOptions::new(Preemption::None);
+        options.objective = objective;
         let synthesized = synthesized(&workload, &options);
         let value = |quantity| claim(&synthesized, quantity, None).unwrap().value;
         (
@@ -142,10 +134,8 @@ fn the_weighted_objective_is_tuned_for() {
 fn bounds_take_over_where_exact_means_are_out_of_reach() {
     let workload = section7(0.9);
     let exact = synthesized(&workload, &SynthesisOptions::new(Preemption::None));
-    let options = SynthesisOptions {
-        effort: 1e-9,
-        ..SynthesisOptions::new(Preemption::None)
-    };
+    let mut options = SynthesisOptions::new(Preemption::None);
+    options.effort = 1e-9;
     let bounded = synthesized(&workload, &options);
     assert_eq!(bounded.out_of_reach.len(), 3);
     let why = bounded.out_of_reach[0].to_string();
@@ -171,10 +161,8 @@ fn claims_for_sizes_with_stages() {
     let full = synthesized(&workload, &SynthesisOptions::new(Preemption::Full));
     let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
     assert_eq!(number.method, Method::ExactQbd);
-    assert_eq!(
-        number.holds_for.sizes,
-        Some(synth_multiresource::artifact::SizeLaw::PhaseType)
-    );
+    let expected = Some(synth_multiresource::artifact::SizeLaw::PhaseType);
+    assert_eq!(number.holds_for.sizes, expected);
     let none = synthesized(&workload, &SynthesisOptions::new(Preemption::None));
     let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
     assert_eq!(number.method, Method::ExactQbd);
@@ -192,25 +180,21 @@ fn claims_for_laws_that_are_not_followed() {
         unmet_of(false, true),
         unmet_of(true, true),
     ];
-    let workload = parsed(
-        "6",
-        &[
-            "name: plain, demand: {cpu: 1}, arrival_rate: .8, mean_size: 1",
-            "name: sizes, demand: {cpu: 2}, arrival_rate: .4, size: {law: deterministic, mean: 1}",
-            "name: stages, demand: {cpu: 3}, arrivals: {process: batches, rate: .1, sizes: [2]}, size: {law: erlang, stages: 2, mean: 1}",
-            "name: both, demand: {cpu: 3}, arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: 5}}, size: {law: pareto, shape: 1.5, low: .5, high: 5}",
-        ],
-    );
+    let lines = [
+        "name: plain, demand: {cpu: 1}, arrival_rate: .8, mean_size: 1",
+        "name: sizes, demand: {cpu: 2}, arrival_rate: .4, size: {law: deterministic, mean: 1}",
+        "name: stages, demand: {cpu: 3}, arrivals: {process: batches, rate: .1, sizes: [2]}, size: {law: erlang, stages: 2, mean: 1}",
+        "name: both, demand: {cpu: 3}, arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: 5}}, size: {law: pareto, shape: 1.5, low: .5, high: 5}",
+    ];
+    let workload = parsed("6", &lines);
     for (preemption, queues, chain) in [
         (Preemption::Full, [met, sizes, arrivals, both], met),
         (Preemption::Setup, [met, sizes, arrivals, both], met),
         (Preemption::None, [sizes, sizes, both, both], sizes),
     ] {
-        let options = SynthesisOptions {
-            setup_rate: (preemption == Preemption::Setup).then_some(10.0),
-            effort: 0.1,
-            ..SynthesisOptions::new(preemption)
-        };
+        let mut options = SynthesisOptions::new(preemption);
+        options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
+        options.effort = 0.1;
         let synthesized = synthesized(&workload, &options);
         let found = |quantity, kind| {
             let claim = claim(&synthesized, quantity, kind).unwrap();
@@ -219,19 +203,14 @@ fn claims_for_laws_that_are_not_followed() {
         for (kind, queue) in workload.types().iter().zip(queues) {
             for quantity in [Quantity::MeanNumber, Quantity::MeanResponse] {
                 let expected = (Method::ExactQbd, queue);
-                assert_eq!(
-                    found(quantity, Some(kind.name())),
-                    expected,
-                    "{preemption:?}"
-                );
+                let told = found(quantity, Some(kind.name()));
+                assert_eq!(told, expected, "{preemption:?}");
             }
             let expected = (Method::ExactStationaryLaw, chain);
             assert_eq!(found(Quantity::Load, Some(kind.name())), expected);
         }
-        assert_eq!(
-            found(Quantity::MeanResponse, None),
-            (Method::ExactQbd, both)
-        );
+        let told = found(Quantity::MeanResponse, None);
+        assert_eq!(told, (Method::ExactQbd, both));
         assert_eq!(found(Quantity::Load, None), (Method::ExactProgram, met));
         let mut tried = SynthesisLog::of(&synthesized).routes.into_iter();
         assert!(tried.any(|tried| tried.method == Method::ExactQbd));
@@ -242,17 +221,13 @@ fn claims_for_laws_that_are_not_followed() {
 /// Bounds rest on Poisson arrivals: for others they are no bounds.
 #[test]
 fn bounds_for_other_arrivals_are_called_approximate() {
-    let batches = parsed(
-        "4",
-        &[
-            "name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [5]}, mean_size: 1",
-            "name: b, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1",
-        ],
-    );
-    let options = SynthesisOptions {
-        effort: 1e-9,
-        ..SynthesisOptions::new(Preemption::None)
-    };
+    let lines = [
+        "name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [5]}, mean_size: 1",
+        "name: b, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1",
+    ];
+    let batches = parsed("4", &lines);
+    let mut options = SynthesisOptions::new(Preemption::None);
+    options.effort = 1e-9;
     let synthesized = synthesized(&batches, &options);
     for (kind, expected) in [("a", unmet_of(false, true)), ("b", unmet_of(false, false))] {
         for quantity in [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost] {
@@ -269,24 +244,16 @@ fn bounds_for_other_arrivals_are_called_approximate() {
 #[test]
 fn a_sweep_meets_the_exact_values() {
     let workload = section7(0.9);
-    let swept = sweep(
-        &workload,
-        &SynthesisOptions::new(Preemption::None),
-        25,
-        &AtomicBool::new(false),
-        || (),
-    )
-    .unwrap();
+    let options = SynthesisOptions::new(Preemption::None);
+    let swept = sweep(&workload, &options, 25, &AtomicBool::new(false), || ()).unwrap();
     // 25 rates and the best one, of each of four routes.
     assert_eq!(swept.len(), 104);
     for point in &swept {
         let mean = point.mean_response.unwrap();
         assert!(point.lower <= mean * (1.0 + 1e-12) && mean <= point.upper * (1.0 + 1e-12));
     }
-    let least = swept
-        .iter()
-        .filter_map(|p| p.mean_response)
-        .fold(f64::MAX, f64::min);
+    let least = swept.iter().filter_map(|p| p.mean_response);
+    let least = least.fold(f64::MAX, f64::min);
     // The exact optimum is 168.4711473517 jobs at 3.15 arrivals per unit of time.
     let best = 168.4711473517 / 3.15;
     assert!((least / best - 1.0).abs() < 1e-9, "{least}");
@@ -295,12 +262,10 @@ fn a_sweep_meets_the_exact_values() {
 /// Without a proof either load may be the higher one; but what fits a server fits a larger one.
 #[test]
 fn a_larger_server_has_no_higher_load() {
-    let options = SynthesisOptions {
-        limits: SolveLimits {
-            time: std::time::Duration::ZERO,
-            ..SolveLimits::default()
-        },
-        ..SynthesisOptions::new(Preemption::Full)
+    let mut options = SynthesisOptions::new(Preemption::Full);
+    options.limits = SolveLimits {
+        time: std::time::Duration::ZERO,
+        ..SolveLimits::default()
     };
     let synthesized = synthesized(&model("vms"), &options);
     let known = [synthesized.policy.schedules.clone()];
@@ -362,20 +327,10 @@ fn there_is_an_answer_however_little_is_known() {
         let options = SynthesisOptions::new(Preemption::None);
         let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, budget, 1);
-        let chosen = choose(
-            &workload.clone().into(),
-            &options,
-            &choice,
-            synthesized,
-            |_| (),
-        )
-        .unwrap();
-        assert_eq!(
-            chosen.basis.has_settled(),
-            has_settled,
-            "{jobs}: {:?}",
-            chosen.basis
-        );
+        let fleet = workload.clone().into();
+        let chosen = choose(&fleet, &options, &choice, synthesized, |_| ()).unwrap();
+        let found = chosen.basis.has_settled();
+        assert_eq!(found, has_settled, "{jobs}: {:?}", chosen.basis);
         let mut claims = chosen.artifact.claims.iter();
         assert!(has_settled || claims.all(|claim| claim.method != Method::Simulated));
         chosen.artifact.check().unwrap();

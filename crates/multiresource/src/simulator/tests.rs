@@ -79,14 +79,10 @@ fn rule(name: &str) -> Contender {
 /// Asserts that the value lies in the 99.9 % interval, and that the interval is narrow.
 fn agrees(estimate: Option<Estimate>, value: f64, within: f64, what: &str) {
     let estimate = estimate.unwrap();
-    assert!(
-        estimate.covers(value, 0.999),
-        "{what}: {value} against {estimate:?}"
-    );
-    assert!(
-        estimate.relative() < within,
-        "{what}: {estimate:?} is too wide"
-    );
+    let is_covered = estimate.covers(value, 0.999);
+    assert!(is_covered, "{what}: {value} against {estimate:?}");
+    let is_narrow = estimate.relative() < within;
+    assert!(is_narrow, "{what}: {estimate:?} is too wide");
 }
 
 /// M/M/1: E[T] = 1/(μ−λ), T is exponential, P(W > t) = ρ P(T > t), and P(Q > x) = ρ^(x+1).
@@ -99,15 +95,13 @@ fn single_server_queue() {
         (Threshold::Response(15.0), (-3.0_f64).exp()),
         (Threshold::Waiting(5.0), 0.8 * (-1.0_f64).exp()),
     ];
-    let settings = Settings {
-        watch: watch
-            .map(|(threshold, _)| Watch {
-                job_type: 0,
-                threshold,
-            })
-            .to_vec(),
-        ..events(8_000_000)
-    };
+    let mut settings = events(8_000_000);
+    settings.watch = watch
+        .map(|(threshold, _)| Watch {
+            job_type: 0,
+            threshold,
+        })
+        .to_vec();
     let run = simulate(&one_type(1, 0.8), FCFS, &settings, quiet).unwrap();
     for ((threshold, exact), watched) in watch.iter().zip(&run.watched) {
         assert_eq!(watched.watch.threshold, *threshold);
@@ -118,19 +112,15 @@ fn single_server_queue() {
     let percentiles = run.types[0].percentiles.unwrap();
     for (found, probability) in percentiles.into_iter().zip([0.5_f64, 0.95, 0.99]) {
         let exact = -(1.0 - probability).ln() * 5.0;
-        assert!(
-            (found / exact - 1.0).abs() < 0.04,
-            "P{probability}: {found} for {exact}"
-        );
+        let is_near = (found / exact - 1.0).abs() < 0.04;
+        assert!(is_near, "P{probability}: {found} for {exact}");
     }
     // One of five does not wait; the others as long as a job stays.
     let waits = run.types[0].waiting_percentiles.unwrap();
     for (found, probability) in waits.into_iter().zip([0.5_f64, 0.95, 0.99]) {
         let exact = (0.8 / (1.0 - probability)).ln() * 5.0;
-        assert!(
-            (found / exact - 1.0).abs() < 0.04,
-            "P{probability} of waits: {found} for {exact}"
-        );
+        let is_near = (found / exact - 1.0).abs() < 0.04;
+        assert!(is_near, "P{probability} of waits: {found} for {exact}");
     }
     assert!((run.own.utilization[0] - 0.8).abs() < 0.005);
     // A tenth of each of eight replications is cut off.
@@ -164,11 +154,8 @@ fn types_of_similar_rates_keep_their_own() {
 /// (a quasi-birth-death process, checked against a truncated chain).
 #[test]
 fn preemptive_section_seven_has_its_exact_means() {
-    let policy = Contender::from(Family::Msr(section_seven(
-        Preemption::Full,
-        Route::ALL[0],
-        2.0,
-    )));
+    let family = Family::Msr(section_seven(Preemption::Full, Route::ALL[0], 2.0));
+    let policy = Contender::from(family);
     for (load, exact, budget, within) in [
         (0.5, [1.125, 2.5742, 1.5603], 5_000_000, 0.02),
         (0.9, [10.125, 15.0038, 11.6819], 20_000_000, 0.06),
@@ -185,15 +172,11 @@ fn preemptive_section_seven_has_its_exact_means() {
 /// nMSR, section 7 at ρ = .9, sequential and eager, α = .17308: exact mean numbers as above.
 #[test]
 fn non_preemptive_section_seven_has_its_exact_means() {
-    let policy = section_seven(
-        Preemption::None,
-        "sequential-eager".parse().unwrap(),
-        0.17308,
-    );
+    let preemption = Preemption::None;
+    let policy = section_seven(preemption, "sequential-eager".parse().unwrap(), 0.17308);
     let policy = Contender::from(Family::Msr(policy));
-    let run = policy
-        .simulate(&model("section7"), &events(40_000_000), quiet)
-        .unwrap();
+    let run = policy.simulate(&model("section7"), &events(40_000_000), quiet);
+    let run = run.unwrap();
     for (job_type, exact) in run.types.iter().zip([29.088, 50.874, 88.509]) {
         agrees(job_type.mean_number, exact, 0.15, &job_type.name);
     }
@@ -206,26 +189,20 @@ fn rules_that_people_run_now() {
     let half = model("section7").scaled(0.5 / 0.9).unwrap();
     let run = simulate(&half, FCFS, &events(5_000_000), quiet).unwrap();
     let number = run.mean_number.unwrap();
-    assert!(
-        (number.mean - 2.452).abs() < 0.032 + number.half_width,
-        "{number:?}"
-    );
+    let is_near = (number.mean - 2.452).abs() < 0.032 + number.half_width;
+    assert!(is_near, "{number:?}");
     let run = simulate(&model("four_types"), FIRST_FIT, &events(20_000_000), quiet).unwrap();
     let response = run.mean_response.unwrap();
-    assert!(
-        (response.mean - 12.6).abs() < 0.05 + 2.0 * response.half_width,
-        "{response:?}"
-    );
+    let is_near = (response.mean - 12.6).abs() < 0.05 + 2.0 * response.half_width;
+    assert!(is_near, "{response:?}");
 }
 
 /// FCFS beyond its stability limit on section 7 (well below ρ = .9) has no mean.
 #[test]
 fn an_unstable_run_has_no_mean() {
     let run = simulate(&model("section7"), FCFS, &events(10_000_000), quiet).unwrap();
-    assert_eq!(
-        (run.health, run.ending),
-        (Health::Unstable, Ending::RunsAway)
-    );
+    assert_eq!(run.health, Health::Unstable);
+    assert_eq!(run.ending, Ending::RunsAway);
     assert!(run.mean_response.is_none() && run.types.iter().all(|t| t.mean_number.is_none()));
 }
 
@@ -235,10 +212,8 @@ fn runs_are_deterministic_and_arrivals_common() {
     let workload = model("section7");
     let run = |policy: &Contender| policy.simulate(&workload, &events(300_000), quiet).unwrap();
     let text = |run: &Run| serde_json::to_string(run).unwrap();
-    assert_eq!(
-        text(&run(&rule("first-fit"))),
-        text(&run(&rule("first-fit")))
-    );
+    let found = text(&run(&rule("first-fit")));
+    assert_eq!(found, text(&run(&rule("first-fit"))));
     let seen = [
         arrivals_seen(&workload, FIRST_FIT),
         arrivals_seen(&workload, FCFS),

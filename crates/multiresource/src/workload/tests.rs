@@ -50,29 +50,17 @@ fn the_corpus_of_faulty_workloads_is_refused() {
     for path in paths {
         let bytes = std::fs::read(&path).unwrap();
         let text = String::from_utf8_lossy(&bytes);
-        let expected = text
-            .lines()
-            .next()
-            .unwrap()
-            .strip_prefix("# expect: ")
-            .unwrap();
+        let expected = text.lines().next().unwrap();
+        let expected = expected.strip_prefix("# expect: ").unwrap();
         let report = report(Workload::read(&path).unwrap_err());
-        assert!(
-            report.contains(expected),
-            "{}: expected {expected}\n{report}",
-            path.display()
-        );
-        assert_eq!(
-            report.matches("error: ").count(),
-            1,
-            "one fault a file:\n{report}"
-        );
+        let is_told = report.contains(expected);
+        assert!(is_told, "{}: expected {expected}\n{report}", path.display());
+        let found = report.matches("error: ").count();
+        assert_eq!(found, 1, "one fault a file:\n{report}");
         assert!(report.contains("= help: "), "{report}");
         // The place: after the comment line, unless the document as a whole is at fault.
-        let place = report
-            .split_once(&format!("--> {}:", path.display()))
-            .unwrap()
-            .1;
+        let place = report.split_once(&format!("--> {}:", path.display()));
+        let place = place.unwrap().1;
         let line: usize = place.split(':').next().unwrap().parse().unwrap();
         assert!(line > 1 || expected == "the document is empty", "{report}");
     }
@@ -82,10 +70,8 @@ fn the_corpus_of_faulty_workloads_is_refused() {
 fn an_empty_document_is_refused_with_an_example() {
     for text in ["", "\n \n", "\u{feff}", "---\n# x\n...\n"] {
         let report = report(Workload::parse(text, "t.yaml").unwrap_err());
-        assert!(
-            report.contains("the document is empty") && report.contains("kind: multiresource"),
-            "{report}"
-        );
+        assert!(report.contains("the document is empty"), "{report}");
+        assert!(report.contains("kind: multiresource"), "{report}");
     }
 }
 
@@ -122,16 +108,14 @@ fn a_fault_shows_the_line_and_marks_the_value() {
         "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: 9}}, arrival_rate: 1, mean_size: 1}}\n"
     );
     let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
-    assert_eq!(
-        report,
-        "error: type `a` does not fit on an empty server: it needs 9 `cpu` of 8 of the closest, `server`
+    let found = report;
+    assert_eq!(found, "error: type `a` does not fit on an empty server: it needs 9 `cpu` of 8 of the closest, `server`
  --> t.yaml:5:29
   |
 5 |   - {name: a, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
   |                             ^
   |
-  = help: lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`"
-    );
+  = help: lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`");
 }
 
 #[test]
@@ -144,11 +128,9 @@ fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
     let Parsed { workload, warnings } = Workload::parse(&text, "t.yaml").unwrap();
     assert_eq!(workload.types().len(), 1);
     assert_eq!(workload.resources()[0].units(), 2);
-    assert!(
-        warnings[0].starts_with("warning: type `huge`") && warnings[0].contains("t.yaml:5:51"),
-        "{}",
-        warnings[0]
-    );
+    let is_told =
+        warnings[0].starts_with("warning: type `huge`") && warnings[0].contains("t.yaml:5:51");
+    assert!(is_told, "{}", warnings[0]);
 }
 
 #[test]
@@ -185,11 +167,8 @@ fn in_units(unit: &str, demands: &[i64], capacity: i64) -> Vec<Vec<u64>> {
         );
     }
     let workload = parse(&yaml);
-    let mut units: Vec<Vec<u64>> = workload
-        .types()
-        .iter()
-        .map(|t| t.units().to_vec())
-        .collect();
+    let units = workload.types().iter().map(|t| t.units().to_vec());
+    let mut units: Vec<Vec<u64>> = units.collect();
     units.push(workload.resources().iter().map(Resource::units).collect());
     units
 }
@@ -208,11 +187,8 @@ fn the_unit_of_measurement_does_not_matter() {
         let capacity = 500 + draw(10_000);
         let expected = in_units("1", &demands, capacity);
         for unit in ["1e-9", "1e9", ".1", "3", ".001", "0.7"] {
-            assert_eq!(
-                in_units(unit, &demands, capacity),
-                expected,
-                "{demands:?} of {capacity} in {unit}"
-            );
+            let found = in_units(unit, &demands, capacity);
+            assert_eq!(found, expected, "{demands:?} of {capacity} in {unit}");
         }
     }
     assert_eq!(in_units(".1", &[1], 3), [vec![1, 1], vec![3, 7]]);
@@ -240,22 +216,17 @@ fn units_decide_as_exact_fractions_do() {
 
 #[test]
 fn scaling_multiplies_rates_and_nothing_else() {
-    let workload = Workload::read(&root().join("models/section7.yaml"))
-        .unwrap()
-        .workload;
+    let joined = root().join("models/section7.yaml");
+    let workload = Workload::read(&joined).unwrap().workload;
     let scaled = workload.scaled(0.5).unwrap();
-    assert_eq!(
-        scaled.total_arrival_rate(),
-        0.5 * workload.total_arrival_rate()
-    );
+    let found = scaled.total_arrival_rate();
+    assert_eq!(found, 0.5 * workload.total_arrival_rate());
     assert_ne!(scaled.digest(), workload.digest());
     assert_eq!(scaled.scaled(2.0).unwrap(), workload);
     for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let report = report(workload.scaled(factor).unwrap_err());
-        assert!(
-            report.contains("choose a positive, finite factor"),
-            "{report}"
-        );
+        let is_told = report.contains("choose a positive, finite factor");
+        assert!(is_told, "{report}");
     }
     for factor in [f64::MAX, f64::from_bits(1)] {
         report(workload.scaled(factor).unwrap_err());
@@ -268,14 +239,10 @@ fn the_digest_ignores_layout_and_source_alone() {
         "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: .5}}, arrival_rate: 1, mean_size: 1}}\n"
     );
     let digest = parse(&text).digest();
-    assert!(
-        digest.len() == 71 && digest.starts_with("sha256:"),
-        "{digest}"
-    );
-    assert_eq!(
-        parse(&format!("source: x\n{}", text.replace(".5", "5.0e-1"))).digest(),
-        digest
-    );
+    assert!(digest.len() == 71, "{digest}");
+    assert!(digest.starts_with("sha256:"), "{digest}");
+    let told = parse(&format!("source: x\n{}", text.replace(".5", "5.0e-1"))).digest();
+    assert_eq!(told, digest);
     for (found, changed) in [
         (".5", ".25"),
         ("cpu", "gpu"),

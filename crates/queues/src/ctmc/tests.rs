@@ -49,10 +49,8 @@ fn going_round_agrees_with_the_qbd() {
             assert!(error < 1e-9, "{n} states at {load}, by cycles: {error:e}");
             for (q, level) in qbd.levels().take(round.law[0].len()).enumerate() {
                 for (s, p) in level.iter().enumerate() {
-                    assert!(
-                        (p - round.law[s][q]).abs() < 1e-12,
-                        "{n} at {load}: {q}, {s}"
-                    );
+                    let is_near = (p - round.law[s][q]).abs() < 1e-12;
+                    assert!(is_near, "{n} at {load}: {q}, {s}");
                 }
             }
         }

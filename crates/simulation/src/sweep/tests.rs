@@ -220,32 +220,26 @@ fn what_makes_no_whole_is_refused() {
     };
 
     let missing = refused(&[good[1].clone()]);
-    has(
-        &missing,
-        &[
-            "shard 1 of 4 is missing",
-            "shard 3 of 4 is missing",
-            " --shard 1/4 --resume --output ",
-            "--shard 4/4",
-        ],
-    );
+    let expected = [
+        "shard 1 of 4 is missing",
+        "shard 3 of 4 is missing",
+        " --shard 1/4 --resume --output ",
+        "--shard 4/4",
+    ];
+    has(&missing, &expected);
     assert!(!missing.contains("--shard 2/4"), "{missing}");
 
     part(&at("other.jsonl"), "2/4", "another workload");
     let mixed = [good[0].clone(), at("other.jsonl")];
-    has(
-        &refused(&mixed),
-        &[
-            "part-1.jsonl and ",
-            "other.jsonl are parts of different",
-            "document: a workload there, another workload here",
-        ],
-    );
+    let expected = [
+        "part-1.jsonl and ",
+        "other.jsonl are parts of different",
+        "document: a workload there, another workload here",
+    ];
+    has(&refused(&mixed), &expected);
     part(&at("five.jsonl"), "2/5", "a workload");
-    has(
-        &refused(&[good[0].clone(), at("five.jsonl")]),
-        &["shards: 4 there, 5 here"],
-    );
+    let expected = ["shards: 4 there, 5 here"];
+    has(&refused(&[good[0].clone(), at("five.jsonl")]), &expected);
 
     let text = std::fs::read_to_string(&good[2]).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -261,26 +255,16 @@ fn what_makes_no_whole_is_refused() {
             "--shard 3/4 --resume --output ",
         ],
     );
-    has(
-        &with("b.jsonl", text[..text.len() - 1].into()),
-        &["b.jsonl: it is cut short in line 3"],
-    );
-    has(
-        &with("c.jsonl", text.replace("0.5,", "0.25,")),
-        &["c.jsonl is no part", "check"],
-    );
-    has(
-        &with("d.jsonl", [lines[0], lines[2]].concat()),
-        &["d.jsonl: 0 of its 1 cells are there"],
-    );
-    has(
-        &with("e.jsonl", [&text, lines[1]].concat()),
-        &["line 4 stands behind"],
-    );
-    has(
-        &with("g.jsonl", "kind: toy\n".into()),
-        &["g.jsonl is no part"],
-    );
+    let expected = ["b.jsonl: it is cut short in line 3"];
+    has(&with("b.jsonl", text[..text.len() - 1].into()), &expected);
+    let expected = ["c.jsonl is no part", "check"];
+    has(&with("c.jsonl", text.replace("0.5,", "0.25,")), &expected);
+    let expected = ["d.jsonl: 0 of its 1 cells are there"];
+    has(&with("d.jsonl", [lines[0], lines[2]].concat()), &expected);
+    let expected = ["line 4 stands behind"];
+    has(&with("e.jsonl", [&text, lines[1]].concat()), &expected);
+    let expected = ["g.jsonl is no part"];
+    has(&with("g.jsonl", "kind: toy\n".into()), &expected);
     has(&with("h.jsonl", String::new()), &["h.jsonl is no part"]);
     has(&refused(&[at("nothing")]), &["cannot read", "nothing"]);
 }

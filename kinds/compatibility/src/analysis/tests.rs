@@ -54,10 +54,8 @@ fn three_servers_are_as_the_paper_has_them() {
             servers: vec![vec![2, 0], vec![1, 2]],
         };
         for (found, expected) in delays(&graph).iter().zip(of_three(rates, arrivals)) {
-            assert!(
-                is_near(*found, expected, 12.0),
-                "{arrivals:?}: {found}, {expected}"
-            );
+            let agrees = is_near(*found, expected, 12.0);
+            assert!(agrees, "{arrivals:?}: {found}, {expected}");
         }
     }
 }
@@ -85,9 +83,8 @@ fn a_class_with_one_server_beside_one_with_both() {
 fn random(seed: u64, servers: usize, classes: usize) -> Graph<i64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let own = (0..classes).map(|_| {
-        let own: Vec<usize> = (0..servers)
-            .filter(|_| random.random::<f64>() < 0.4)
-            .collect();
+        let own = (0..servers).filter(|_| random.random::<f64>() < 0.4);
+        let own: Vec<usize> = own.collect();
         if own.is_empty() {
             vec![random.random_range(0..servers)]
         } else {
@@ -183,11 +180,8 @@ fn agrees_with_the_sum_over_states() {
     }
     let found = fair(&graph, None).unwrap();
     for (found, total) in found.numbers.iter().zip(jobs) {
-        assert!(
-            is_near(*found, total / sum, 8.0),
-            "{found}, {}",
-            total / sum
-        );
+        let agrees = is_near(*found, total / sum, 8.0);
+        assert!(agrees, "{found}, {}", total / sum);
     }
     for (found, idle) in found.idle.iter().zip(idle) {
         assert!(is_near(*found, idle / sum, 8.0), "{found}");
@@ -281,10 +275,8 @@ fn the_margin_is_the_least_ratio_of_all_sets() {
         // Rates of very different sizes.
         graph.arrival_rates[0] *= 10f64.powi(-(seed as i32 % 13));
         let found = margin(&graph);
-        assert!(
-            is_near(found.factor, least_ratio(&graph), 13.0),
-            "{graph:?}"
-        );
+        let agrees = is_near(found.factor, least_ratio(&graph), 13.0);
+        assert!(agrees, "{graph:?}");
         assert!(is_feasible(&graph, &found), "{graph:?}: {found:?}");
     }
 }

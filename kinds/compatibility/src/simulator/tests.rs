@@ -130,10 +130,8 @@ fn an_overload_has_no_mean() {
 #[test]
 fn of_many_servers_the_first_thousand_are_measured() {
     let text = "assignment: {random: {servers: 3000, rate: 1, degree: 2}, arrival_rate: 1500}\nsize: {law: exponential, mean: 1}";
-    let few = Settings {
-        events: 400_000,
-        ..settings(0.01)
-    };
+    let mut few = settings(0.01);
+    few.events = 400_000;
     let run = simulate(&cluster(text), &Rule::Fair(0.0), &few, |_| ()).unwrap();
     assert_eq!(run.own.utilization.len(), 1000);
     let mean: f64 = run.own.utilization.iter().sum::<f64>() / 1000.0;

@@ -33,19 +33,16 @@ fn a_document_is_what_it_says() {
 fn servers_that_are_drawn() {
     let text = "kind: compatibility\nassignment: {random: {servers: 100, rate: 1, degree: 2}, arrival_rate: 180}\nsize: {law: hyperexponential, mean: .5, scv: 4}\n";
     let cluster = Cluster::parse(text, "random").unwrap().workload;
-    assert_eq!(
-        (cluster.servers().len(), cluster.names()),
-        (100, vec!["jobs"])
-    );
+    assert_eq!(cluster.servers().len(), 100);
+    assert_eq!(cluster.names(), vec!["jobs"]);
     assert_eq!(cluster.record().check().unwrap(), cluster);
     assert_eq!(cluster.statistics()[0].mean_size, 0.25);
 }
 
 #[test]
 fn what_serves_nobody_is_left_out_with_a_warning() {
-    let text = THREE
-        .replace("name: b, rate: 2", "name: b, rate: 0")
-        .replace(".6", "0");
+    let text = THREE.replace("name: b, rate: 2", "name: b, rate: 0");
+    let text = text.replace(".6", "0");
     let read = Cluster::parse(&text, "slow").unwrap();
     assert_eq!(read.workload.names(), ["y"]);
     assert_eq!(read.workload.classes()[0].servers, [2]);

@@ -16,10 +16,8 @@ fn jobs_are_read_and_ordered_from_the_largest_on() {
     assert_eq!(pool.objective(), Objective::FlowTime);
     assert_eq!(pool.curves().len(), 1);
     let record = pool.record();
-    assert_eq!(
-        record.recorded(&record.digest()).unwrap(),
-        Workload::Pool(pool.clone())
-    );
+    let found = record.recorded(&record.digest()).unwrap();
+    assert_eq!(found, Workload::Pool(pool.clone()));
 }
 
 #[test]
@@ -56,9 +54,6 @@ fn a_table_is_lifted_to_its_hull_with_a_warning() {
     };
     assert_eq!(pool.curves()[0].speedup, expected);
     // The hull has 1 + 2/3 on two servers.
-    assert!(
-        parsed.warnings[0].contains("28.00 %"),
-        "{:?}",
-        parsed.warnings
-    );
+    let is_told = parsed.warnings[0].contains("28.00 %");
+    assert!(is_told, "{:?}", parsed.warnings);
 }

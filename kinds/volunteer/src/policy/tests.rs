@@ -67,28 +67,20 @@ fn sent(deadline: f64, tight: bool, why: Sent) -> Verdict {
 /// behind tight jobs at 105.
 #[test]
 fn each_branch_of_the_decision() {
-    assert_eq!(
-        verdict(&RULE, &request(60.0, None)),
-        sent(114.0, false, Sent::First)
-    );
+    let told = verdict(&RULE, &request(60.0, None));
+    assert_eq!(told, sent(114.0, false, Sent::First));
     // A report that comes three hours later is expected at 117.
-    let late = Request {
-        delay: 3.0,
-        ..request(60.0, None)
-    };
+    let mut late = request(60.0, None);
+    late.delay = 3.0;
     assert_eq!(verdict(&RULE, &late), sent(117.0, false, Sent::First));
     // Above means strictly above.
-    assert_eq!(
-        verdict(&RULE, &request(50.0, None)),
-        Verdict::Refused(Refusal::NotFirst {
-            percentile: 50.0,
-            threshold: 50.0
-        })
-    );
-    assert_eq!(
-        verdict(&RULE, &request(0.0, Some(115.0))),
-        sent(115.0, false, Sent::InTime)
-    );
+    let right = Verdict::Refused(Refusal::NotFirst {
+        percentile: 50.0,
+        threshold: 50.0,
+    });
+    assert_eq!(verdict(&RULE, &request(50.0, None)), right);
+    let told = verdict(&RULE, &request(0.0, Some(115.0)));
+    assert_eq!(told, sent(115.0, false, Sent::InTime));
     // Before means strictly before.
     let late = Verdict::Refused(Refusal::TooLate {
         earliest: 114.0,
@@ -97,28 +89,18 @@ fn each_branch_of_the_decision() {
         threshold: 90.0,
     });
     assert_eq!(verdict(&RULE, &request(90.0, Some(114.0))), late);
-    assert_eq!(
-        verdict(&RULE, &request(91.0, Some(114.0))),
-        sent(114.0, false, Sent::Above)
-    );
+    let told = verdict(&RULE, &request(91.0, Some(114.0)));
+    assert_eq!(told, sent(114.0, false, Sent::Above));
 
     // To the letter: behind tight jobs only, which makes deadlines tight.
-    let literal = Dispatch {
-        queued: Queued::Tight,
-        ..RULE
-    };
-    assert_eq!(
-        verdict(&literal, &request(60.0, None)),
-        sent(105.0, true, Sent::First)
-    );
-    assert_eq!(
-        verdict(&literal, &request(0.0, Some(106.0))),
-        sent(106.0, true, Sent::InTime)
-    );
-    assert_eq!(
-        verdict(&literal, &request(91.0, Some(102.0))),
-        sent(105.0, true, Sent::Above)
-    );
+    let mut literal = RULE;
+    literal.queued = Queued::Tight;
+    let told = verdict(&literal, &request(60.0, None));
+    assert_eq!(told, sent(105.0, true, Sent::First));
+    let told = verdict(&literal, &request(0.0, Some(106.0)));
+    assert_eq!(told, sent(106.0, true, Sent::InTime));
+    let told = verdict(&literal, &request(91.0, Some(102.0)));
+    assert_eq!(told, sent(105.0, true, Sent::Above));
 
     // BT + R, also where a processor is idle or the queue is shorter than BT: no job has to be stopped for it.
     for (queue, busy, idle, deadline) in [
@@ -132,10 +114,9 @@ fn each_branch_of_the_decision() {
             let host = &mut request.processors[0];
             (host.queue, host.busy, host.idle) = (queue, busy, idle);
             let found = verdict(&literal, &request);
-            assert!(
-                matches!(found, Verdict::Sent { deadline: d, tight: false, .. } if d == deadline),
-                "queue {queue}, BT {busy}, {idle} idle: {found:?}"
-            );
+            let is_sent =
+                matches!(found, Verdict::Sent { deadline: d, tight: false, .. } if d == deadline);
+            assert!(is_sent, "queue {queue}, BT {busy}, {idle} idle: {found:?}");
         }
     }
 
@@ -144,32 +125,20 @@ fn each_branch_of_the_decision() {
         change(&mut request);
         verdict(&RULE, &request)
     };
-    assert_eq!(
-        with(|r| r.jobs[0].had = true),
-        Verdict::Refused(Refusal::Had)
-    );
-    assert_eq!(
-        with(|r| r.jobs[0].application = 1),
-        Verdict::Refused(Refusal::NoVersion)
-    );
-    assert_eq!(
-        with(|r| r.processors[0].wanted = 0.0),
-        Verdict::Refused(Refusal::NoRoom)
-    );
-    assert_eq!(
-        with(|r| r.versions[0].processor = Processor::Gpu),
-        Verdict::Refused(Refusal::NoVersion)
-    );
-    let one_each = Dispatch {
-        first_each: Some(1),
-        ..RULE
-    };
+    let told = with(|r| r.jobs[0].had = true);
+    assert_eq!(told, Verdict::Refused(Refusal::Had));
+    let told = with(|r| r.jobs[0].application = 1);
+    assert_eq!(told, Verdict::Refused(Refusal::NoVersion));
+    let told = with(|r| r.processors[0].wanted = 0.0);
+    assert_eq!(told, Verdict::Refused(Refusal::NoRoom));
+    let told = with(|r| r.versions[0].processor = Processor::Gpu);
+    assert_eq!(told, Verdict::Refused(Refusal::NoVersion));
+    let mut one_each = RULE;
+    one_each.first_each = Some(1);
     let mut full = request(60.0, None);
     full.processors[0].first = 2;
-    assert_eq!(
-        verdict(&one_each, &full),
-        Verdict::Refused(Refusal::EnoughFirst)
-    );
+    let told = verdict(&one_each, &full);
+    assert_eq!(told, Verdict::Refused(Refusal::EnoughFirst));
     full.processors[0].first = 1;
     assert_eq!(verdict(&one_each, &full), sent(114.0, false, Sent::First));
 }
@@ -322,10 +291,8 @@ fn idle_processors_take_a_job_each() {
     request.jobs = (0..3).map(|id| Candidate { id, ..job }).collect();
     let answers: Vec<Verdict> = decide(&RULE, &request).iter().map(|a| a.verdict).collect();
     let in_time = sent(105.0, false, Sent::InTime);
-    assert_eq!(
-        answers,
-        [in_time, in_time, Verdict::Refused(Refusal::NoRoom)]
-    );
+    let found = answers;
+    assert_eq!(found, [in_time, in_time, Verdict::Refused(Refusal::NoRoom)]);
 }
 
 /// A random request: several applications, types of processors and jobs, some of them twice.
@@ -374,14 +341,10 @@ fn random(stream: &mut RandomStream) -> Request {
 }
 
 fn rules() -> [Dispatch; 3] {
-    let literal = Dispatch {
-        queued: Queued::Tight,
-        ..RULE
-    };
-    let spread = Dispatch {
-        first_each: Some(1),
-        ..RULE
-    };
+    let mut literal = RULE;
+    literal.queued = Queued::Tight;
+    let mut spread = RULE;
+    spread.first_each = Some(1);
     [RULE, literal, spread]
 }
 
@@ -402,11 +365,8 @@ fn answers_keep_what_they_must() {
                     continue;
                 };
                 assert!(seen.insert(answer.id), "job {} twice", answer.id);
-                let used = request
-                    .versions
-                    .iter()
-                    .find(|v| v.version == version)
-                    .unwrap();
+                let mut used = request.versions.iter();
+                let used = used.find(|v| v.version == version).unwrap();
                 assert!(deadline >= request.now + job.size / used.speed - 1e-9);
                 assert!(!job.had && used.application == job.application);
             }

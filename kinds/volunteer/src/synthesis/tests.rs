@@ -47,11 +47,10 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
     let chosen = trial::choose(&synthesized.trials).unwrap();
     assert!(front(&synthesized.trials)[chosen] && synthesized.trials.len() > 20);
     for own in &synthesized.competitors[..2] {
-        assert!(
-            own.makespan
-                .is_none_or(|times| times.mean - times.half_width > 1.0),
-            "{own:?}"
-        );
+        let is_above = own
+            .makespan
+            .is_none_or(|times| times.mean - times.half_width > 1.0);
+        assert!(is_above, "{own:?}");
     }
     let settings = Settings {
         seed: 99,
@@ -66,25 +65,18 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
     )
     .unwrap();
     let verdicts = judge(&synthesized.artifact, &campaign, &run);
-    assert!(
-        verdicts.iter().all(|own| own.verdict != Verdict::Refuted),
-        "{verdicts:#?}"
-    );
+    let is_unrefuted = verdicts.iter().all(|own| own.verdict != Verdict::Refuted);
+    assert!(is_unrefuted, "{verdicts:#?}");
     // A claim of a quarter as much is refuted.
     let mut wrong = synthesized.artifact;
     let median = Quantity::MedianMakespan;
-    let own = wrong
-        .claims
-        .iter_mut()
-        .find(|claim| claim.quantity == median)
-        .unwrap();
+    let mut own = wrong.claims.iter_mut();
+    let own = own.find(|claim| claim.quantity == median).unwrap();
     own.value /= 4.0;
     own.half_width = Some(own.half_width.unwrap() / 4.0);
     let verdicts = judge(&wrong, &campaign, &run);
-    let own = verdicts
-        .iter()
-        .find(|own| own.claim.quantity == median)
-        .unwrap();
+    let own = verdicts.iter().find(|own| own.claim.quantity == median);
+    let own = own.unwrap();
     assert_eq!(own.verdict, Verdict::Refuted);
 }
 
@@ -125,23 +117,17 @@ fn fixed_parameters_are_kept() {
     let (_, synthesized) = synthesized(&format!("{TEXT}{fixed}"));
     let policy = &synthesized.artifact.policy;
     let rule = policy.dispatch;
-    assert_eq!(
-        (
-            rule.first_percentile,
-            rule.tight_percentile,
-            rule.quantile,
-            rule.patience
-        ),
-        (40.0, 60.0, Some(0.6), 33.0)
-    );
+    assert_eq!(rule.first_percentile, 40.0);
+    assert_eq!(rule.tight_percentile, 60.0);
+    assert_eq!(rule.quantile, Some(0.6));
+    assert_eq!(rule.patience, 33.0);
     assert_eq!((policy.refresh, policy.tick), (12.0, 0.5));
     assert!(synthesized.trials.len() <= 3);
-    assert!(
-        synthesized
-            .artifact
-            .find(Quantity::MedianMakespan, Subject::ALL)
-            .is_some()
-    );
+    let is_claimed = synthesized
+        .artifact
+        .find(Quantity::MedianMakespan, Subject::ALL)
+        .is_some();
+    assert!(is_claimed);
 }
 
 /// Full queues, on which only tight deadlines hurry a batch: the proposal to the letter is surely faster than what is

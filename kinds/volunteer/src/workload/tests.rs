@@ -38,10 +38,8 @@ fn a_campaign_has_what_the_document_says() {
     assert_eq!((campaign.quorum(1), campaign.most_instances(1)), (2, 11));
     // 10·4·2·(6/24)·.9 + 2·8·2, all times the faster version; and two GPUs.
     let own = campaign.capacity(&[0]);
-    assert!(
-        (own.usual - (18.0 + 32.0) * 1.5).abs() < 1e-9
-            && (own.most - (80.0 + 32.0) * 1.5).abs() < 1e-9
-    );
+    assert!((own.usual - (18.0 + 32.0) * 1.5).abs() < 1e-9);
+    assert!((own.most - (80.0 + 32.0) * 1.5).abs() < 1e-9);
     assert_eq!(campaign.capacity(&[1]).usual, 100.0);
     assert_eq!(campaign.shortage(), None);
     // What is recorded is read again.
@@ -58,48 +56,34 @@ fn what_can_never_be_done_is_known() {
     };
     // Seven jobs of 5 with two results each, on two GPUs of speed 50.
     let late = short("deadline: 30", "deadline: .5");
-    assert_eq!(
-        late,
-        Some(Shortage::TooMuch {
-            batch: Some("soon".into()),
-            work: 70.0,
-            most: 50.0,
-            time: 0.5
-        })
-    );
-    let long = short(
-        "size: 5, quality: short, jobs: 7",
-        "size: 40, quality: short, jobs: 1",
-    );
+    let expected = Some(Shortage::TooMuch {
+        batch: Some("soon".into()),
+        work: 70.0,
+        most: 50.0,
+        time: 0.5,
+    });
+    assert_eq!(late, expected);
+    let text = "size: 40, quality: short, jobs: 1";
+    let long = short("size: 5, quality: short, jobs: 7", text);
     assert_eq!(long, None);
-    let long = short(
-        "size: 5, quality: short, jobs: 7, deadline: 30",
-        "size: 40, quality: short, jobs: 1, deadline: .79",
-    );
+    let text = "size: 40, quality: short, jobs: 1, deadline: .79";
+    let long = short("size: 5, quality: short, jobs: 7, deadline: 30", text);
     assert!(matches!(long, Some(Shortage::TooLong { .. })), "{long:?}");
     // A job of the stream has 3 of work, and a core a speed of 3·1.5 at most.
     let bound = short("bound: 100", "bound: .6");
     assert!(matches!(bound, Some(Shortage::TooLong { .. })), "{bound:?}");
-    let none = short(
-        "{name: g, processor: gpu}",
-        "{name: g, processor: cpu, released: 10}",
-    );
+    let text = "{name: g, processor: cpu, released: 10}";
+    let none = short("{name: g, processor: gpu}", text);
     assert_eq!(none, None);
-    let gone = short(
-        "gpus: 1, speed: {law: uniform, low: 1, high: 3}, gpu_speed: 50, buffer: 6",
-        "speed: 1, buffer: 6",
-    );
+    let text = "gpus: 1, speed: {law: uniform, low: 1, high: 3}, gpu_speed: 50, buffer: 6";
+    let gone = short(text, "speed: 1, buffer: 6");
     assert!(matches!(gone, Some(Shortage::Never { .. })), "{gone:?}");
-    let wrong = short(
-        "gpu_speed: 50, buffer: 6",
-        "gpu_speed: 50, buffer: 6, vanish: 1",
-    );
+    let text = "gpu_speed: 50, buffer: 6, vanish: 1";
+    let wrong = short("gpu_speed: 50, buffer: 6", text);
     assert!(matches!(wrong, Some(Shortage::Never { .. })), "{wrong:?}");
     let busy = short("bound: 100", "bound: 100, arrival_rate: 60");
-    assert!(
-        matches!(busy, Some(Shortage::TooMuch { batch: None, .. })),
-        "{busy:?}"
-    );
+    let is_too_much = matches!(busy, Some(Shortage::TooMuch { batch: None, .. }));
+    assert!(is_too_much, "{busy:?}");
     let late = short("processor: gpu}", "processor: gpu, released: 1000}");
     assert!(matches!(late, Some(Shortage::Never { .. })), "{late:?}");
     let few = short("quorum: 2", "quorum: 3");

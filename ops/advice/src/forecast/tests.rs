@@ -115,15 +115,12 @@ fn a_job_that_has_run_for_long_ends_as_the_longer_ones_did() {
     };
     let policy = rule("easy")(&site).unwrap();
     let draws = Draws { runs: 60, seed: 1 };
-    let found = site
-        .forecast(&moment, &known, &*policy, &[1], draws)
-        .unwrap();
+    let found = site.forecast(&moment, &known, &*policy, &[1], draws);
+    let found = found.unwrap();
     let (draws, by_limits) = &found[0];
     assert_eq!(*by_limits, 60.0);
-    assert!(
-        draws.iter().all(|wait| [10.0, 40.0].contains(wait)),
-        "{draws:?}"
-    );
+    let are_known = draws.iter().all(|wait| [10.0, 40.0].contains(wait));
+    assert!(are_known, "{draws:?}");
     // Two of four: within four standard errors of 60 independent draws.
     let early = draws.iter().filter(|wait| **wait == 10.0).count() as f64;
     assert!((early - 30.0).abs() < 4.0 * 15.0_f64.sqrt(), "{early}");
@@ -139,10 +136,8 @@ fn shares_are_right_on_a_log_that_is_drawn() {
     assert!(record.forecasts > 300, "{}", record.forecasts);
     for (started, level) in record.started.into_iter().zip(LEVELS) {
         let error = (level * (1.0 - level) / (record.forecasts as f64 / 3.0)).sqrt();
-        assert!(
-            (started - level).abs() < 4.0 * error,
-            "{started} of {level}"
-        );
+        let is_near = (started - level).abs() < 4.0 * error;
+        assert!(is_near, "{started} of {level}");
     }
     assert!(record.error < record.error_by_limits / 2.0, "{record:?}");
 }
@@ -229,10 +224,8 @@ fn logs_that_tell_little_are_scored_all_the_same() {
     let scored_bare = scored(&log(16, &bare), "easy+fcfs");
     let record = scored_bare.record.unwrap();
     assert!(record.error_by_limits.is_nan() && record.before_limits.is_nan());
-    assert!(
-        record.error.is_finite() && record.started[2] > 0.7,
-        "{record:?}"
-    );
+    assert!(record.error.is_finite(), "{record:?}");
+    assert!(record.started[2] > 0.7, "{record:?}");
     let idle: Vec<Line> = (0..50).map(|n| (1000 * n, 10, 1, 20, 1)).collect();
     let nothing = scored(&log(4, &idle), "easy");
     assert_eq!((nothing.waited, nothing.record.is_none()), ([0, 50], true));
@@ -249,11 +242,8 @@ fn the_map_shows_that_small_jobs_wait_for_less() {
         every: 10,
         interrupt: &interrupt,
     };
-    let map = scoring
-        .run(rule("easy"), true, &mut |_| ())
-        .unwrap()
-        .map
-        .unwrap();
+    let map = scoring.run(rule("easy"), true, &mut |_| ()).unwrap().map;
+    let map = map.unwrap();
     assert!(map.moments >= 40 && map.widths.len() > 2 && map.limits.len() > 2);
     let (first, last) = (&map.cells[0][0], map.cells.last().unwrap().last().unwrap());
     assert!(first.at_once > last.at_once);

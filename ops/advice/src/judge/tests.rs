@@ -166,14 +166,12 @@ fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
     assert_eq!(judged, [forward.first(), log.jobs.len()]);
     assert_eq!(chosen.jobs as usize, log.jobs.len() - forward.first());
     let kinds: Vec<RuntimeEstimate> = estimates.iter().map(|own| own.estimate).collect();
-    assert_eq!(
-        kinds,
-        [
-            RuntimeEstimate::Limit,
-            RuntimeEstimate::History,
-            RuntimeEstimate::Tree
-        ]
-    );
+    let expected = [
+        RuntimeEstimate::Limit,
+        RuntimeEstimate::History,
+        RuntimeEstimate::Tree,
+    ];
+    assert_eq!(kinds, expected);
 }
 
 #[test]
@@ -253,9 +251,8 @@ fn logs_without_limits_or_users_are_judged() {
         let (windows, served, worth) = walked(log, every(f64::INFINITY), &goal(None));
         assert_eq!(windows.len(), 1, "a window longer than the span");
         assert!((PastOutcome::of(served).mean_wait + windows[0].choice.ratio).is_finite());
-        let with_limits = worth
-            .iter()
-            .any(|own| own.estimate == RuntimeEstimate::Limit);
+        let mut with_limits = worth.iter();
+        let with_limits = with_limits.any(|own| own.estimate == RuntimeEstimate::Limit);
         assert_eq!(with_limits, log.has_limits);
         let estimate = windows[0].choice.point.estimate;
         let plain = windows[0].choice.point.order == RulePoint::EASY.order;
@@ -266,11 +263,7 @@ fn logs_without_limits_or_users_are_judged() {
 #[test]
 fn the_rule_of_today_may_go_by_each_estimate() {
     let log = log(&rows(250));
-    for now in [
-        "easy+sjf+ratio",
-        "first-fit+saf+history",
-        "strict+wfp3+tree",
-    ] {
+    for now in "easy+sjf+ratio first-fit+saf+history strict+wfp3+tree".split(' ') {
         let now = RulePoint::parse(now).unwrap();
         let goal = Goal { now, ..goal(None) };
         let (windows, ..) = walked(&log, every(f64::INFINITY), &goal);
@@ -308,9 +301,8 @@ fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
     let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
     let served = forward.fixed(&RulePoint::EASY, false).unwrap();
     let pairs = log.jobs.iter().zip(starts).skip(forward.first());
-    let expected: Vec<(f64, f64)> = pairs
-        .map(|(job, start)| (start - job.submit, job.size))
-        .collect();
+    let expected = pairs.map(|(job, start)| (start - job.submit, job.size));
+    let expected: Vec<(f64, f64)> = expected.collect();
     assert_eq!(served, expected);
 }
 

@@ -50,43 +50,33 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         })
     };
     assert_eq!((per_node(7), per_node(8)), (Ok(1), Ok(2)));
-    let exclusive = QueueRow {
-        is_exclusive: true,
-        ..gang([2, 2], 2, 2)
-    };
+    let mut exclusive = gang([2, 2], 2, 2);
+    exclusive.is_exclusive = true;
     assert_eq!(types.find(&exclusive), Ok(2));
-    let alone = QueueRow {
-        is_exclusive: true,
-        ..job(1, 1)
-    };
+    let mut alone = job(1, 1);
+    alone.is_exclusive = true;
     assert_eq!(types.find(&alone), Err(Untyped::EXCLUSIVE));
     // A file may say it, too.
-    let rules = map(
-        GANGS,
-        &format!("{nodes}\ntypes: [{{name: four, match: [{{qos: \"n*\"}}]}}, {{name: small}}]"),
-    )
-    .unwrap();
+    let text =
+        format!("{nodes}\ntypes: [{{name: four, match: [{{qos: \"n*\"}}]}}, {{name: small}}]");
+    let rules = map(GANGS, &text).unwrap();
     assert_eq!(rules.find(&gang([2, 2], 2, 2)), Ok(2));
     assert_eq!(rules.find(&gang([1, 1], 1, 1)), Ok(0));
-    assert!(
-        map(
-            &GANGS.replace(
-                "nodes: 4, demand: {cpu: 20, memory: 14}",
-                "nodes: 3, demand: {cpu: 10, memory: 7}"
-            ),
-            nodes
-        )
-        .is_ok()
-    );
+    let is_taken = map(
+        &GANGS.replace(
+            "nodes: 4, demand: {cpu: 20, memory: 14}",
+            "nodes: 3, demand: {cpu: 10, memory: 7}",
+        ),
+        nodes,
+    )
+    .is_ok();
+    assert!(is_taken);
     let one = map(SERVER, "").unwrap();
     assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(Untyped::ONE_SERVER));
     let mut pool = one;
     pool.is_pooled = true;
-    assert_eq!(
-        pool.find(&gang([2, 2], 8, 1)),
-        Ok(3),
-        "all nodes are one server"
-    );
+    let found = pool.find(&gang([2, 2], 8, 1));
+    assert_eq!(found, Ok(3), "all nodes are one server");
     assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::DEMAND));
 }
 
@@ -145,32 +135,23 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
     // It takes three of the four.
     let queue = table(&[&three]);
     let (_, sent) = first.release(&start, &queue, 11.0).unwrap();
-    assert_eq!(
-        (&sent.0[..], sent.1),
-        (&["n2", "n3", "n4"].map(String::from)[..], Some(10))
-    );
+    assert_eq!(&sent.0[..], &["n2", "n3", "n4"].map(String::from)[..]);
+    assert_eq!(sent.1, Some(10));
     assert_eq!(first.release(&start, &queue, 11.0), None, "once");
     // Requeued it names its nodes, and is the policy's all the same; a job of an owner who names them is not.
-    let named = QueueRow {
-        names_nodes: true,
-        ..three.clone()
-    };
+    let mut named = three.clone();
+    named.names_nodes = true;
     assert_eq!(first.find(&named), Ok(2));
     assert_eq!(watch().find(&named), Err(Untyped::OWN_NODES));
 
     // Another bridge finds it released, where the journal says it was sent, and then where it runs.
     let mut next = watch();
     next.placed = first.placed.clone();
-    let released = QueueRow {
-        hold: Hold::None,
-        reason: "Priority".into(),
-        ..named.clone()
-    };
+    let mut released = named.clone();
+    (released.hold, released.reason) = (Hold::None, "Priority".into());
     let found = told(&mut next, &[&released]);
-    assert_eq!(
-        (found[0].adopt.as_deref(), &found[0].servers[..]),
-        (Some("four"), &servers[..])
-    );
+    assert_eq!(found[0].adopt.as_deref(), Some("four"));
+    assert_eq!(&found[0].servers[..], &servers[..]);
     let mut last = watch();
     let runs = QueueRow {
         state: JobState::Running,
@@ -213,12 +194,10 @@ fn what_has_no_type_is_reported_with_its_work() {
         limited(job(1, 1), "3", 3600),
     ];
     let note = without_type(&watch, &table(&rows.each_ref())).unwrap();
-    assert!(
-        note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they pass to Slurm at once")
+    let is_told = note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they pass to Slurm at once")
             && note.contains("\n  1 with 85.7 %: of several nodes (no type")
-            && note.ends_with("\n  1 with 5.7 %: that no type holds"),
-        "{note}"
-    );
+            && note.ends_with("\n  1 with 5.7 %: that no type holds");
+    assert!(is_told, "{note}");
     assert_eq!(without_type(&watch, &table(&[&rows[2]])), None);
 }
 
@@ -241,11 +220,9 @@ fn a_journal_says_which_jobs_were_sent() {
     };
     let mut journal = Journal::open(&file).unwrap();
     assert!(journal.before.placed.is_empty());
-    assert!(
-        journal
-            .write(&JournalRecord::Round(Round::default()))
-            .is_none()
-    );
+    let found = journal.write(&JournalRecord::Round(Round::default()));
+    let is_written = found.is_none();
+    assert!(is_written);
     assert!(journal.write(&JournalRecord::Round(round)).is_none());
     let placed = Journal::open(&file).unwrap().before.placed;
     assert_eq!(placed.len(), 2);

@@ -103,10 +103,8 @@ fn files_have_all_that_they_need() {
         "local GPU = 0",
         "local PROMISE = 0",
     ] {
-        assert!(
-            text("job_submit.lua").lines().any(|own| own == line),
-            "{line}"
-        );
+        let is_there = text("job_submit.lua").lines().any(|own| own == line);
+        assert!(is_there, "{line}");
     }
     assert!(text("slurm-lines.conf").contains("# PriorityWeightAge=600"));
     assert!(text("job_submit.lua").contains("pcall(dofile, \"/etc/synth/order/job_submit.lua\")"));

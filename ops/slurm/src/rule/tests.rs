@@ -36,6 +36,14 @@ fn site(nodes: usize) -> SlurmSite {
     site
 }
 
+/// Gives the first of two nodes to the partition that there is, and the second to another one.
+fn part(own: &mut SlurmSite) {
+    let mut other = own.partitions[0].clone();
+    (other.name, other.nodes, other.is_default) = ("other".into(), vec![1], false);
+    own.partitions[0].nodes = vec![0];
+    own.partitions.push(other);
+}
+
 /// A QOS with this many running jobs of each user at most.
 fn qos(jobs_per_user: u64) -> Qos {
     let mut own = Qos {
@@ -48,6 +56,15 @@ fn qos(jobs_per_user: u64) -> Qos {
 
 /// A job: submission, size and limit \[s\], nodes, CPUs of all of them together.
 type Row = (u32, u32, u32, u32, u32);
+
+/// The jobs of a list: numbers with blanks between them, a comma between jobs.
+fn jobs(list: &str) -> Vec<Row> {
+    let jobs = list.split(", ").map(|job| {
+        let job: Vec<u32> = job.split(' ').map(|own| own.parse().unwrap()).collect();
+        (job[0], job[1], job[2], job[3], job[4])
+    });
+    jobs.collect()
+}
 
 /// Returns when jobs start \[s\]; `facts` has what is changed of each job's.
 fn starts(site: &SlurmSite, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
@@ -91,10 +108,8 @@ fn walked(site: &SlurmSite, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
         ..SlurmRule::default()
     };
     let rule = rule.rule(&fleet).unwrap();
-    let state = DecisionState {
-        promised: true,
-        ..DecisionState::new(&log.jobs, types, fleet, clock)
-    };
+    let mut state = DecisionState::new(&log.jobs, types, fleet, clock);
+    state.promised = true;
     let mut walk = Walk::new(&state, rule);
     walk.finish().unwrap();
     let jobs = log.jobs.iter().zip(walk.ends());
@@ -109,12 +124,7 @@ fn plain(site: &SlurmSite, rows: &[Row]) -> Vec<f64> {
 /// beside the reservation, which EASY would give it.
 #[test]
 fn backfilled_jobs_end_before_the_nodes_are_reserved() {
-    let rows = [
-        (0, 600, 600, 1, 3),
-        (10, 100, 600, 1, 2),
-        (20, 50, 300, 1, 1),
-        (30, 50, 900, 1, 1),
-    ];
+    let rows = jobs("0 600 600 1 3, 10 100 600 1 2, 20 50 300 1 1, 30 50 900 1 1");
     // The third is limited to before the reservation at 600; the fourth is not. Backfilling looks at 0 and at 30 s.
     assert_eq!(plain(&site(1), &rows), [0.0, 600.0, 30.0, 600.0]);
 }
@@ -134,18 +144,8 @@ fn without_backfilling_nothing_passes() {
 fn partitions_are_held_up_by_themselves() {
     let mut own = site(2);
     own.scheduler.backfills = false;
-    own.partitions[0].nodes = vec![0];
-    own.partitions.push(SitePartition {
-        name: "other".into(),
-        nodes: vec![1],
-        ..SitePartition::default()
-    });
-    let rows = [
-        (0, 100, 120, 1, 4),
-        (1, 50, 60, 1, 4),
-        (2, 10, 60, 1, 4),
-        (3, 10, 60, 1, 1),
-    ];
+    part(&mut own);
+    let rows = jobs("0 100 120 1 4, 1 50 60 1 4, 2 10 60 1 4, 3 10 60 1 1");
     let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 2));
     assert_eq!(found, [0.0, 100.0, 2.0, 150.0]);
 }
@@ -153,12 +153,7 @@ fn partitions_are_held_up_by_themselves() {
 /// Jobs of several nodes start when so many have room at once, of the fewest neighbours that are enough.
 #[test]
 fn gangs_wait_for_all_their_nodes() {
-    let rows = [
-        (0, 100, 120, 1, 4),
-        (0, 200, 240, 1, 4),
-        (1, 10, 60, 3, 12),
-        (2, 10, 60, 2, 8),
-    ];
+    let rows = jobs("0 100 120 1 4, 0 200 240 1 4, 1 10 60 3 12, 2 10 60 2 8");
     // Two of four nodes are free: the pair passes the three, which need a node that is held for 120 s.
     assert_eq!(plain(&site(4), &rows), [0.0, 0.0, 100.0, 30.0]);
 }
@@ -235,12 +230,7 @@ fn jobs_at_limits_may_hold_others_up() {
     let mut own = site(1);
     own.qos = vec![qos(1)];
     own.scheduler.assoc_limit_stop = true;
-    let rows = [
-        (0, 100, 120, 1, 1),
-        (1, 10, 60, 1, 1),
-        (2, 10, 600, 1, 1),
-        (2, 10, 60, 1, 1),
-    ];
+    let rows = jobs("0 100 120 1 1, 1 10 60 1 1, 2 10 600 1 1, 2 10 60 1 1");
     let of = |n: usize, facts: &mut Facts| {
         (facts.qos, facts.user) = (Some(0), n.saturating_sub(1) as u32);
     };
@@ -251,12 +241,7 @@ fn jobs_at_limits_may_hold_others_up() {
 /// A job of one node goes where it fits best: beside another one, so that an empty node stays for a job that needs it whole.
 #[test]
 fn jobs_fill_nodes_up() {
-    let rows = [
-        (0, 100, 120, 1, 4),
-        (0, 1000, 1200, 1, 2),
-        (110, 500, 600, 1, 1),
-        (120, 10, 60, 1, 4),
-    ];
+    let rows = jobs("0 100 120 1 4, 0 1000 1200 1 2, 110 500 600 1 1, 120 10 60 1 4");
     assert_eq!(plain(&site(2), &rows), [0.0, 0.0, 110.0, 120.0]);
 }
 
@@ -276,12 +261,7 @@ fn the_clock_alone_brings_looks() {
     assert_eq!(plain(&own, &rows), [0.0, 1.0]);
     let mut own = site(1);
     own.scheduler.bf_max_job_start = 1;
-    let rows = [
-        (0, 200, 240, 1, 1),
-        (1, 50, 60, 1, 4),
-        (2, 20, 60, 1, 1),
-        (2, 20, 60, 1, 1),
-    ];
+    let rows = jobs("0 200 240 1 1, 1 50 60 1 4, 2 20 60 1 1, 2 20 60 1 1");
     assert_eq!(plain(&own, &rows)[2..], [30.0, 60.0]);
 }
 
@@ -345,10 +325,8 @@ fn fair_share_goes_through_accounts_without_shares() {
         of("a", Some("ann"), "a", Some(1), 0.0),
         of("b", Some("bob"), "b", Some(1), 10.0),
     ]);
-    assert_eq!(
-        tree.factors(&PrioritySettings::default()),
-        [0.0, 0.0, 0.0, 1.0, 0.5]
-    );
+    let found = tree.factors(&PrioritySettings::default());
+    assert_eq!(found, [0.0, 0.0, 0.0, 1.0, 0.5]);
 }
 
 /// What the quality of service of the partition limits, that of the job does not.
@@ -377,12 +355,7 @@ fn the_limits_of_the_partition_go_first() {
 fn partitions_keep_their_nodes_where_these_differ() {
     let mut own = site(2);
     own.nodes[0].has.set("cpu", Some(8));
-    own.partitions[0].nodes = vec![0];
-    own.partitions.push(SitePartition {
-        name: "small".into(),
-        nodes: vec![1],
-        ..SitePartition::default()
-    });
+    part(&mut own);
     let rows = [(0, 100, 120, 1, 8), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
     let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 1));
     assert_eq!(found, [0.0, 1.0, 100.0]);
@@ -393,19 +366,8 @@ fn partitions_keep_their_nodes_where_these_differ() {
 #[test]
 fn ends_on_other_nodes_delay_reservations() {
     let mut own = site(2);
-    own.partitions[0].nodes = vec![0];
-    own.partitions.push(SitePartition {
-        name: "other".into(),
-        nodes: vec![1],
-        ..SitePartition::default()
-    });
-    let rows = [
-        (0, 300, 300, 1, 1),
-        (0, 3000, 3600, 1, 2),
-        (5, 300, 300, 1, 1),
-        (10, 10, 60, 1, 2),
-        (20, 900, 900, 1, 1),
-    ];
+    part(&mut own);
+    let rows = jobs("0 300 300 1 1, 0 3000 3600 1 2, 5 300 300 1 1, 10 10 60 1 2, 20 900 900 1 1");
     let elsewhere = |n: usize, facts: &mut Facts| facts.partition = u32::from(n == 2);
     assert_eq!(starts(&own, &rows, elsewhere)[3..], [930.0, 30.0]);
     let rows = [rows[0], rows[1], rows[3], rows[4]];

@@ -75,10 +75,8 @@ fn a_variant_may_be_a_word_or_a_map_of_one_key() {
         ("[cold]", "expected one word, or a map of one key, here"),
     ] {
         let (_, faults) = heated(text);
-        assert!(
-            faults[0].contains(start) && faults[0].contains(help),
-            "{faults:?}"
-        );
+        assert!(faults[0].contains(start), "{faults:?}");
+        assert!(faults[0].contains(help), "{faults:?}");
     }
     let (_, faults) = heated("{oven: hot}");
     assert!(faults[0].starts_with("heating.oven: "), "{faults:?}");

@@ -232,9 +232,8 @@ fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)>
     };
     let loads = [[0.01, 0.02], [0.3, 0.1], [0.1, 0.7], [0.6, 0.37]];
     let apart = [1e-6, 0.07, 1.0, 300.0, 1e6];
-    let both = loads
-        .into_iter()
-        .flat_map(move |load| apart.map(|ratio| (load, ratio)));
+    let both = loads.into_iter();
+    let both = both.flat_map(move |load| apart.map(|ratio| (load, ratio)));
     both.map(move |([light, heavy], ratio)| {
         let size = 3.0;
         let rate = light * servers as f64 / size;
@@ -284,15 +283,11 @@ fn errors_are_known_in_every_unit_of_time() {
                 let (one, other) = (means(1.0), means(0.7));
                 for (i, stream) in [light, heavy].into_iter().enumerate() {
                     let off = (one.number[i] / other.number[i] - 1.0).abs();
-                    assert!(
-                        off <= one.error + other.error,
-                        "{servers} {threshold} {off:e}"
-                    );
+                    let is_near = off <= one.error + other.error;
+                    assert!(is_near, "{servers} {threshold} {off:e}");
                     let stretch = one.response[i] * stream.service_rate;
-                    assert!(
-                        stretch >= 1.0 - one.error,
-                        "{servers} {threshold} {stretch}"
-                    );
+                    let is_longer = stretch >= 1.0 - one.error;
+                    assert!(is_longer, "{servers} {threshold} {stretch}");
                 }
             }
         }
@@ -343,8 +338,6 @@ fn high_loads_keep_their_digits() {
     };
     let [near, nearer, nearest] = [4e-3, 2e-3, 1e-3].map(value);
     assert!((near - nearer).abs() > (nearer - nearest).abs());
-    assert!(
-        (nearest / nearer - 1.0).abs() < 0.02,
-        "{near} {nearer} {nearest}"
-    );
+    let is_near = (nearest / nearer - 1.0).abs() < 0.02;
+    assert!(is_near, "{near} {nearer} {nearest}");
 }

@@ -19,11 +19,8 @@ fn solved(workload: &Workload) -> ExactLoad {
 /// The second derivation, in fractions and over all schedules one by one: the mix has this load, and
 /// if proven, no schedule is worth more than 1/ρ at the prices.
 fn verify(workload: &Workload, found: &ExactLoad) {
-    let offered: Vec<BigRational> = workload
-        .types()
-        .iter()
-        .map(|t| t.exact_load().unwrap())
-        .collect();
+    let offered = workload.types().iter().map(|t| t.exact_load().unwrap());
+    let offered: Vec<BigRational> = offered.collect();
     let served = |i: usize| -> BigRational {
         let pairs = found.schedules.iter().zip(&found.weights);
         pairs.map(|(u, p)| p * BigInt::from(u[i])).sum()
@@ -77,10 +74,8 @@ fn random_systems_are_settled() {
         let workload = random_workload(seed);
         let solution = program::solve(&workload, &SolveLimits::default()).unwrap();
         let found = exact(&workload, &solution, NODES).unwrap_or_else(|| panic!("seed {seed}"));
-        assert!(
-            (nearest(&found.load) / solution.certificate.load - 1.0).abs() < 2e-9,
-            "seed {seed}"
-        );
+        let is_near = (nearest(&found.load) / solution.certificate.load - 1.0).abs() < 2e-9;
+        assert!(is_near, "seed {seed}");
         proven += u32::from(found.is_proven());
         verify(&workload, &found);
     }
@@ -158,10 +153,8 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
             }
         }
         let mut more = sound.clone();
-        let other = enumerate(&Packing::new(&workload), 20_000)
-            .schedules
-            .pop()
-            .unwrap();
+        let packing = Packing::new(&workload);
+        let other = enumerate(&packing, 20_000).schedules.pop().unwrap();
         if !more.mixes[0].schedules.contains(&other) {
             more.mixes[0].schedules.insert(0, other);
             more.mixes[0].weights.insert(0, 1e-13);

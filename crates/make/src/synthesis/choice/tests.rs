@@ -12,14 +12,8 @@ fn what_cannot_be_is_not_claimed() {
     let options = SynthesisOptions::new(Preemption::None);
     let choice = ChoiceOptions::new(Families::All, 10_000_000, 1);
     let synthesized = Box::new(synthesized(&workload, &options));
-    let right = choose(
-        &workload.clone().into(),
-        &options,
-        &choice,
-        synthesized,
-        |_| (),
-    )
-    .unwrap();
+    let fleet = workload.clone().into();
+    let right = choose(&fleet, &options, &choice, synthesized, |_| ()).unwrap();
     assert_eq!(right.retracted, [""; 0]);
     let simulated = |artifact: &Artifact| {
         let claims = artifact.claims.iter();

@@ -6,27 +6,21 @@ use super::*;
 /// Far down there the sums of the queue once cancelled to means below zero.
 #[test]
 fn where_switching_never_pays_means_keep_their_digits() {
-    let workload = parsed(
-        "10",
-        &[
-            "name: big, demand: {cpu: 2}, arrival_rate: 4, mean_size: .25",
-            "name: small, demand: {cpu: 1}, arrival_rate: 4, mean_size: .25",
-        ],
-    );
+    let lines = [
+        "name: big, demand: {cpu: 2}, arrival_rate: 4, mean_size: .25",
+        "name: small, demand: {cpu: 1}, arrival_rate: 4, mean_size: .25",
+    ];
+    let workload = parsed("10", &lines);
     for setup_rate in [0.01, 1.0] {
-        let options = SynthesisOptions {
-            setup_rate: Some(setup_rate),
-            ..SynthesisOptions::new(Preemption::Setup)
-        };
+        let mut options = SynthesisOptions::new(Preemption::Setup);
+        options.setup_rate = Some(setup_rate);
         synthesized(&workload, &options).artifact.check().unwrap();
     }
     let mean = |rate| {
-        let options = SynthesisOptions {
-            setup_rate: Some(1.0),
-            switching_rate: Some(rate),
-            route: Some(Route::ALL[0]),
-            ..SynthesisOptions::new(Preemption::Setup)
-        };
+        let mut options = SynthesisOptions::new(Preemption::Setup);
+        options.setup_rate = Some(1.0);
+        options.switching_rate = Some(rate);
+        options.route = Some(Route::ALL[0]);
         let synthesized = synthesized(&workload, &options);
         synthesized.artifact.check().unwrap();
         claim(&synthesized, Quantity::MeanNumber, None)
@@ -60,19 +54,15 @@ fn far_apart_scales_of_time_check() {
             ],
         );
         for preemption in [Preemption::Full, Preemption::None, Preemption::Setup] {
-            let options = SynthesisOptions {
-                setup_rate: (preemption == Preemption::Setup).then_some(2.0),
-                effort: 0.01,
-                ..SynthesisOptions::new(preemption)
-            };
+            let mut options = SynthesisOptions::new(preemption);
+            options.setup_rate = (preemption == Preemption::Setup).then_some(2.0);
+            options.effort = 0.01;
             synthesized(&workload, &options).artifact.check().unwrap();
         }
     }
     for rate in [3e5, 1e9, 1e12] {
-        let options = SynthesisOptions {
-            switching_rate: Some(rate),
-            ..SynthesisOptions::new(Preemption::Full)
-        };
+        let mut options = SynthesisOptions::new(Preemption::Full);
+        options.switching_rate = Some(rate);
         synthesized(&section7(0.9), &options)
             .artifact
             .check()
@@ -83,40 +73,31 @@ fn far_apart_scales_of_time_check() {
 /// What cannot be drained job by job is said with a way out.
 #[test]
 fn too_many_jobs_to_drain_are_refused() {
-    let workload = parsed(
-        "100000",
-        &[
-            "name: a, demand: {cpu: 1}, arrival_rate: 95000, mean_size: 1",
-            "name: b, demand: {cpu: 99999}, arrival_rate: .01, mean_size: 2",
-        ],
-    );
+    let lines = [
+        "name: a, demand: {cpu: 1}, arrival_rate: 95000, mean_size: 1",
+        "name: b, demand: {cpu: 99999}, arrival_rate: .01, mean_size: 2",
+    ];
+    let workload = parsed("100000", &lines);
     let error = synthesize(&workload, &SynthesisOptions::new(Preemption::None)).unwrap_err();
-    assert!(
-        error.to_string().contains("full preemption has none"),
-        "{error}"
-    );
+    let is_named = error.to_string().contains("full preemption has none");
+    assert!(is_named, "{error}");
 }
 
 /// Where a setup takes a ten thousandth of a time unit, thousands of switches in a mean size pay: the
 /// rate taken is the best of all that were looked at, and the policy checks.
 #[test]
 fn thousands_of_switches_a_job_are_taken_where_they_pay() {
-    let workload = parsed(
-        "7.5",
-        &[
-            "name: long, demand: {cpu: .75}, arrival_rate: .0008, mean_size: 60",
-            "name: short, demand: {cpu: 1.875}, arrival_rate: 1.8, mean_size: 1",
-        ],
-    );
-    let options = SynthesisOptions {
-        setup_rate: Some(1e4),
-        ..SynthesisOptions::new(Preemption::Setup)
-    };
+    let lines = [
+        "name: long, demand: {cpu: .75}, arrival_rate: .0008, mean_size: 60",
+        "name: short, demand: {cpu: 1.875}, arrival_rate: 1.8, mean_size: 1",
+    ];
+    let workload = parsed("7.5", &lines);
+    let mut options = SynthesisOptions::new(Preemption::Setup);
+    options.setup_rate = Some(1e4);
     let synthesized = synthesized(&workload, &options);
     synthesized.artifact.check().unwrap();
-    let taken = claim(&synthesized, Quantity::MeanResponse, None)
-        .unwrap()
-        .value;
+    let quantity = Quantity::MeanResponse;
+    let taken = claim(&synthesized, quantity, None).unwrap().value;
     let rate = synthesized.policy.switching_rate;
     assert!(rate > 1e3, "{rate}");
     // On both sides it is worse.

@@ -65,22 +65,12 @@ fn bad_numbers_are_refused_with_their_places() {
         spoil(&mut own);
         let mut findings = Findings::default();
         own.check(&fleet(), &mut findings);
-        let found: Vec<String> = findings
-            .into_list()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        assert!(
-            found[0].contains(path) && found[0].contains(value),
-            "{path} {value}: {found:?}"
-        );
+        let found = findings.into_list();
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(found[0].contains(path), "{path} {value}: {found:?}");
+        assert!(found[0].contains(value), "{path} {value}: {found:?}");
     }
-    for text in [
-        "easy+sjf",
-        "conservative+saf+ratio",
-        "strict+wfp3+tree",
-        "first-fit+fcfs",
-    ] {
+    for text in "easy+sjf conservative+saf+ratio strict+wfp3+tree first-fit+fcfs".split(' ') {
         let mut findings = Findings::default();
         policy(text).check(&fleet(), &mut findings);
         assert!(findings.is_empty(), "{text}");
@@ -95,20 +85,13 @@ fn files_have_words_and_numbers() {
         (Reservations::All, "\"all\""),
         (Reservations::Few(3), "3"),
     ] {
-        let own = BackfillingConfig {
-            reservations,
-            longest_wait: Some(18.0),
-            ..policy("easy+wfp3+tree")
-        };
+        let mut own = policy("easy+wfp3+tree");
+        (own.reservations, own.longest_wait) = (reservations, Some(18.0));
         let text = serde_json::to_string(&own).unwrap();
-        assert!(
-            text.contains(&format!("\"reservations\":{written}")),
-            "{text}"
-        );
-        assert_eq!(
-            serde_json::from_str::<BackfillingConfig>(&text).unwrap(),
-            own
-        );
+        let is_written = text.contains(&format!("\"reservations\":{written}"));
+        assert!(is_written, "{text}");
+        let found = serde_json::from_str::<BackfillingConfig>(&text).unwrap();
+        assert_eq!(found, own);
         let written = format!("\"reservations\":{written}");
         let none = "\"reservations\":0";
         for (from, to, said) in [
@@ -143,20 +126,8 @@ fn it_reads_as_people_say_it() {
     ] {
         assert!(said.contains(part), "{said}");
     }
-    for (name, part) in [
-        ("easy+saf", "smallest area (limit × share) first"),
-        ("easy+widest", ": largest share first. The head of"),
-        (
-            "easy+wfp3",
-            "largest (wait + 1 min)^3 / (limit^3 × share^-1) first",
-        ),
-        (
-            "first-fit+sjf+history",
-            "shortest estimate first. Any job that fits starts",
-        ),
-        ("easy+fcfs", "first come, first served"),
-        ("conservative+sjf", "All jobs that do not fit have"),
-    ] {
+    for row in include_str!("tests/words.txt").lines() {
+        let (name, part) = row.split_once(" => ").unwrap();
         let said = words(&policy(name));
         assert!(said.contains(part), "{said}");
     }
@@ -164,15 +135,8 @@ fn it_reads_as_people_say_it() {
 
 #[test]
 fn words_that_are_none_are_answered_by_those_there_are() {
-    for (text, said) in [
-        (
-            "eazy+sjf",
-            "easy (the head has a reservation), conservative (all have)",
-        ),
-        ("easy+longest", "fcfs (arrival), sjf (shortest first)"),
-        ("easy+sjf+guess", "tree (a regression), or size"),
-        ("easy+sjf+limit+more", "is too much"),
-    ] {
+    for row in include_str!("tests/no_words.txt").lines() {
+        let (text, said) = row.split_once(" => ").unwrap();
         let why = Backfilling::parse(text).unwrap().unwrap_err();
         assert!(why.contains(said), "{why}");
     }
@@ -198,22 +162,12 @@ fn orders_of_ones_own_are_read() {
     assert_eq!(own.longest_wait, Some(1080.0));
     assert_eq!(own.reservations, Reservations::Few(2));
     assert_eq!(own.estimate, Some(RuntimeEstimate::History));
-    for (from, to, said) in [
-        ("10h", "soon", "`soon` is no time"),
-        ("10h", "0", "order.offset: 0, expected a time"),
-        ("age: 2", "age: -2", "order.age: -2, expected"),
-        ("history", "oracle", "`oracle` is no estimate"),
-        (
-            "reservations: 2",
-            "reservations: many",
-            "`many` does not say",
-        ),
-        ("18h", "-18h", "longest"),
-        ("share", "shares", "shares"),
-    ] {
-        let why = own_policy(&text.replace(from, to), "own", &fleet())
-            .unwrap_err()
-            .to_string();
+    for row in include_str!("tests/documents.txt").lines() {
+        let [from, to, said] = row.split(" => ").collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let why = own_policy(&text.replace(from, to), "own", &fleet()).unwrap_err();
+        let why = why.to_string();
         assert!(why.contains(said), "{to}: {why}");
     }
 }

@@ -52,9 +52,8 @@ fn jobs_are_on_devices_as_a_reader_would_put_them() {
         let now = f64::from(step);
         let i = random.random_range(0..=TENTHS.len());
         let tenths = TENTHS.get(i).copied().unwrap_or(7);
-        let fits: Vec<usize> = (0..used.len())
-            .filter(|n| places(&used[*n], tenths).is_some())
-            .collect();
+        let all = (0..used.len()).filter(|n| places(&used[*n], tenths).is_some());
+        let fits: Vec<usize> = all.collect();
         let found: Vec<usize> = (0..used.len()).filter(|n| system.fits_on(i, *n)).collect();
         assert_eq!(found, fits, "{used:?} {tenths}");
         let nodes = system.nodes(i);
@@ -64,9 +63,8 @@ fn jobs_are_on_devices_as_a_reader_would_put_them() {
             let first = random.random_range(0..=fits.len() - nodes);
             let servers = &fits[first..first + nodes];
             system.start_on(i, servers);
-            let held = servers
-                .iter()
-                .map(|n| (*n, places(&used[*n], tenths).unwrap(), tenths.min(10)));
+            let held = servers.iter();
+            let held = held.map(|n| (*n, places(&used[*n], tenths).unwrap(), tenths.min(10)));
             let held: Vec<_> = held.collect();
             for (n, on, each) in &held {
                 on.iter().for_each(|d| used[*n][*d] += each);

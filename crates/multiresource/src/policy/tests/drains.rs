@@ -4,8 +4,8 @@ use super::*;
 use crate::policy::drain::Drains;
 use crate::policy::room::Packed;
 use crate::policy::{
-    BackfillingConfig, Family, Guard, GuardedConfig, MsrConfig, Preemption, ReservingConfig, Route,
-    TdcConfig, TdcKnobs, TdcOrder, section_seven,
+    BackfillingConfig, Family, Guard, GuardedConfig, Preemption, ReservingConfig, Route, TdcConfig,
+    TdcKnobs, TdcOrder, section_seven,
 };
 use crate::schedule::Packing;
 
@@ -117,11 +117,8 @@ fn jobs_pass_by_their_limits() {
         (0.5, true, "+0:13"),
         (1e-3, false, ""),
     ] {
-        let policy = ReservingConfig {
-            let_in,
-            limits,
-            ..reserving(0.1)
-        };
+        let mut policy = reserving(0.1);
+        (policy.let_in, policy.limits) = (let_in, limits);
         let mut stage = driven(&workload, &policy);
         for n in 0..10 {
             assert_eq!(stage.arrive_limited(0, 0.0, 10.0), format!("+0:{n}"));
@@ -176,10 +173,8 @@ fn what_is_worth_more_than_what_runs_is_drained_for() {
 #[test]
 fn a_guard_takes_over_and_lets_go() {
     let workload = one_or_all();
-    let guard = MsrConfig {
-        schedules: vec![vec![0, 1], vec![10, 0]],
-        ..section_seven(Preemption::None, Route::ALL[0], 0.1)
-    };
+    let mut guard = section_seven(Preemption::None, Route::ALL[0], 0.1);
+    guard.schedules = vec![vec![0, 1], vec![10, 0]];
     let policy = GuardedConfig {
         rule: Box::new(BackfillingConfig::new(Backfilling::FIRST_FIT, true).into()),
         guard: Guard::Msr(guard),

@@ -38,10 +38,8 @@ fn server_filling_leaves_servers_idle_where_needs_are_no_powers_of_two() {
 #[test]
 fn server_filling_refuses_several_resources() {
     let refused = ServerFilling::new(&section7()).unwrap_err().to_string();
-    assert!(
-        refused.contains("one resource, and the workload has 3"),
-        "{refused}"
-    );
+    let is_named = refused.contains("one resource, and the workload has 3");
+    assert!(is_named, "{refused}");
 }
 
 /// What runs, as types and numbers of jobs.

@@ -214,10 +214,8 @@ fn easy_backfilling_as_it_reads() {
     ];
     let inflated = |own| [(own, 1.0), (own, 4.0)];
     for ((order, sign), inflation) in orders.into_iter().flat_map(inflated) {
-        let choices = Backfilling {
-            order: QueueOrder::Types(order),
-            ..Backfilling::easy(Estimates::Inflated(inflation))
-        };
+        let mut choices = Backfilling::easy(Estimates::Inflated(inflation));
+        choices.order = QueueOrder::Types(order);
         let policy = choices.rule(&workload, 1);
         drive(&workload, policy, (3.2, inflation), |now, jobs, running| {
             let mut jobs = jobs.to_vec();
@@ -282,12 +280,10 @@ fn by_priority(
 ) -> usize {
     let workload = section7();
     let shares = workload.dominant_shares();
-    let choices = Backfilling {
-        order: QueueOrder::Jobs(order),
-        longest_wait: Some(longest_wait),
-        reservations,
-        ..Backfilling::easy(Estimates::Inflated(4.0))
-    };
+    let mut choices = Backfilling::easy(Estimates::Inflated(4.0));
+    choices.order = QueueOrder::Jobs(order);
+    choices.longest_wait = Some(longest_wait);
+    choices.reservations = reservations;
     let policy = choices.rule(&workload, 1);
     let mut overdue = 0;
     drive(&workload, policy, (load, 4.0), |now, jobs, running| {
@@ -323,17 +319,13 @@ fn earliest(
 ) -> f64 {
     let free_at = |time: f64| {
         let mut free = room(w, &[]);
-        let there = plans
-            .iter()
-            .filter(|(_, from, to)| *from <= time && time < *to);
+        let there = plans.iter();
+        let there = there.filter(|(_, from, to)| *from <= time && time < *to);
         there.for_each(|(job_type, ..)| change(w, &mut free, *job_type, -1));
         free
     };
-    let mut starts: Vec<f64> = plans
-        .iter()
-        .map(|(_, _, to)| *to)
-        .filter(|t| *t > now)
-        .collect();
+    let starts = plans.iter().map(|(_, _, to)| *to);
+    let mut starts: Vec<f64> = starts.filter(|t| *t > now).collect();
     starts.push(now);
     starts.sort_by(f64::total_cmp);
     let works = |start: f64| {
@@ -412,10 +404,8 @@ fn conservative_backfilling_as_it_reads() {
                 known = job.number + 1;
                 waited += usize::from(plan.1 > now);
             }
-            let due = plans
-                .0
-                .iter()
-                .filter(|(_, (_, from, _))| *from <= now * (1.0 + 1e-9));
+            let due = plans.0.iter();
+            let due = due.filter(|(_, (_, from, _))| *from <= now * (1.0 + 1e-9));
             let due: Vec<u64> = due.map(|(number, _)| *number).collect();
             assert_eq!(running, due);
         });

@@ -92,11 +92,8 @@ fn what_runs_is_the_maximum_of_other_weights() {
             let within = |u: &&Schedule| (0..3).all(|i| u64::from(u[i]) <= jobs(i));
             let weight = |i: usize| policy.worths[i] * (jobs(i) as f64).powf(policy.exponent);
             let worth = |u: &[u32]| -> f64 { (0..3).map(|i| weight(i) * f64::from(u[i])).sum() };
-            let best = all
-                .iter()
-                .filter(within)
-                .map(|u| worth(u))
-                .fold(0.0, f64::max);
+            let best = all.iter().filter(within);
+            let best = best.map(|u| worth(u)).fold(0.0, f64::max);
             let running = [0, 1, 2].map(|i| stage.system.running(i));
             assert!(worth(&running) > best * (1.0 - 1e-5) - 1e-5, "{running:?}");
         }

@@ -31,12 +31,10 @@ fn over_fleet(
     reservations: Reservations,
     placement: Placement,
 ) -> BackfillingConfig {
-    let choices = Backfilling {
-        order,
-        reservations,
-        placement,
-        ..Backfilling::FIRST_FIT
-    };
+    let mut choices = Backfilling::FIRST_FIT;
+    choices.order = order;
+    choices.reservations = reservations;
+    choices.placement = placement;
     BackfillingConfig::new(choices, false)
 }
 
@@ -76,11 +74,8 @@ impl Literal {
         let has = self.fleet.units(self.shape(n));
         let types = self.fleet.types();
         let left = has.iter().enumerate().map(|(j, has)| {
-            let used: u64 = jobs
-                .iter()
-                .zip(types)
-                .map(|(u, t)| u64::from(*u) * t.units()[j])
-                .sum();
+            let used = jobs.iter().zip(types);
+            let used: u64 = used.map(|(u, t)| u64::from(*u) * t.units()[j]).sum();
             has.checked_sub(used)
         });
         left.collect()
@@ -126,9 +121,8 @@ impl Literal {
                 count.saturating_sub(1)
             };
             let before: u64 = (0..self.running.len()).map(|m| fits(m, 0)).sum();
-            let after: u64 = (0..self.running.len())
-                .map(|m| fits(m, u32::from(m == n)))
-                .sum();
+            let after = (0..self.running.len()).map(|m| fits(m, u32::from(m == n)));
+            let after: u64 = after.sum();
             let part = 1.0 - types[j].mean_size() / own.mean_size();
             let least = self.policy.reserve * part * types[j].offered_load();
             // What takes nothing from it is not held back.
@@ -170,9 +164,8 @@ impl Literal {
                 (LARGEST, _) => order.sort_by(|a, b| compare(by(a, -1.0), by(b, -1.0))),
                 (_, _) => order.sort_by(|a, b| compare(by(a, 1.0), by(b, 1.0))),
             }
-            let next = order
-                .iter()
-                .find_map(|job| Some((*job, self.servers_for(job.1)?)));
+            let mut next = order.iter();
+            let next = next.find_map(|job| Some((*job, self.servers_for(job.1)?)));
             let Some(((number, i), servers)) = next else {
                 return started;
             };
@@ -235,10 +228,8 @@ fn rules_do_what_they_say() {
     ] {
         for placement in [Placement::First, Placement::Best] {
             for reserve in [0.0, 0.5, 1.5] {
-                let policy = BackfillingConfig {
-                    reserve,
-                    ..over_fleet(order, reservations, placement)
-                };
+                let mut policy = over_fleet(order, reservations, placement);
+                policy.reserve = reserve;
                 let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
                 assert!(refused > 40, "jobs wait: {refused}");
             }
@@ -257,14 +248,12 @@ fn a_zone_is_for_its_types() {
             (Placement::Best, 0.0),
             (Placement::Best, 0.5),
         ] {
-            let policy = BackfillingConfig {
-                reserve: if types.len() == 1 { reserve } else { 0.0 },
-                zone: Some(Zone {
-                    types: types.clone(),
-                    servers: servers.clone(),
-                }),
-                ..over_fleet(ARRIVAL, Reservations::None, placement)
-            };
+            let mut policy = over_fleet(ARRIVAL, Reservations::None, placement);
+            policy.reserve = if types.len() == 1 { reserve } else { 0.0 };
+            policy.zone = Some(Zone {
+                types: types.clone(),
+                servers: servers.clone(),
+            });
             let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
             assert!(refused > 40, "jobs wait: {refused}");
         }
@@ -315,9 +304,8 @@ fn nothing_starts_while_servers_are_emptied() {
     let (mut position, mut emptied, mut held) = (0, false, 0);
     for step in 0..20_000 {
         let now = f64::from(step);
-        let ringing: Vec<usize> = (0..rule.clocks())
-            .filter(|c| system.clocks()[*c] > 0.0)
-            .collect();
+        let ringing = (0..rule.clocks()).filter(|c| system.clocks()[*c] > 0.0);
+        let ringing: Vec<usize> = ringing.collect();
         let running: Vec<usize> = (0..3).filter(|i| system.running(*i) > 0).collect();
         system.clear_actions();
         match random.random_range(0..20) {
@@ -344,11 +332,8 @@ fn nothing_starts_while_servers_are_emptied() {
             (emptied, position) = (false, 1 - position);
         }
         if emptied {
-            assert!(
-                system.actions().is_empty(),
-                "step {step}: {:?}",
-                system.actions()
-            );
+            let is_idle = system.actions().is_empty();
+            assert!(is_idle, "step {step}: {:?}", system.actions());
             held += 1;
         }
         for (i, slots) in slots[position].iter().enumerate() {

@@ -98,16 +98,11 @@ fn ten() -> Workload {
 
 #[test]
 fn types_take_turns() {
-    let mut stage = Stage::new(
-        &ten(),
-        StaticQuickswap::new(&StaticQuickswapConfig::published(&ten()), &ten()),
-        false,
-    );
+    let quickswap = StaticQuickswap::new(&StaticQuickswapConfig::published(&ten()), &ten());
+    let mut stage = Stage::new(&ten(), quickswap, false);
     assert_eq!(stage.arrive(1), "+1:0");
-    assert_eq!(
-        [stage.arrive(0), stage.arrive(2), stage.arrive(2)],
-        ["", "", ""]
-    );
+    let found = [stage.arrive(0), stage.arrive(2), stage.arrive(2)];
+    assert_eq!(found, ["", "", ""]);
     assert_eq!(stage.end(1), "+2:2 +2:3");
     assert_eq!(stage.arrive(2), "", "two fit");
     assert_eq!(stage.end(2), "+2:4");
@@ -122,10 +117,8 @@ fn types_take_turns() {
 
 #[test]
 fn the_next_turn_may_begin_while_the_last_one_drains() {
-    let policy = StaticQuickswapConfig {
-        overlap: true,
-        ..StaticQuickswapConfig::published(&ten())
-    };
+    let mut policy = StaticQuickswapConfig::published(&ten());
+    policy.overlap = true;
     let mut stage = Stage::new(&ten(), StaticQuickswap::new(&policy, &ten()), false);
     assert_eq!(stage.arrive(2), "+2:0");
     // One of type 2 leaves too much unused.
@@ -185,10 +178,8 @@ fn working_schedules_are_left_by_what_waits() {
     assert_eq!(stage.arrive(0), "", "nobody else starts meanwhile");
     assert_eq!([stage.end(0), stage.end(0)], ["", "+1:4"]);
     // One heavy job weighs 1; of n ≤ 4 light ones, n²/4, of more n.
-    assert_eq!(
-        [stage.arrive(1), stage.arrive(0), stage.arrive(0)],
-        ["", "", ""]
-    );
+    let found = [stage.arrive(1), stage.arrive(0), stage.arrive(0)];
+    assert_eq!(found, ["", "", ""]);
     assert_eq!(stage.end(1), "+1:7", "three light jobs are not enough");
     for _ in 0..2 {
         assert_eq!(stage.arrive(0), "");

@@ -123,10 +123,8 @@ impl Random {
 #[test]
 fn slots_in_setup_are_handed_over() {
     let workload = light_and_heavy();
-    let guard = MsrConfig {
-        schedules: vec![vec![4, 0], vec![0, 1]],
-        ..msr("setup sequential-late none phantom")
-    };
+    let mut guard = msr("setup sequential-late none phantom");
+    guard.schedules = vec![vec![4, 0], vec![0, 1]];
     let guarded = Family::Guarded(GuardedConfig {
         rule: Box::new(policy(10.0, 5.0, 3.0).into()),
         guard: Guard::Msr(guard),

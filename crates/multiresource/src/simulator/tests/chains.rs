@@ -133,16 +133,11 @@ impl Chain {
             from += 1;
         }
         let law = stationary(&inflows, &outflow);
-        let full = self
-            .list
-            .iter()
-            .zip(&law)
-            .filter(|(s, _)| s.len() == self.most);
+        let full = self.list.iter().zip(&law);
+        let full = full.filter(|(s, _)| s.len() == self.most);
         let cut: f64 = full.map(|(_, p)| p).sum();
-        assert!(
-            cut * (self.most as f64) < 1e-3,
-            "truncated too early: {cut}"
-        );
+        let is_enough = cut * (self.most as f64) < 1e-3;
+        assert!(is_enough, "truncated too early: {cut}");
         [0, 1].map(|i| {
             let number = |jobs: &Jobs| jobs.iter().filter(|job| job.0 == i).count() as f64;
             self.list.iter().zip(&law).map(|(s, p)| number(s) * p).sum()
@@ -155,10 +150,8 @@ fn stationary(inflows: &[Vec<(usize, f64)>], outflow: &[f64]) -> Vec<f64> {
     for _ in 0..3000 {
         let mut change = 0.0;
         for (state, inflow) in inflows.iter().enumerate() {
-            let value = inflow
-                .iter()
-                .map(|(from, rate)| law[*from] * rate)
-                .sum::<f64>();
+            let value = inflow.iter().map(|(from, rate)| law[*from] * rate);
+            let value = value.sum::<f64>();
             let value = value / outflow[state];
             change += (value - law[state]).abs();
             law[state] = value;
@@ -205,16 +198,11 @@ fn mean_numbers_of_truncated_chains() {
             );
             let workload = Workload::parse(&text, "three").unwrap().workload;
             let contender = self::rule(rule);
-            let run = contender
-                .simulate(&workload, &events(3_000_000), quiet)
-                .unwrap();
+            let run = contender.simulate(&workload, &events(3_000_000), quiet);
+            let run = run.unwrap();
             for (job_type, exact) in run.types.iter().zip(exact) {
-                agrees(
-                    job_type.mean_number,
-                    exact,
-                    0.02,
-                    &format!("{rule}, {}", job_type.name),
-                );
+                let line = format!("{rule}, {}", job_type.name);
+                agrees(job_type.mean_number, exact, 0.02, &line);
             }
         }
     }

@@ -14,10 +14,8 @@ fn assert_covering<const N: usize>(
     of: impl Fn(&Run) -> [Option<Estimate>; N],
 ) {
     let run = |seed| {
-        let settings = Settings {
-            seed: 1000 + seed,
-            ..events(count)
-        };
+        let mut settings = events(count);
+        settings.seed = 1000 + seed;
         of(&contender.simulate(workload, &settings, quiet).unwrap())
     };
     let all: Vec<[Option<Estimate>; N]> = (0..seeds).map(run).collect();
@@ -66,10 +64,8 @@ fn short_runs_do_not_understate_a_slow_queue() {
     let job = "arrival_rate: .8, size: {law: lognormal, mean: 1, scv: 4}";
     let workload = one_server("", 1, &[job]);
     let estimate = |seed| {
-        let settings = Settings {
-            seed,
-            ..events(MILLION / 2)
-        };
+        let mut settings = events(MILLION / 2);
+        settings.seed = seed;
         let run = simulate(&workload, FCFS, &settings, quiet).unwrap();
         run.mean_response
     };
@@ -92,11 +88,8 @@ fn a_run_ends_once_the_means_of_all_types_are_known() {
         "arrival_rate: 4, mean_size: 1",
         "arrival_rate: .004, mean_size: 1",
     ];
-    let settings = Settings {
-        seed: 1,
-        precision: 0.01,
-        ..events(100 * MILLION)
-    };
+    let mut settings = events(100 * MILLION);
+    (settings.seed, settings.precision) = (1, 0.01);
     let run = simulate(&one_server("", 8, &jobs), FCFS, &settings, quiet).unwrap();
     assert_eq!(run.ending, Ending::Precision);
     for own in &run.types {
@@ -128,8 +121,6 @@ fn common_random_numbers_narrow_the_ratio() {
     let fcfs = means(with_seed("fcfs", 3));
     let common = paired_ratio(&fcfs, &means(with_seed("first-fit", 3))).unwrap();
     let apart = paired_ratio(&fcfs, &means(with_seed("first-fit", 4))).unwrap();
-    assert!(
-        common.half_width < 0.8 * apart.half_width,
-        "{common:?} {apart:?}"
-    );
+    let is_narrower = common.half_width < 0.8 * apart.half_width;
+    assert!(is_narrower, "{common:?} {apart:?}");
 }

@@ -10,9 +10,8 @@ use synth_simulation::{Arrival, Arrivals, Sampler, Streams};
 
 /// One server of this capacity, with these lines before it; of each type arrivals and size.
 fn workload(before: &str, capacity: u32, types: &[[&str; 2]]) -> Workload {
-    let jobs = types
-        .iter()
-        .map(|[arrivals, size]| format!("{arrivals}, size: {size}"));
+    let jobs = types.iter();
+    let jobs = jobs.map(|[arrivals, size]| format!("{arrivals}, size: {size}"));
     one_server(before, capacity, &jobs.collect::<Vec<_>>())
 }
 
@@ -218,9 +217,8 @@ fn alike_batches_on_one_slot_wait_as_one_job_does() {
                 format!("arrivals: {{process: batches, rate: .2, sizes: [1, 5], alike: {alike}}}");
             let workload = workload("", 1, &[[&arrivals, size]]);
             let exact = response_of_batches(0.2, [3.0, 13.0], 1.0, scv, alike);
-            let run = rule("fcfs")
-                .simulate(&workload, &events(8_000_000), quiet)
-                .unwrap();
+            let run = rule("fcfs").simulate(&workload, &events(8_000_000), quiet);
+            let run = run.unwrap();
             agrees(run.mean_response, exact, 0.03, &format!("{size}, {alike}"));
             agrees(run.mean_number, 0.6 * exact, 0.03, "E[N]");
         }
@@ -242,10 +240,8 @@ fn batches_over_two_servers_are_those_of_one_of_twice_the_size() {
     let pooled = rule.simulate_on(&fleet, &settings, quiet).unwrap();
     let two = simulate(&workload("", 2, &[[arrivals, ONE]]), FCFS, &settings, quiet).unwrap();
     let [pooled, two] = [pooled, two].map(|run| run.mean_response.unwrap());
-    assert!(
-        (pooled.mean / two.mean - 1.0).abs() < 1e-9,
-        "{pooled:?} {two:?}"
-    );
+    let is_same = (pooled.mean / two.mean - 1.0).abs() < 1e-9;
+    assert!(is_same, "{pooled:?} {two:?}");
 }
 
 /// `E[N]` of one server with exponential sizes of mean 1 and an arrival rate for each of two states,
@@ -257,10 +253,8 @@ fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
         local: vec![(0, 1, leave[0]), (1, 0, leave[1])],
         down: vec![(0, 0, 1.0), (1, 1, 1.0)],
     };
-    let first = Level {
-        down: Vec::new(),
-        ..level.clone()
-    };
+    let mut first = level.clone();
+    first.down = Vec::new();
     let qbd = Qbd {
         boundary: vec![first],
         repeating: level,
@@ -303,10 +297,8 @@ fn a_common_modulation_is_felt_as_one() {
     );
     let apart = [own(0.2), own(0.4)];
     let apart = number(&workload("", 1, &[[&apart[0], ONE], [&apart[1], ONE]])).unwrap();
-    assert!(
-        apart.mean + apart.half_width < 0.9 * exact,
-        "{apart:?} {exact}"
-    );
+    let is_less = apart.mean + apart.half_width < 0.9 * exact;
+    assert!(is_less, "{apart:?} {exact}");
 }
 
 /// Remembers what is known of the jobs that arrive.

@@ -49,9 +49,8 @@ fn mixes_are_served_by_every_rule_of_fleets() {
   - {name: e, nodes: 2, demand: {gpu: 1}, arrival_rate: .3, mean_size: 2}\n",
     );
     let pooled = Contender::rules().iter().filter(|rule| rule.pools);
-    let names = pooled
-        .map(|rule| rule.name)
-        .chain(["easy+sjf", "first-fit+wfp3"]);
+    let names = pooled.map(|rule| rule.name);
+    let names = names.chain(["easy+sjf", "first-fit+wfp3"]);
     for name in names {
         let contender = Contender::named(name, &fleet).unwrap();
         let run = contender.simulate_on(&fleet, &events(300_000), quiet);

@@ -23,18 +23,14 @@ fn a_type_that_starves_makes_the_rule_unstable() {
 fn a_type_of_which_no_job_is_done_is_never_settled() {
     let workload = one_server("", 60, &[SMALL, BIG]);
     for seed in 1..=8 {
-        let settings = Settings {
-            seed,
-            ..events(300_000)
-        };
+        let mut settings = events(300_000);
+        settings.seed = seed;
         let run = simulate(&workload, FIRST_FIT, &settings, quiet).unwrap();
         let Some(Unsettled::FewDone { class, done, left }) = &run.unsettled else {
             panic!("{:?} {:?}", run.health, run.unsettled);
         };
-        assert_eq!(
-            (class.as_str(), *done, *left),
-            ("big", 0, run.types[1].left)
-        );
+        let found = (class.as_str(), *done, *left);
+        assert_eq!(found, ("big", 0, run.types[1].left));
         assert!(run.mean_response.is_none() && run.replications.iter().all(Option::is_none));
         let reported = run.unsettled.as_ref().unwrap().to_string();
         assert_eq!(reported, format!("big: {left} waiting, none done"));
@@ -72,10 +68,8 @@ fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
 #[test]
 fn a_queue_that_changes_too_slowly_has_no_mean() {
     for seed in 1..=8 {
-        let settings = Settings {
-            seed,
-            ..events(2_000_000)
-        };
+        let mut settings = events(2_000_000);
+        settings.seed = seed;
         let run = simulate(&one_type(1, 0.998), FCFS, &settings, quiet).unwrap();
         assert_ne!(run.health, Health::Settled, "{:?}", run.mean_response);
     }
@@ -92,11 +86,8 @@ fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
     };
     let workload = one_server("", 2, &[job("a", 1, 0.6), job("b", 2, 0.3)]);
     let run = simulate(&workload, FCFS, &events(1_000_000), quiet).unwrap();
-    assert!(
-        (run.own.wastage[0] - 0.3).abs() < 0.005,
-        "{:?}",
-        run.own.wastage
-    );
+    let is_near = (run.own.wastage[0] - 0.3).abs() < 0.005;
+    assert!(is_near, "{:?}", run.own.wastage);
     assert!((run.own.utilization[0] - 0.6).abs() < 1e-4);
 }
 
@@ -121,14 +112,11 @@ fn percentiles_do_not_depend_on_the_time_unit() {
 /// does: the guard takes over again and again, and not all of the time.
 #[test]
 fn a_rule_that_is_unstable_is_stable_under_guard() {
-    let workload = one_server(
-        "",
-        10,
-        &[
-            "name: light, demand: {cpu: 1}, arrival_rate: 5, mean_size: 1",
-            "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",
-        ],
-    );
+    let lines = [
+        "name: light, demand: {cpu: 1}, arrival_rate: 5, mean_size: 1",
+        "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",
+    ];
+    let workload = one_server("", 10, &lines);
     let rule = Family::from(BackfillingConfig::new(
         Backfilling::LEAST_SERVERS_FIRST,
         true,
@@ -185,9 +173,8 @@ fn a_run_that_is_short_beside_the_clocks_of_a_rule_is_too_short() {
     let policy = section_seven(Preemption::None, Route::ALL[0], 1e-5);
     let contender = Contender::from(Family::Msr(policy));
     let settings = events(5_000_000);
-    let run = contender
-        .simulate(&model("section7"), &settings, quiet)
-        .unwrap();
+    let run = contender.simulate(&model("section7"), &settings, quiet);
+    let run = run.unwrap();
     assert_eq!(run.health, Health::Unsettled);
     let Some(Unsettled::SlowClock { rings }) = run.unsettled else {
         panic!("{:?}", run.unsettled);
@@ -200,15 +187,11 @@ fn a_run_that_is_short_beside_the_clocks_of_a_rule_is_too_short() {
 #[test]
 fn what_grows_and_turns_is_not_unstable() {
     let run = rule("randomized-timers");
-    let run = run
-        .simulate(&model("one_or_all"), &events(5_000_000), quiet)
-        .unwrap();
+    let run = run.simulate(&model("one_or_all"), &events(5_000_000), quiet);
+    let run = run.unwrap();
     assert_eq!(run.health, Health::Unsettled);
-    assert!(
-        matches!(run.unsettled, Some(Unsettled::Turns { jobs }) if jobs > 100_000),
-        "{:?}",
-        run.unsettled
-    );
+    let is_unsettled = matches!(run.unsettled, Some(Unsettled::Turns { jobs }) if jobs > 100_000);
+    assert!(is_unsettled, "{:?}", run.unsettled);
 }
 
 /// Both rules are stable at load .997, and their queues grow for as long as a small budget lasts.
@@ -217,10 +200,8 @@ fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     let workload = model("one_or_all").scaled(0.997 / 0.76875).unwrap();
     for name in ["first-fit", "most-servers-first"] {
         for seed in 1..=4 {
-            let settings = Settings {
-                seed,
-                ..events(1_000_000 * seed)
-            };
+            let mut settings = events(1_000_000 * seed);
+            settings.seed = seed;
             let run = rule(name).simulate(&workload, &settings, quiet).unwrap();
             assert_eq!(run.health, Health::Unsettled, "{name} {seed}");
         }
@@ -237,10 +218,8 @@ fn an_interval_is_no_narrower_than_rare_sizes_let_it_be() {
     let exact = 1.0 + 0.1 * 17.0 / 1.8;
     let mut missed = 0;
     for seed in 1..=10 {
-        let settings = Settings {
-            seed,
-            ..events(6_000_000)
-        };
+        let mut settings = events(6_000_000);
+        settings.seed = seed;
         let run = simulate(&workload, FCFS, &settings, quiet).unwrap();
         let mean = run.mean_response.unwrap();
         println!("{} {mean:?}", mean.relative());

@@ -17,15 +17,12 @@ fn means_are(fleet: &Fleet, exact: &[f64]) {
 /// mean 1 at rate .2, sizes of 2 at .15, and Erlang sizes of mean 3 in two stages at .1, in this order of priority.
 #[test]
 fn one_server_by_cobham() {
-    let workload = one_server(
-        "",
-        1,
-        &[
-            "arrival_rate: .1, size: {law: erlang, stages: 2, mean: 3}, priority: -1.5",
-            "arrival_rate: .2, mean_size: 1, priority: 10",
-            "arrival_rate: .15, size: {law: deterministic, mean: 2}",
-        ],
-    );
+    let lines = [
+        "arrival_rate: .1, size: {law: erlang, stages: 2, mean: 3}, priority: -1.5",
+        "arrival_rate: .2, mean_size: 1, priority: 10",
+        "arrival_rate: .15, size: {law: deterministic, mean: 2}",
+    ];
+    let workload = one_server("", 1, &lines);
     let r = 1.175;
     let exact = [3.0 + r / (0.5 * 0.2), 1.0 + r / 0.8, 2.0 + r / (0.8 * 0.5)];
     means_are(&workload.into(), &exact);
@@ -36,15 +33,12 @@ fn one_server_by_cobham() {
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn several_servers_by_kella_and_yechiali() {
-    let workload = one_server(
-        "",
-        4,
-        &[
-            "arrival_rate: 1.4, mean_size: 1, priority: 1",
-            "arrival_rate: .8, mean_size: 1, priority: 3",
-            "arrival_rate: 1.2, mean_size: 1, priority: 2",
-        ],
-    );
+    let lines = [
+        "arrival_rate: 1.4, mean_size: 1, priority: 1",
+        "arrival_rate: .8, mean_size: 1, priority: 3",
+        "arrival_rate: 1.2, mean_size: 1, priority: 2",
+    ];
+    let workload = one_server("", 4, &lines);
     let yaml = workload.to_yaml();
     let (_, jobs) = yaml.split_once("jobs:").unwrap();
     let text = format!(
@@ -68,13 +62,9 @@ fn without_priorities_the_rules_are_refused() {
         );
         let fleet = Fleet::parse(&text, "none").unwrap().workload;
         let why = rule("priority").rule(&fleet).err().unwrap().to_string();
-        assert!(
-            why.contains("no type of the workload has a `priority`"),
-            "{why}"
-        );
-        assert!(
-            why.contains("rules that can are first-fit") && !why.contains("strict-priority"),
-            "{why}"
-        );
+        let is_named = why.contains("no type of the workload has a `priority`");
+        assert!(is_named, "{why}");
+        assert!(why.contains("rules that can are first-fit"), "{why}");
+        assert!(!why.contains("strict-priority"), "{why}");
     }
 }

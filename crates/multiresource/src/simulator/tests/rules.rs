@@ -41,10 +41,8 @@ fn rules_use_what_the_workload_says_is_known() {
         let text = text.replace("server:", &format!("known: {known}\nserver:"));
         Workload::parse(&text, "known").unwrap().workload
     };
-    let settings = Settings {
-        common_sizes: true,
-        ..events(200_000)
-    };
+    let mut settings = events(200_000);
+    settings.common_sizes = true;
     for rule in ["easy-backfill", "conservative-backfill"] {
         let mean = |rule: &str, workload: &Workload| {
             let run = self::rule(rule).simulate(workload, &settings, quiet);
@@ -59,10 +57,8 @@ fn rules_use_what_the_workload_says_is_known() {
         assert_ne!(mean(rule, &loose).unwrap(), exact, "{rule}");
         for refused in [known("type"), loose] {
             let error = mean(&format!("{rule}:2"), &refused).unwrap_err();
-            assert!(
-                error.to_string().contains("it asks for the sizes"),
-                "{error}"
-            );
+            let is_named = error.to_string().contains("it asks for the sizes");
+            assert!(is_named, "{error}");
         }
         let error = mean(rule, &known("type")).unwrap_err();
         assert!(error.to_string().contains("it asks for limits"), "{error}");
@@ -85,9 +81,8 @@ fn all_work_is_done() {
     let two = model("section7_phases").scaled(0.5).unwrap();
     for workload in [powers_of_two(), two] {
         for contender in all().filter(|c| c.rule(&workload.clone().into()).is_ok()) {
-            let run = contender
-                .simulate(&workload, &events(2_000_000), quiet)
-                .unwrap();
+            let run = contender.simulate(&workload, &events(2_000_000), quiet);
+            let run = run.unwrap();
             let name = contender.name();
             assert_eq!(run.health, Health::Settled, "{name}");
             for (job_type, t) in run.types.iter().zip(workload.types()) {
@@ -108,14 +103,11 @@ fn random_workload(random: &mut impl rand::Rng) -> Workload {
         "{law: coxian, means: [1, .2], onward: [.5]}",
     ];
     let resources = random.random_range(1..=3);
-    let capacities: Vec<u32> = (0..resources)
-        .map(|_| random.random_range(1..=12))
-        .collect();
+    let capacities = (0..resources).map(|_| random.random_range(1..=12));
+    let capacities: Vec<u32> = capacities.collect();
     let list = |amounts: &[u32]| -> String {
-        let pairs = amounts
-            .iter()
-            .enumerate()
-            .map(|(j, x)| format!("r{j}: {x}"));
+        let pairs = amounts.iter().enumerate();
+        let pairs = pairs.map(|(j, x)| format!("r{j}: {x}"));
         pairs.collect::<Vec<_>>().join(", ")
     };
     let mut text = format!(
@@ -123,9 +115,8 @@ fn random_workload(random: &mut impl rand::Rng) -> Workload {
         list(&capacities)
     );
     for i in 0..random.random_range(1..=4) {
-        let mut demand: Vec<u32> = (capacities.iter())
-            .map(|capacity| random.random_range(0..=*capacity))
-            .collect();
+        let demand = (capacities.iter()).map(|capacity| random.random_range(0..=*capacity));
+        let mut demand: Vec<u32> = demand.collect();
         demand[0] = demand[0].max(1);
         let law = LAWS[random.random_range(0..LAWS.len())];
         let rate = random.random_range(1..=30);
@@ -144,10 +135,8 @@ fn no_rule_breaks_the_rules() {
     let mut served = vec![0; Contender::rules().len() + 2];
     for seed in 0..60 {
         let workload = random_workload(&mut random);
-        let settings = Settings {
-            seed,
-            ..one_run(4000)
-        };
+        let mut settings = one_run(4000);
+        settings.seed = seed;
         let inflated = ["easy-backfill:3", "conservative-backfill:3"];
         let inflated = inflated.map(rule);
         for (n, contender) in all().chain(inflated).enumerate() {
@@ -169,10 +158,8 @@ fn unsuitable_rules_say_why() {
         run.unwrap_err().to_string()
     };
     let text = said("server-filling", &model("section7"));
-    assert!(
-        text.contains("one resource, and the workload has 3"),
-        "{text}"
-    );
+    let is_named = text.contains("one resource, and the workload has 3");
+    assert!(is_named, "{text}");
     assert!(text.contains("max-weight"), "{text}");
 }
 
@@ -196,9 +183,8 @@ fn rules_over_one_server_are_those_of_a_server() {
         .iter()
         .filter(|rule| rule.pools && rule.name != "best-fit")
     {
-        let own = Contender::from(rule)
-            .simulate_on(&fleet, &settings, quiet)
-            .unwrap();
+        let own = Contender::from(rule).simulate_on(&fleet, &settings, quiet);
+        let own = own.unwrap();
         let policy = (rule.settings)(&several, None).unwrap().build(&fleet);
         let system = || System::of_fleet(&fleet, policy.clocks(), policy.preempts());
         let mut simulation = Simulation::on(&fleet, &system, &*policy, &settings);

@@ -16,9 +16,8 @@ const LAWS: [&str; 6] = [
 
 /// Types that need the whole server, or a part of it, by arrival rate and size.
 fn workload(capacity: u32, types: &[(f64, &str)]) -> Workload {
-    let jobs = types
-        .iter()
-        .map(|(rate, size)| format!("arrival_rate: {rate}, size: {size}"));
+    let jobs = types.iter();
+    let jobs = jobs.map(|(rate, size)| format!("arrival_rate: {rate}, size: {size}"));
     one_server("", capacity, &jobs.collect::<Vec<_>>())
 }
 
@@ -53,14 +52,10 @@ fn sampled_sizes_have_the_moments_of_their_law() {
             (second, square, fourth - second * second),
         ] {
             let error = (variance / f64::from(count)).sqrt();
-            assert!(
-                (found - exact).abs() < 3.29 * error,
-                "{law}: {found} for {exact}"
-            );
-            assert!(
-                error < 0.02 * exact,
-                "{law}: {error} is too wide for {exact}"
-            );
+            let is_near = (found - exact).abs() < 3.29 * error;
+            assert!(is_near, "{law}: {found} for {exact}");
+            let is_narrow = error < 0.02 * exact;
+            assert!(is_narrow, "{law}: {error} is too wide for {exact}");
         }
     }
 }
@@ -230,10 +225,8 @@ fn times_when_empty<P: Policy + Clone + 'static>(workload: &Workload, policy: P)
 fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
     let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    let disguised = text.replace(
-        "mean_size: 1",
-        "size: {law: hyperexponential, probabilities: [.5, .5], means: [1, 1]}",
-    );
+    let line = "size: {law: hyperexponential, probabilities: [.5, .5], means: [1, 1]}";
+    let disguised = text.replace("mean_size: 1", line);
     let workload = Workload::parse(&disguised, "disguised").unwrap().workload;
     assert!(workload.types().iter().all(|t| !t.size().is_exponential()));
     let route = "sequential-eager".parse().unwrap();
@@ -277,12 +270,8 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
         let (run, again) = (run(), run());
         assert_eq!(run.health, Health::Settled, "{contender:?}");
         for (job_type, t) in run.types.iter().zip(workload.types()) {
-            agrees(
-                job_type.mean_in_service,
-                t.offered_load(),
-                0.05,
-                &job_type.name,
-            );
+            let load = t.offered_load();
+            agrees(job_type.mean_in_service, load, 0.05, &job_type.name);
         }
         let [run, again] = [run, again].map(|run| serde_json::to_string(&run).unwrap());
         assert_eq!(run, again);

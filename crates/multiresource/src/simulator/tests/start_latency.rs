@@ -34,10 +34,8 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
         agrees(run.mean_response, waiting + mean, 0.04, latency);
         agrees(run.mean_waiting, waiting, 0.06, latency);
         let used = run.own.utilization[0];
-        assert!(
-            (used - 0.7).abs() < 0.01,
-            "{latency}: room is held for {used}"
-        );
+        let is_near = (used - 0.7).abs() < 0.01;
+        assert!(is_near, "{latency}: room is held for {used}");
     }
 }
 
@@ -45,11 +43,8 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
 #[test]
 fn a_latency_is_a_longer_size() {
     let latency = "start_latency: {law: exponential, mean: .4}\n";
-    let late = two(
-        latency,
-        "law: exponential, mean: 1",
-        "law: exponential, mean: 2",
-    );
+    let text = "law: exponential, mean: 1";
+    let late = two(latency, text, "law: exponential, mean: 2");
     let coxian = |mean: u32| format!("law: coxian, means: [.4, {mean}], onward: [1]");
     let longer = two("", &coxian(1), &coxian(2));
     let mean = |workload: &Workload| -> Estimate {
@@ -58,10 +53,8 @@ fn a_latency_is_a_longer_size() {
     };
     let (late, longer) = (mean(&late), mean(&longer));
     let apart = (late.mean - longer.mean).abs();
-    assert!(
-        apart < late.half_width + longer.half_width,
-        "{late:?} {longer:?}"
-    );
+    let is_near = apart < late.half_width + longer.half_width;
+    assert!(is_near, "{late:?} {longer:?}");
     assert!(late.relative() < 0.03 && longer.relative() < 0.03);
 }
 
@@ -93,13 +86,10 @@ fn rules_that_plan_add_the_latency() {
 /// alike, is `λ_b Var(2 S + L₁ + L₂) + λ_b (2 E[S + L])²`.
 #[test]
 fn jobs_that_are_alike_start_each_for_itself() {
-    let late = one_server(
-        "start_latency: {law: exponential, mean: .5}\n",
-        1,
-        &[
-            "name: a, demand: {cpu: 1}, size: {law: exponential, mean: 2}, arrivals: {process: batches, rate: .1, sizes: [2], alike: 1}",
-        ],
-    );
+    let lines = [
+        "name: a, demand: {cpu: 1}, size: {law: exponential, mean: 2}, arrivals: {process: batches, rate: .1, sizes: [2], alike: 1}",
+    ];
+    let late = one_server("start_latency: {law: exponential, mean: .5}\n", 1, &lines);
     let class = &classes(&late)[0];
     let variance = 4.0 * 4.0 + 2.0 * 0.25;
     let expected = 0.1 * (variance + 25.0);

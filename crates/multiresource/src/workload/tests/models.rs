@@ -68,11 +68,8 @@ fn the_models_have_their_known_loads() {
             warnings,
         } = Fleet::read(&path).unwrap();
         let (workload, capacity) = (fleet.envelope(), fleet.capacity());
-        assert_eq!(
-            (workload.types().len(), workload.resources().len()),
-            (types, resources),
-            "{name}"
-        );
+        assert_eq!(workload.types().len(), types, "{name}");
+        assert_eq!(workload.resources().len(), resources, "{name}");
         let found = fluid_load(workload.types(), &capacity);
         assert!((found - load).abs() < tolerance, "{name}: {found}");
         assert!(warnings.is_empty() && workload.source().is_some());
@@ -94,9 +91,8 @@ fn the_borg_loads_are_the_published_ones() {
         10.743_662_983,
         34.962_098_119,
     ];
-    let workload = Workload::read(&root().join("models/borg_top10.yaml"))
-        .unwrap()
-        .workload;
+    let joined = root().join("models/borg_top10.yaml");
+    let workload = Workload::read(&joined).unwrap().workload;
     for (job, load) in workload.types().iter().zip(published) {
         assert!((job.offered_load() - load).abs() < 1e-8, "{}", job.name());
     }
@@ -104,22 +100,14 @@ fn the_borg_loads_are_the_published_ones() {
 
 #[test]
 fn integers_of_the_models_are_the_plain_ones() {
-    let workload = Workload::read(&root().join("models/vms.yaml"))
-        .unwrap()
-        .workload;
+    let joined = root().join("models/vms.yaml");
+    let workload = Workload::read(&joined).unwrap().workload;
     assert_eq!(workload.types()[1].units(), [4, 1, 1, 10]);
-    assert_eq!(
-        workload
-            .resources()
-            .iter()
-            .map(Resource::units)
-            .collect::<Vec<_>>(),
-        [128, 256, 102, 100]
-    );
-    assert_eq!(
-        (0..4).map(|i| workload.most_alone(i)).collect::<Vec<_>>(),
-        [20, 10, 10, 16]
-    );
+    let found = workload.resources().iter();
+    let found = found.map(Resource::units).collect::<Vec<_>>();
+    assert_eq!(found, [128, 256, 102, 100]);
+    let found = (0..4).map(|i| workload.most_alone(i)).collect::<Vec<_>>();
+    assert_eq!(found, [20, 10, 10, 16]);
     assert_eq!(workload.types()[3].service_rate(), 1.0);
     assert_eq!(workload.time_unit(), "s");
 }

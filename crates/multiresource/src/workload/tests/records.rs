@@ -80,10 +80,8 @@ fn spellings_go_through_documents_records_and_digests() {
             let number = |at: usize| numbers.split(' ').nth(at)?.parse::<f64>().ok();
             let (rate, mean) = (own.arrival_rate(), own.size().mean());
             let found = if slot == "size" { mean } else { rate };
-            assert!(
-                (found / number(0).unwrap_or(found) - 1.0).abs() < 1e-14,
-                "{own:?}"
-            );
+            let is_near = (found / number(0).unwrap_or(found) - 1.0).abs() < 1e-14;
+            assert!(is_near, "{own:?}");
             if slot == "arrivals" {
                 assert_eq!(own.is_poisson(), numbers.ends_with("poisson"), "{own:?}");
                 assert_eq!(own.is_memoryless(), own.arrivals().alike() == 0.0);
@@ -124,10 +122,8 @@ fn a_record_is_checked_as_a_document_is() {
                 Err(faults) => faults.iter().map(ToString::to_string).collect(),
             },
         };
-        assert!(
-            found.iter().any(|own| own.starts_with(expected)),
-            "{line}: {found:?}"
-        );
+        let is_told = found.iter().any(|own| own.starts_with(expected));
+        assert!(is_told, "{line}: {found:?}");
     }
 }
 
@@ -165,10 +161,8 @@ fn limits_are_known_where_the_head_says_so() {
     let constant = "modulation: {factors: [2, 2], switching: [[0, .1], [.3, 0]]}";
     assert!(parse(&document("arrivals", "arrival_rate: 1", ONE)).is_poisson());
     let poisson = read(&document("head", constant, ONE));
-    assert!(
-        poisson.types()[0].is_poisson(),
-        "states that are the same are one"
-    );
+    let is_one = poisson.types()[0].is_poisson();
+    assert!(is_one, "states that are the same are one");
     let common = constant.replace("[2, 2]", "[1, 2]");
     assert!(!read(&document("head", &common, FLEET)).types()[0].is_poisson());
 }
@@ -253,13 +247,11 @@ fn what_was_measured_is_a_fleet() {
         };
         document.measured().unwrap()
     };
-    assert_eq!(
-        shapes(&[(1, [8.0, 2.0])])
-            .one_server()
-            .unwrap()
-            .most_alone(0),
-        4
-    );
+    let found = shapes(&[(1, [8.0, 2.0])])
+        .one_server()
+        .unwrap()
+        .most_alone(0);
+    assert_eq!(found, 4);
     let fleet = shapes(&[(3, [4.0, 1.0]), (2, [1.0, 1.0])]);
     assert_eq!(fleet.servers(), 3, "the small ones serve no type");
     let [one, other] = [(3, [4.0, 1.0]), (2, [2.0, 1.0])];

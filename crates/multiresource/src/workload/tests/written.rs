@@ -215,11 +215,8 @@ fn devices_are_read_checked_and_written() {
     ] {
         let fleet = read(devices, demand).unwrap().workload;
         let gpu = &fleet.envelope().resources()[1];
-        assert_eq!(
-            (gpu.units(), gpu.device()),
-            (units, Some(device)),
-            "{demand}"
-        );
+        assert_eq!(gpu.units(), units, "{demand}");
+        assert_eq!(gpu.device(), Some(device), "{demand}");
         assert_eq!(fleet.units(0)[1], units);
         assert_eq!(reread(&fleet), fleet);
         assert!(!fleet.is_one_server() && fleet.counts_amounts().is_err());
@@ -229,9 +226,7 @@ fn devices_are_read_checked_and_written() {
         assert_eq!(fleet.scaled(2.0).unwrap().devices(), ["gpu"]);
     }
     let warnings = |server: &str, demand: &str| read(server, demand).unwrap().warnings.len();
-    assert_eq!(
-        [warnings("2", "{cpu: 1}"), warnings("1", "{cpu: 1}")],
-        [1, 0]
-    );
+    let found = [warnings("2", "{cpu: 1}"), warnings("1", "{cpu: 1}")];
+    assert_eq!(found, [1, 0]);
     assert_eq!(warnings(devices, "{gpu: 1}"), 1);
 }

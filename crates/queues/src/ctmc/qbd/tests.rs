@@ -30,11 +30,9 @@ fn mm1_has_its_closed_form() {
         assert!((law.mean() / mean - 1.0).abs() < 100.0 * f64::EPSILON / 2.0 / spare);
         for (q, level) in law.levels().take(20).enumerate() {
             let above = law.above(q);
-            assert!(
-                (level[0] / ((1.0 - load) * load.powi(q as i32)) - 1.0).abs()
-                    < 1e-15 * 100.0 / spare,
-                "{q}"
-            );
+            let is_near = (level[0] / ((1.0 - load) * load.powi(q as i32)) - 1.0).abs()
+                < 1e-15 * 100.0 / spare;
+            assert!(is_near, "{q}");
             assert!((above - load.powi(q as i32 + 1)).abs() < 1e-14, "{q}");
         }
     }

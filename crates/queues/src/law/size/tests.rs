@@ -5,49 +5,12 @@ fn decimals(texts: &[&str]) -> Vec<Decimal> {
     texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
 }
 
+/// All laws with the numbers that the tests below take by hand.
 fn laws() -> Vec<Size> {
-    let [one, four, three] = ["1", "4", "3"].map(|t| Decimal::parse(t).unwrap());
-    vec![
-        Size::Exponential { mean: three },
-        Size::Erlang {
-            stages: 3,
-            mean: four,
-        },
-        Size::Hyperexponential {
-            probabilities: decimals(&[".3", ".7"]),
-            means: decimals(&["2", ".5"]),
-        },
-        Size::BalancedHyperexponential {
-            mean: one,
-            scv: four,
-        },
-        Size::Coxian {
-            means: decimals(&[".5", "1"]),
-            onward: decimals(&[".5"]),
-        },
-        Size::Deterministic { mean: three },
-        Size::Lognormal {
-            mean: three,
-            scv: four,
-        },
-        Size::Weibull {
-            mean: one,
-            scv: four,
-        },
-        Size::Pareto {
-            shape: one,
-            low: three,
-            high: four,
-        },
-        Size::Uniform {
-            low: one,
-            high: four,
-        },
-        Size::Empirical {
-            values: decimals(&["1", "2", "6"]),
-            probabilities: None,
-        },
-    ]
+    let lines = include_str!("tests/laws.jsonl").lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// E[S] and E[S²] of the stages, by summing over all paths.

@@ -14,18 +14,12 @@ fn requests_for_virtual_machines_are_replayed_to_the_second() {
         (what.to_owned(), column.to_owned())
     });
     let columns: Vec<(String, String)> = columns.collect();
-    for (capacity, fcfs, first_fit) in [
-        (
-            "cores=4096,memory=8192",
-            (84_148_200.0, 10_075),
-            (83_823_750.0, 10_067),
-        ),
-        (
-            "cores=6000,memory=12000",
-            (2_808_750.0, 3925),
-            (2_792_250.0, 3922),
-        ),
-        ("cores=8000,memory=16000", (0.0, 0), (0.0, 0)),
+    let small = [(84_148_200.0, 10_075), (83_823_750.0, 10_067)];
+    let middle = [(2_808_750.0, 3925), (2_792_250.0, 3922)];
+    for (capacity, [fcfs, first_fit]) in [
+        ("cores=4096,memory=8192", small),
+        ("cores=6000,memory=12000", middle),
+        ("cores=8000,memory=16000", [(0.0, 0); 2]),
     ] {
         let options = ReadOptions {
             servers: Some(Servers::shapes(capacity).unwrap()),
@@ -38,11 +32,8 @@ fn requests_for_virtual_machines_are_replayed_to_the_second() {
         assert_eq!(log.work(), [506_597_400.0, 1_063_095_600.0]);
         for (rule, expected) in [("fcfs", fcfs), ("first-fit", first_fit)] {
             let found = under(&log, rule, Speed::ONE);
-            assert_eq!(
-                (found.total_wait, found.waited),
-                expected,
-                "{rule} {capacity}"
-            );
+            let told = (found.total_wait, found.waited);
+            assert_eq!(told, expected, "{rule} {capacity}");
         }
     }
 }

@@ -102,12 +102,8 @@ fn site(seed: u64, days: i64, rate: impl Fn(i64) -> f64) -> Vec<Row> {
             };
             let wait = (-(1.0 - rng.random::<f64>()).ln() * 3600.0) as i64;
             let cpus = 1 << rng.random_range(0..8);
-            rows.push(Row::new(
-                (at * 3600.0) as i64,
-                wait,
-                (hours * 3600.0) as i64,
-                cpus,
-            ));
+            let row = Row::new((at * 3600.0) as i64, wait, (hours * 3600.0) as i64, cpus);
+            rows.push(row);
         }
     }
     rows
@@ -133,24 +129,19 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     assert!((load - 82.0 * 12.0 / (163.0 * 8.0)).abs() < 1e-12, "{load}");
     let (jobs, trace) = read(&text(&rows), &on);
     let early: Vec<_> = jobs.iter().filter(|job| job.seen.is_early()).collect();
-    let left = early
-        .iter()
-        .map(|job| (job.line, job.size as i64, job.limit as i64));
+    let left = early.iter();
+    let left = left.map(|job| (job.line, job.size as i64, job.limit as i64));
     let hours = |line, size, limit| (line, size * HOUR, limit * HOUR);
     // What is left of limits that are twice the sizes.
-    assert_eq!(
-        left.collect::<Vec<_>>(),
-        [
-            hours(2, 21, 189),
-            hours(3, 21, 141),
-            hours(4, 21, 93),
-            hours(6, 2, 5)
-        ]
-    );
-    assert_eq!(
-        reasons(&trace),
-        [(Reason::OutsideSpan, 1), (Reason::Initial, 4)]
-    );
+    let expected = [
+        hours(2, 21, 189),
+        hours(3, 21, 141),
+        hours(4, 21, 93),
+        hours(6, 2, 5),
+    ];
+    assert_eq!(left.collect::<Vec<_>>(), expected);
+    let found = reasons(&trace);
+    assert_eq!(found, [(Reason::OutsideSpan, 1), (Reason::Initial, 4)]);
     let window = trace.account.window.as_ref().unwrap();
     assert!(window.contains("2026-04-01T03:00:00"), "{window}");
     // Where it begins may be said.
@@ -204,10 +195,8 @@ fn the_load_of_a_busy_site_is_that_of_its_window() {
         all.retain(|row| row.partition == "gpu");
         let (same, load) = begin(&text(&rows), &gpu);
         assert_eq!(same, Some(start));
-        assert!(
-            is_near(load, offered(&all, [start, 88 * DAY], 2048)),
-            "{seed}"
-        );
+        let is_offered = is_near(load, offered(&all, [start, 88 * DAY], 2048));
+        assert!(is_offered, "{seed}");
         let table = |row: &Row| format!("{},{},{}\n", row.submit, row.size + row.wait, row.cpus);
         let table = rows.iter().map(table).collect::<String>();
         let table = format!("time,size,cpu\n{table}");
@@ -225,10 +214,8 @@ fn a_window_may_be_shorter_than_its_jobs() {
     let start = start.unwrap();
     assert!((20 * DAY..20 * DAY + HOUR).contains(&start), "{start}");
     let expected = offered(&all, [start, 21 * DAY], 600);
-    assert!(
-        (load / expected - 1.0).abs() < 0.01,
-        "{load}, not {expected}"
-    );
+    let is_near = (load / expected - 1.0).abs() < 0.01;
+    assert!(is_near, "{load}, not {expected}");
 }
 
 /// sacct -T cuts starts and ends to the window. A job that was suspended ends later than its time after its start.
@@ -290,10 +277,8 @@ fn logs_that_are_complete_stay_as_they_are() {
     let misread: Vec<usize> = misread.collect();
     // One in fifty of the logs that begin with few jobs may be, and none of the others.
     assert!(misread.len() <= 3, "{misread:?}");
-    assert!(
-        misread.iter().all(|n| (1..5).contains(&(n % 7))),
-        "{misread:?}"
-    );
+    let are_few = misread.iter().all(|n| (1..5).contains(&(n % 7)));
+    assert!(are_few, "{misread:?}");
     let fair = (0..5).map(|n| Row::new(60 * n, 0, HOUR, 8)).collect();
     assert_eq!(begins(&fair), None);
 }
@@ -307,10 +292,8 @@ fn what_is_not_evident_is_asked() {
     let (_, trace) = read(&text(&rows), &on("cpu=8"));
     assert_eq!((trace.begin(), &trace.account.window), (None, &None));
     let remark = &trace.account.remarks[0];
-    assert!(
-        remark.starts_with("warning: before the first end, 2026-04-01T03:00:00"),
-        "{remark}"
-    );
+    let is_told = remark.starts_with("warning: before the first end, 2026-04-01T03:00:00");
+    assert!(is_told, "{remark}");
 }
 
 /// A job ran, one waited and one had ended at `--from`.
@@ -322,26 +305,20 @@ fn what_is_there_at_the_beginning_is_no_arrival() {
         Row::new(10, 90, 60, 4),
         Row::new(70, 130, 60, 4),
     ];
-    let from = ReadOptions {
-        from: Some(TraceEdge::After(60.0)),
-        ..on("cpu=4")
-    };
+    let mut from = on("cpu=4");
+    from.from = Some(TraceEdge::After(60.0));
     let (jobs, trace) = read(&text(&rows), &from);
     let found = jobs.iter().map(|job| {
         let after = job.submit - ZERO;
         (job.line, after, job.size, job.waited.unwrap(), job.seen)
     });
-    assert_eq!(
-        found.collect::<Vec<_>>(),
-        [
-            (2, 60, 40, 0, Observed::Initial),
-            (4, 60, 60, 40, Observed::Waiting),
-            (5, 70, 60, 130, Observed::Whole)
-        ]
-    );
-    assert_eq!(
-        reasons(&trace),
-        [(Reason::OutsideSpan, 1), (Reason::Initial, 2)]
-    );
+    let expected = [
+        (2, 60, 40, 0, Observed::Initial),
+        (4, 60, 60, 40, Observed::Waiting),
+        (5, 70, 60, 130, Observed::Whole),
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    let told = reasons(&trace);
+    assert_eq!(told, [(Reason::OutsideSpan, 1), (Reason::Initial, 2)]);
     assert_accounted(&trace);
 }

@@ -50,10 +50,8 @@ fn a_log_of_virtual_machines() {
     let columns =
         "time=submit_s,size=held_s,cpu=cores,memory=memory_gib,batch=batch,censored=censored";
     let pairs = columns.split(',').map(|pair| pair.split_once('=').unwrap());
-    let options = ReadOptions {
-        columns: pairs.map(|(a, b)| (a.into(), b.into())).collect(),
-        ..on("cpu=4096,memory=8192")
-    };
+    let mut options = on("cpu=4096,memory=8192");
+    options.columns = pairs.map(|(a, b)| (a.into(), b.into())).collect();
     let Some((jobs, trace)) = read_log("azure-2017-6h.csv", &options) else {
         return;
     };

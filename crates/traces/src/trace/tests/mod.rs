@@ -116,10 +116,8 @@ fn a_list_of_nodes_tells_the_servers() {
     let list = b"sn,cpu_milli,memory_mib,gpu,model\nn0,32000,262144,0,\nn1,96000,393216,8,V100M32\nn2,32000,262144,0,\n";
     let servers = nodes(file(list).path()).unwrap();
     let text = servers.to_string();
-    assert_eq!(
-        text,
-        "2xcpu=32,memory=256;1xcpu=96,memory=384,gpu:devices=8"
-    );
+    let expected = "2xcpu=32,memory=256;1xcpu=96,memory=384,gpu:devices=8";
+    assert_eq!(text, expected);
     for (list, why) in [
         ("sn,cpu\n", "no list of nodes"),
         ("cpu_milli,memory_mib,gpu\n", "no line stands for a node"),

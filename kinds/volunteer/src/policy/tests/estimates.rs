@@ -115,9 +115,8 @@ fn the_quantile_covers_as_often_as_it_says() {
             let (mut covered, mut short) = (0, 0);
             for _ in 0..4000 {
                 // Sent over ten hours, looked at after twelve.
-                let sent: Vec<(f64, f64)> = (0..400)
-                    .map(|_| (10.0 * stream.uniform(), law(&mut stream)))
-                    .collect();
+                let sent = (0..400).map(|_| (10.0 * stream.uniform(), law(&mut stream)));
+                let sent: Vec<(f64, f64)> = sent.collect();
                 let done = |(sent, took): &&(f64, f64)| sent + took <= 12.0;
                 let came: Vec<f64> = sent.iter().filter(done).map(|own| own.1).collect();
                 let out = sent.iter().filter(|own| !done(own));
@@ -130,10 +129,8 @@ fn the_quantile_covers_as_often_as_it_says() {
             let (covered, short) = (covered as f64 / 4000.0, short as f64 / 4000.0);
             let most = 3.3 * (q * (1.0 - q) / 4000.0_f64).sqrt() + 0.5 / 150.0;
             assert!((covered - q).abs() <= most, "law {n}, {q}: {covered}");
-            assert!(
-                short < q - 2.0 * most,
-                "law {n}, {q} without awaited ones: {short}"
-            );
+            let is_less = short < q - 2.0 * most;
+            assert!(is_less, "law {n}, {q} without awaited ones: {short}");
         }
     }
 }

@@ -10,11 +10,8 @@ fn raising_a_threshold_never_adds_a_dispatch_by_a_percentile() {
         let request = random(&mut stream);
         for (low, high) in [(0.0, 30.0), (30.0, 60.0), (60.0, 99.0)] {
             let by_percentile = |threshold: f64, job: &Candidate| {
-                let rule = Dispatch {
-                    first_percentile: threshold,
-                    tight_percentile: threshold,
-                    ..RULE
-                };
+                let mut rule = RULE;
+                (rule.first_percentile, rule.tight_percentile) = (threshold, threshold);
                 let mut decider = Decider {
                     rule: Some(&rule),
                     now: request.now,

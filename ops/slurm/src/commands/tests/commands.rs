@@ -17,11 +17,8 @@ fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
         symlink(&command, folder.path().join(name)).unwrap();
         std::fs::write(folder.path().join(format!("{name}.sh")), script).unwrap();
     }
-    let slurm = Slurm {
-        limit: Duration::from_millis(500),
-        programs: Some(folder.path().to_owned()),
-        ..Slurm::new("synth")
-    };
+    let mut slurm = Slurm::new("synth");
+    (slurm.limit, slurm.programs) = (Duration::from_millis(500), Some(folder.path().to_owned()));
     (folder, slurm)
 }
 
@@ -37,10 +34,8 @@ fn a_command_that_hangs_is_left_in_time() {
         let (_folder, slurm) = commands(&[("squeue", script)]);
         let start = Instant::now();
         let found = slurm.queue().unwrap_err();
-        assert!(
-            matches!(found, SlurmError::Late { .. }),
-            "{script}: {found}"
-        );
+        let is_late = matches!(found, SlurmError::Late { .. });
+        assert!(is_late, "{script}: {found}");
         assert!(start.elapsed() < Duration::from_secs(10), "{script}");
     }
 }
@@ -52,10 +47,8 @@ fn a_command_that_fails_tells_why() {
         "echo 17; echo slurm_load_jobs error: no >&2; exit 3",
     )]);
     let found = slurm.queue().unwrap_err().to_string();
-    assert_eq!(
-        found,
-        "squeue ended with exit code 3: slurm_load_jobs error: no"
-    );
+    let expected = "squeue ended with exit code 3: slurm_load_jobs error: no";
+    assert_eq!(found, expected);
     let (_folder, slurm) = commands(&[("squeue", "kill -9 $$")]);
     let found = slurm.queue().unwrap_err().to_string();
     assert_eq!(found, "squeue ended by a signal: it wrote nothing");
@@ -64,14 +57,10 @@ fn a_command_that_fails_tells_why() {
 #[test]
 fn a_command_that_is_missing_is_named() {
     let slurm = Slurm::new("synth");
-    let found = slurm
-        .ask("no-such-command-of-slurm", &[])
-        .unwrap_err()
-        .to_string();
-    assert!(
-        found.contains("no-such-command-of-slurm") && found.contains("PATH"),
-        "{found}"
-    );
+    let found = slurm.ask("no-such-command-of-slurm", &[]);
+    let found = found.unwrap_err().to_string();
+    assert!(found.contains("no-such-command-of-slurm"), "{found}");
+    assert!(found.contains("PATH"), "{found}");
 }
 
 #[test]
@@ -118,18 +107,14 @@ fn every_column_is_requested_and_its_title_checked() {
     let squeue = squeue.replace("TRES_ALLOC", "TRES_OTHER");
     std::fs::write(folder.path().join("squeue.sh"), squeue).unwrap();
     let found = slurm.site().unwrap_err().to_string();
-    assert!(
-        found.contains("column tres-alloc: its title is `TRES_OTHER`"),
-        "{found}"
-    );
+    let is_told = found.contains("column tres-alloc: its title is `TRES_OTHER`");
+    assert!(is_told, "{found}");
 
     let squeue = "echo 'squeue: error: Invalid job format specification: tres-per-job' >&2; exit 1";
     std::fs::write(folder.path().join("squeue.sh"), squeue).unwrap();
     let found = slurm.site().unwrap_err().to_string();
-    assert!(
-        found.contains("does not print the column tres-per-job"),
-        "{found}"
-    );
+    let is_told = found.contains("does not print the column tres-per-job");
+    assert!(is_told, "{found}");
 
     let slurm = Slurm {
         partition: "x".into(),

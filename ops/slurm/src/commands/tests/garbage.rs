@@ -2,30 +2,16 @@
 
 use super::{fault, line};
 use crate::commands::{Nodes, SlurmQueue};
+use crate::configuration::tests::cases;
 use synth_simulation::{RandomStream, Streams};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 
 #[test]
 fn values_that_are_none() {
-    let wrong = [
-        ("JobArrayID", "3_[1-4%2]"),
-        ("JobArrayID", ""),
-        ("JobArrayID", "-1"),
-        ("SubmitTime", "Unknown"),
-        ("SubmitTime", "1 hour ago"),
-        ("EligibleTime", "soon"),
-        ("NumNodes", "1-2"),
-        ("PriorityLong", "0.5"),
-        ("tres-alloc", "N/A"),
-        ("tres-alloc", "mem=10M"),
-        ("TimeLimit", "INVALID"),
-        ("Account", "a\tb"),
-        ("NodeList", "n1 n2"),
-    ];
-    for (column, text) in wrong {
-        let found = fault(&[(column, text)]);
-        assert!(found.starts_with(column), "{column} `{text}`: {found}");
+    for [column, text] in cases(include_str!("garbage.txt")) {
+        let found = fault(&[(&column, &text)]);
+        assert!(found.starts_with(&column), "{column} `{text}`: {found}");
     }
 }
 
@@ -40,20 +26,14 @@ fn a_name_cannot_pose_as_a_job() {
         ]
         .concat();
         let queue = SlurmQueue::parse(&lines);
-        let ids: Vec<String> = queue
-            .rows
-            .iter()
-            .map(|row| row.key.id.to_string())
-            .collect();
+        let ids = queue.rows.iter().map(|row| row.key.id.to_string());
+        let ids: Vec<String> = ids.collect();
         assert_eq!((ids.join(" ").as_str(), queue.unread.count), ("17 18", 0));
         // Nor where the row before it is not understood.
         let broken = line(&[("Name", &text), ("Comment", &text), ("TimeLimit", "?")]);
         let queue = SlurmQueue::parse(&[broken, line(&[("JobArrayID", "18")])].concat());
-        let ids: Vec<String> = queue
-            .rows
-            .iter()
-            .map(|row| row.key.id.to_string())
-            .collect();
+        let ids = queue.rows.iter().map(|row| row.key.id.to_string());
+        let ids: Vec<String> = ids.collect();
         assert_eq!(ids, ["18"]);
     }
 }
@@ -64,28 +44,18 @@ fn a_row_broken_by_a_line_is_none_and_spares_the_next() {
     let first = line(&[("Name", "new\nline")]);
     let end = first.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     let queue = SlurmQueue::parse(&[&first[..end], &whole[..]].concat());
-    assert_eq!(
-        (
-            queue.rows.len(),
-            queue.unread.count,
-            queue.unread.nameless()
-        ),
-        (1, 1, 1)
-    );
+    assert_eq!(queue.rows.len(), 1);
+    assert_eq!(queue.unread.count, 1);
+    assert_eq!(queue.unread.nameless(), 1);
     assert_eq!(queue.rows[0].key.id.to_string(), "18");
 }
 
 #[test]
 fn one_job_has_one_row() {
     let queue = SlurmQueue::parse(&[line(&[]), line(&[("StateCompact", "R")])].concat());
-    assert_eq!(
-        (
-            queue.rows.len(),
-            queue.unread.count,
-            queue.unread.nameless()
-        ),
-        (1, 1, 0)
-    );
+    assert_eq!(queue.rows.len(), 1);
+    assert_eq!(queue.unread.count, 1);
+    assert_eq!(queue.unread.nameless(), 0);
 }
 
 fn below(stream: &mut RandomStream, n: usize) -> usize {

@@ -2,6 +2,7 @@
 
 use super::{fault, row};
 use crate::commands::{Hold, JobState, Key, NodeState, Nodes, QueueRow, SlurmQueue};
+use crate::configuration::tests::cases;
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
@@ -44,14 +45,10 @@ fn a_queue_of_22_05() {
     );
 
     let plain = of(&rows, "1");
-    assert_eq!(
-        (&plain.state, plain.hold),
-        (&JobState::Suspended, Hold::None)
-    );
-    assert_eq!(
-        (plain.amounts.get("cpu"), plain.amounts.get("mem")),
-        (2, 100 << 20)
-    );
+    assert_eq!(&plain.state, &JobState::Suspended);
+    assert_eq!(plain.hold, Hold::None);
+    assert_eq!(plain.amounts.get("cpu"), 2);
+    assert_eq!(plain.amounts.get("mem"), 100 << 20);
     assert_eq!((plain.time_limit, &*plain.node_list), (Some(600), "n1"));
     assert!(plain.has_nodes());
 
@@ -60,20 +57,14 @@ fn a_queue_of_22_05() {
     assert_eq!(bars.time_limit, Some(86_400 + 2 * 3600 + 4 * 60));
 
     let text = of(&rows, "3_1");
-    assert_eq!(
-        (&*text.name, &*text.comment),
-        ("arr é日本語", "hello wörld")
-    );
-    assert_eq!(
-        (text.hold, text.depends, text.eligible),
-        (Hold::User, false, None)
-    );
+    assert_eq!(&*text.name, "arr é日本語");
+    assert_eq!(&*text.comment, "hello wörld");
+    let found = (text.hold, text.depends, text.eligible);
+    assert_eq!(found, (Hold::User, false, None));
 
     assert!(of(&rows, "4_7").depends && of(&rows, "4_7").hold == Hold::User);
-    assert_eq!(
-        of(&rows, "5").eligible,
-        Some(of(&rows, "5").key.submitted + 3600)
-    );
+    let found = of(&rows, "5").eligible;
+    assert_eq!(found, Some(of(&rows, "5").key.submitted + 3600));
     assert_eq!(of(&rows, "6").name, "new\nline  17                  x");
     assert_eq!(of(&rows, "7").name, "é".repeat(32));
 }
@@ -86,25 +77,21 @@ fn generic_resources_of_22_05() {
         (!row.has_unknown_gres).then(|| row.amounts.get("gres/gpu"))
     };
     let found = ["7", "8", "9", "10", "11", "12", "13", "14"].map(gpus);
-    assert_eq!(
-        found,
-        [
-            Some(0),
-            Some(2),
-            Some(1),
-            Some(2),
-            None,
-            Some(1),
-            Some(1),
-            Some(2)
-        ]
-    );
+    let expected = [
+        Some(0),
+        Some(2),
+        Some(1),
+        Some(2),
+        None,
+        Some(1),
+        Some(1),
+        Some(2),
+    ];
+    assert_eq!(found, expected);
     assert_eq!(of(&rows, "12").amounts.get("gres/net"), 1);
     assert_eq!(of(&rows, "9").amounts.get("gres/gpu:a100"), 1);
-    assert_eq!(
-        (of(&rows, "15").nodes, &*of(&rows, "15").node_list),
-        (2, "n[3-4]")
-    );
+    assert_eq!(of(&rows, "15").nodes, 2);
+    assert_eq!(&*of(&rows, "15").node_list, "n[3-4]");
     assert_eq!(of(&rows, "16").partition, "fleet");
 }
 
@@ -115,32 +102,16 @@ fn nodes_of_22_05() {
     let names: Vec<&str> = nodes.rows.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["n1", "n2", "n3", "n4"]);
     let busy = &nodes.rows[1];
-    assert_eq!(
-        (busy.state, &*busy.words, &*busy.reason),
-        (NodeState::Up, "mixed", "")
-    );
-    assert_eq!(
-        (busy.capacity.get("cpu"), busy.allocated.get("cpu")),
-        (20, 2)
-    );
-    assert_eq!(
-        (busy.capacity.get("mem"), busy.allocated.get("mem")),
-        (15_000 << 20, 1546 << 20)
-    );
-    assert_eq!(
-        (
-            busy.capacity.get("gres/gpu"),
-            busy.allocated.get("gres/gpu:a100")
-        ),
-        (4, 3)
-    );
-    assert_eq!(
-        (
-            busy.capacity.get("gres/net"),
-            busy.allocated.get("gres/net")
-        ),
-        (2, 0)
-    );
+    let found = (busy.state, &*busy.words, &*busy.reason);
+    assert_eq!(found, (NodeState::Up, "mixed", ""));
+    assert_eq!(busy.capacity.get("cpu"), 20);
+    assert_eq!(busy.allocated.get("cpu"), 2);
+    assert_eq!(busy.capacity.get("mem"), 15_000 << 20);
+    assert_eq!(busy.allocated.get("mem"), 1546 << 20);
+    assert_eq!(busy.capacity.get("gres/gpu"), 4);
+    assert_eq!(busy.allocated.get("gres/gpu:a100"), 3);
+    assert_eq!(busy.capacity.get("gres/net"), 2);
+    assert_eq!(busy.allocated.get("gres/net"), 0);
 }
 
 #[test]
@@ -151,23 +122,21 @@ fn states_of_nodes() {
         line[64..64 + words.len()].copy_from_slice(words.as_bytes());
         Nodes::parse(&line).rows[0].state
     };
-    let states = [
-        ("idle", NodeState::Up),
-        ("idle+completing", NodeState::Up),
-        ("mixed+cloud+planned", NodeState::Up),
-        ("allocated+drain", NodeState::Drained),
-        ("idle+drain+completing", NodeState::Drained),
-        ("mixed+maintenance+reserved", NodeState::Drained),
-        ("unknown+drain+invalid_reg", NodeState::Down),
-        ("idle+not_responding", NodeState::Down),
-        ("down", NodeState::Down),
-        ("down+drain", NodeState::Down),
-        ("unknown", NodeState::Unknown),
-        ("n/a", NodeState::Unknown),
-        ("", NodeState::Unknown),
-    ];
-    for (words, expected) in states {
-        assert_eq!(state(words), expected, "{words}");
+    for (expected, states) in [
+        (NodeState::Up, "idle idle+completing mixed+cloud+planned"),
+        (
+            NodeState::Drained,
+            "allocated+drain idle+drain+completing mixed+maintenance+reserved",
+        ),
+        (
+            NodeState::Down,
+            "unknown+drain+invalid_reg idle+not_responding down down+drain",
+        ),
+        (NodeState::Unknown, "unknown n/a "),
+    ] {
+        for words in states.split(' ') {
+            assert_eq!(state(words), expected, "{words}");
+        }
     }
 }
 
@@ -190,10 +159,8 @@ fn rows_of_later_versions() {
     assert!(!row(&[("Dependency", "")]).depends);
     let failed = row(&[("Reason", "launch failed requeued held")]);
     assert_eq!(failed.hold, Hold::Other);
-    assert_eq!(
-        row(&[("PriorityLong", "4294901757"), ("Reason", "Priority")]).hold,
-        Hold::None
-    );
+    let found = row(&[("PriorityLong", "4294901757"), ("Reason", "Priority")]).hold;
+    assert_eq!(found, Hold::None);
     let state = |text: &str| row(&[("StateCompact", text)]).state;
     assert_eq!(state("CG"), JobState::Completing);
     assert_eq!(state("RH"), JobState::Unknown("RH".into()));
@@ -204,14 +171,7 @@ fn rows_of_later_versions() {
 #[test]
 fn what_may_be_cut_is_not_guessed() {
     let long = "x".repeat(200);
-    for column in [
-        "QOS",
-        "Account",
-        "Partition",
-        "TimeLimit",
-        "tres-alloc",
-        "NumNodes",
-    ] {
+    for column in "QOS Account Partition TimeLimit tres-alloc NumNodes".split(' ') {
         let found = fault(&[(column, &long)]);
         assert!(found.starts_with(column), "{found}");
     }
@@ -238,89 +198,27 @@ fn what_may_be_cut_is_not_guessed() {
 /// the least.
 #[test]
 fn nodes_that_jobs_ask_for() {
-    // Asked for; NumNodes, MaxNodes, NumTasks, NTPerNode, MinMemory, TRES.
-    for (request, [estimate, most, tasks, on_node, memory, tres], expected) in [
-        (
-            "-N2 -n8",
-            ["2", "2", "8", "0", "10M", "cpu=8,mem=80M,node=2"],
-            [2, 2, 4, 40],
-        ),
-        (
-            "-n32",
-            ["2", "2", "32", "0", "10M", "cpu=32,mem=320M,node=1"],
-            [1, 2, 32, 320],
-        ),
-        (
-            "-N1 -n24",
-            ["2", "1", "24", "0", "10M", "cpu=24,mem=240M,node=1"],
-            [1, 1, 24, 240],
-        ),
-        (
-            "-N2 -n4 -c3",
-            ["3", "2", "4", "0", "10M", "cpu=12,mem=120M,node=2"],
-            [2, 2, 6, 60],
-        ),
-        (
-            "-n4 -c3",
-            ["2", "2", "4", "0", "10M", "cpu=12,mem=120M,node=1"],
-            [1, 2, 12, 120],
-        ),
-        (
-            "-N2 --ntasks-per-node=4",
-            ["2", "2", "8", "4", "10M", "cpu=8,mem=80M,node=2"],
-            [2, 2, 4, 40],
-        ),
-        (
-            "-n8 --ntasks-per-node=4",
-            ["2", "2", "8", "4", "10M", "cpu=8,mem=80M,node=1"],
-            [2, 2, 4, 40],
-        ),
-        (
-            "-N2 -n4 --mem=1000",
-            ["2", "2", "4", "0", "1000M", "cpu=4,mem=2000M,node=2"],
-            [2, 2, 2, 1000],
-        ),
-        (
-            "-n32 --mem=1000",
-            ["2", "2", "32", "0", "1000M", "cpu=32,mem=1000M,node=1"],
-            [1, 2, 32, 1000],
-        ),
-        (
-            "-N1-4 -n4",
-            ["1", "4", "4", "0", "10M", "cpu=4,mem=40M,node=1"],
-            [1, 4, 4, 40],
-        ),
-    ] {
-        let found = row(&[
-            ("NumNodes", estimate),
-            ("MaxNodes", most),
-            ("NumTasks", tasks),
-            ("NTPerNode", on_node),
-            ("MinMemory", memory),
-            ("tres-alloc", tres),
-        ]);
+    // Asked for; NumNodes, MaxNodes, NumTasks, NTPerNode, MinMemory, TRES; what is expected.
+    let names = "NumNodes MaxNodes NumTasks NTPerNode MinMemory tres-alloc";
+    for [request, columns, expected] in cases(include_str!("asked.txt")) {
+        let columns = names.split(' ').zip(columns.split(' '));
+        let found = row(&columns.collect::<Vec<_>>());
         let each = found.on_each(found.nodes);
         let nodes = [found.nodes.into(), found.most_nodes.into()];
+        let told = [nodes[0], nodes[1], each.get("cpu"), each.get("mem") >> 20];
         assert_eq!(
-            [nodes[0], nodes[1], each.get("cpu"), each.get("mem") >> 20],
+            told.map(|own| own.to_string()).join(" "),
             expected,
             "{request}"
         );
     }
     // On two nodes a job takes its memory of each twice, and that of its CPUs once.
     let of = |memory| {
+        let nodes = [("NumNodes", "2"), ("MaxNodes", "2")];
         let tres = ("tres-alloc", "cpu=32,mem=3200M,node=1");
-        row(&[
-            ("NumNodes", "2"),
-            ("MaxNodes", "2"),
-            ("MinMemory", memory),
-            tres,
-        ])
-        .on_each(2)
+        row(&[nodes[0], nodes[1], ("MinMemory", memory), tres]).on_each(2)
     };
-    assert_eq!(
-        [of("100M").get("mem") >> 20, of("3200M").get("mem") >> 20],
-        [1600, 3200]
-    );
+    let told = [of("100M").get("mem") >> 20, of("3200M").get("mem") >> 20];
+    assert_eq!(told, [1600, 3200]);
     assert_eq!(of("100M").get("cpu"), 16);
 }

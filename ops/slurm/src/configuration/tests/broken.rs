@@ -3,70 +3,23 @@
 use synth_simulation::{RandomStream, Streams};
 
 use super::super::{CONF, of_texts};
-use super::{recorded, text};
+use super::{cases, recorded, text};
 use crate::commands::Texts;
 
 #[test]
 fn errors_name_the_place_and_what_to_write() {
-    let wrong = [
-        (
-            "NodeName=n CPUs=x\nPartitionName=p Nodes=n",
-            "slurm.conf, line 1: found `CPUs=x`, expected a whole number",
-        ),
-        (
-            "what is this",
-            "slurm.conf, line 1: found `what is this`, expected pairs such as NodeName=n1 CPUs=64, values with blanks in quotation marks",
-        ),
-        (
-            "NodeName=n\nNodeName=n",
-            "slurm.conf, line 2: a second node `n`: take one out",
-        ),
-        (
-            "NodeName=n[1-",
-            "slurm.conf, line 1: found `NodeName=n[1-`, expected a list of nodes such as n[1-4,7],gpu03",
-        ),
-        (
-            "NodeName=n\n\nPartitionName=p \\\n Nodes=m",
-            "slurm.conf, line 3: Nodes: no node and no node set is called `m`: write a line NodeName=… above, or see that nodes and partitions are of one cluster",
-        ),
-        (
-            "NodeName=n\nPartitionName=p Nodes=n MaxTime=soon",
-            "slurm.conf, line 2: found `MaxTime=soon`, expected a time such as 30 (minutes), 1:30:00, 2-12, 1-00:00:00 or UNLIMITED",
-        ),
-        (
-            "NodeName=n\nPartitionName=p Nodes=n\nPartitionName=p",
-            "slurm.conf, line 3: a second partition `p`: take one out",
-        ),
-        (
-            "PriorityWeightAge=1e3",
-            "slurm.conf, line 1: found `PriorityWeightAge=1e3`, expected a whole number",
-        ),
-        (
-            "ClusterName=c\nInclude /nowhere/%c.conf",
-            "slurm.conf, line 2: Include /nowhere/c.conf: cannot read /nowhere/c.conf: No such file or directory (os error 2): put a copy of it there, or give what `scontrol show config` prints",
-        ),
-        (
-            "ClusterName=c",
-            "slurm.conf: it has no nodes: give what this prints, too: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt",
-        ),
-    ];
-    for (conf, why) in wrong {
-        let conf = text("slurm.conf", conf);
-        assert_eq!(
-            of_texts(&Texts::from([(CONF, conf)]))
-                .unwrap_err()
-                .to_string(),
-            why
-        );
+    for [conf, why] in cases(include_str!("tables/broken.txt")) {
+        let conf = text("slurm.conf", &conf);
+        let texts = Texts::from([(CONF, conf)]);
+        let told = of_texts(&texts).unwrap_err().to_string();
+        assert_eq!(told, why);
     }
     let table = "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\nall*         up 1-00:00:00      4   idle n[1-4]\n";
     let nodes = text("sinfo.txt", table);
-    assert_eq!(
-        of_texts(&Texts::from([("nodes.txt", nodes)]))
-            .unwrap_err()
-            .to_string(),
-        "sinfo.txt, line 2: `sinfo` tells no CPUs of nodes in this form: give what this prints: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt"
-    );
+    let texts = Texts::from([("nodes.txt", nodes)]);
+    let told = of_texts(&texts).unwrap_err().to_string();
+    let right = "sinfo.txt, line 2: `sinfo` tells no CPUs of nodes in this form: give what this prints: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt";
+    assert_eq!(told, right);
 }
 
 /// What is taken for slurm.conf by mistake is named.
@@ -82,10 +35,8 @@ fn a_file_of_another_kind() {
         let conf = text("own", what);
         let read = of_texts(&Texts::from([(CONF, conf)]));
         let why = read.unwrap_err().to_string();
-        assert!(
-            why.contains(words) && why.contains("give slurm.conf"),
-            "{why}"
-        );
+        assert!(why.contains(words), "{why}");
+        assert!(why.contains("give slurm.conf"), "{why}");
     }
 }
 
@@ -93,20 +44,14 @@ fn a_file_of_another_kind() {
 fn a_file_that_includes_itself() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slurm.conf");
-    std::fs::write(
-        folder.path().join("a.conf"),
-        "NodeName=n\ninclude slurm.conf",
-    )
-    .unwrap();
+    let words = "NodeName=n\ninclude slurm.conf";
+    std::fs::write(folder.path().join("a.conf"), words).unwrap();
     let conf = text(path.to_str().unwrap(), "Include a.conf");
-    let why = of_texts(&Texts::from([(CONF, conf)]))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        why.contains("a.conf, line 2: Include slurm.conf: ")
-            && why.ends_with("includes itself: take the line out"),
-        "{why}"
-    );
+    let texts = Texts::from([(CONF, conf)]);
+    let why = of_texts(&texts).unwrap_err().to_string();
+    let is_told = why.contains("a.conf, line 2: Include slurm.conf: ")
+        && why.ends_with("includes itself: take the line out");
+    assert!(is_told, "{why}");
 }
 
 fn below(stream: &mut RandomStream, n: usize) -> usize {

@@ -3,6 +3,7 @@
 use super::super::{facts, prepare};
 use super::walked;
 use crate::commands::{Text, Texts};
+use crate::configuration::tests::cases;
 use crate::configuration::{SlurmSite, of_texts};
 use synth_traces::replay::Log;
 use synth_traces::trace::{ReadOptions, Reason, Source, Trace};
@@ -85,17 +86,13 @@ fn unknown_shares_are_equal_and_announced() {
     assert!(told.contains("sacctmgr -P show assoc tree"), "{told}");
     let assoc = "Account|User|Share\nroot||1\n a||1\n a|ann|1\n a|bob|1\n a|cy|1\n";
     let known = played(&conf, "", assoc, &rows(&own)).unwrap();
-    assert_eq!(
-        (starts(&known), known.site.assumed),
-        (fair.to_vec(), vec![])
-    );
+    assert_eq!(starts(&known), fair);
+    assert_eq!(known.site.assumed, [""; 0]);
     // Users without accounts share in one; accounts without users have one user each.
     let bare = rows(&own).replace("|a|", "||");
     let found = played(&conf, "", "", &bare).unwrap();
-    assert_eq!(
-        (starts(&found), found.site.assumed.len()),
-        (fair.to_vec(), 2)
-    );
+    assert_eq!(starts(&found), fair.to_vec());
+    assert_eq!(found.site.assumed.len(), 2);
     let accounts = own.map(|(submit, user, ..)| (submit, "", user, "", 8, 3600, 60));
     let found = played(&conf, "", "", &rows(&accounts)).unwrap();
     assert_eq!(starts(&found), fair);
@@ -109,15 +106,9 @@ fn unknown_shares_are_equal_and_announced() {
         "{CONF}PriorityWeightQOS=7\nPriorityWeightAssoc=8\nPriorityWeightTRES=cpu=9\n{MAIN}"
     );
     let found = played(&conf, "", "", &rows(&own)).unwrap();
-    for name in [
-        "PriorityWeightTRES",
-        "PriorityWeightQOS=7",
-        "PriorityWeightAssoc=8",
-    ] {
-        assert!(
-            found.site.assumed.iter().any(|own| own.contains(name)),
-            "{name}"
-        );
+    for name in "PriorityWeightTRES PriorityWeightQOS=7 PriorityWeightAssoc=8".split(' ') {
+        let is_assumed = found.site.assumed.iter().any(|own| own.contains(name));
+        assert!(is_assumed, "{name}");
     }
 }
 
@@ -130,79 +121,28 @@ fn limits_hold_where_slurm_enforces_them() {
         (20, "bob", "a", "normal", 1, 600, 10),
     ]);
     let assoc = "Account|User|Share\nroot||1\n a||1\n a|ann|1\n a|bob|1\n";
-    for (enforced, is_held) in [
-        ("", false),
-        ("AccountingStorageEnforce=none", false),
-        ("AccountingStorageEnforce=associations", false),
-        ("AccountingStorageEnforce=associations,qos,wckeys", false),
-        ("AccountingStorageEnforce=nosteps,Limits", true),
-        ("AccountingStorageEnforce=safe", true),
-        ("AccountingStorageEnforce=all", true),
-        (
-            "AccountingStorageEnforce=all\nAccountingStorageType=accounting_storage/none",
-            false,
-        ),
-        (
-            "AccountingStorageEnforce=all\nAccountingStorageType=accounting_storage/slurmdbd",
-            true,
-        ),
-    ] {
-        for (qos, assoc, held) in [
-            (
-                "Name|Priority|MaxJobsPU\nnormal|0|1\n",
-                assoc,
-                [0.0, 600.0, 20.0],
-            ),
-            (
-                "Name|Priority|MaxTRESPA\nnormal|0|cpu=1\n",
-                assoc,
-                [0.0, 600.0, 1200.0],
-            ),
-            (
-                "Name|Priority|MaxJobsPA\nnormal|0|2\n",
-                "",
-                [0.0, 10.0, 600.0],
-            ),
-            (
-                "",
-                "Account|User|Share|GrpJobs\nroot||1|\n a||1|2\n a|ann|1|\n a|bob|1|\n",
-                [0.0, 10.0, 600.0],
-            ),
-        ] {
-            let conf = CONF.replace("AccountingStorageEnforce=limits", enforced) + MAIN;
-            let found = played(&conf, qos, assoc, &jobs).unwrap();
-            let expected = if is_held { held } else { [0.0, 10.0, 20.0] };
-            assert_eq!(starts(&found), expected, "{enforced} {qos}");
+    for [enforced, is_held] in cases(include_str!("enforced.txt")) {
+        for [qos, tree, held] in cases(include_str!("held.txt")) {
+            let conf = CONF.replace("AccountingStorageEnforce=limits", &enforced) + MAIN;
+            let found = played(&conf, &qos, &tree.replace("TREE", assoc), &jobs).unwrap();
+            let expected = if is_held == "true" {
+                &held
+            } else {
+                "[0.0, 10.0, 20.0]"
+            };
             assert_eq!(
-                found.site.assumed.is_empty(),
-                is_held,
-                "{:?}",
-                found.site.assumed
+                format!("{:?}", starts(&found)),
+                expected,
+                "{enforced} {qos}"
             );
+            let told = found.site.assumed.is_empty();
+            assert_eq!(told.to_string(), is_held, "{:?}", found.site.assumed);
         }
     }
 }
 
 /// What is set, its name in the remark with the first job that is left out, and the start of the last job \[s\].
-const ABOVE: &str = "\
-MaxTRESPU|cpu=4 > MaxTRESPU cpu=4 of QOS normal: line 2 > 10
-MaxTRESPA|cpu=5 > MaxTRESPA cpu=5 of QOS normal: line 2 > 605
-GrpTRES|cpu=5 > GrpTRES cpu=5 of QOS normal: line 2 > 605
-MaxTRES|node=9,cpu=4 > MaxTRES cpu=4 of QOS normal: line 2 > 10
-MaxTRESPerNode|cpu=4 > MaxTRESPerNode cpu=4 of QOS normal: line 2 > 10
-MaxTRESMins|cpu=100 > MaxTRESMins cpu=100 of QOS normal: line 2 > 10
-MaxWall|00:59:00 > MaxWall=59 min of QOS normal: line 2 > 10
-MinTRES|cpu=3 > MinTRES cpu=3 of QOS normal: line 3 (2 CPUs, 1 node, limit 10 min) > 600
-GrpTRES|cpu=5|| > GrpTRES cpu=5 of account root: line 2 > 605
-MaxTRES||cpu=5| > MaxTRES cpu=5 of user ann in account a: line 2 > 10
-MaxTRES|cpu=1|cpu=4|cpu=5 > MaxTRES cpu=5 of user ann in account a: line 2 > 10
-MaxWall||30:00| > MaxWall=30 min of user ann in account a: line 2 > 10
-MaxTime=30 > MaxTime=30 min of partition main: line 2 (6 CPUs, 1 node, limit 60 min) > 10
-QOS=p;Name|Priority|MaxTRES;normal|0|cpu=8;p|0|cpu=5 > MaxTRES cpu=5 of QOS p: line 2 > 10
-MaxTime=30;Name|Priority|Flags;normal|0|DenyOnLimit,PartitionTimeLimit >  > 600
-MaxNodes=0 > MaxNodes=0 of partition main: line 2 (6 CPUs, 1 node, limit 60 min), first of 3 jobs. To replay them, raise > none
-MinNodes=2 > MinNodes=2 of partition main: line 2 (6 CPUs, 1 node, limit 60 min), first of 3 jobs > none
-State=DOWN > first of 3 jobs. To replay them, set State=UP where nodes are down > none";
+const ABOVE: &str = include_str!("above.txt");
 
 /// A job that exceeds a limit by itself ran, so the limit is newer: it is left out, and the others start as they come, the last
 /// one after the second if a group has only four CPUs.
@@ -235,11 +175,8 @@ fn jobs_above_a_limit_are_left_out_and_named() {
         let found = played(&conf, &qos, &assoc, &jobs);
         let remark = found.as_ref().map_or_else(|why| why, |own| &own.remark);
         assert!(remark.contains(named), "{row}: {remark}");
-        assert_eq!(
-            remark.starts_with("no job is left"),
-            last == "none",
-            "{row}"
-        );
+        let told = remark.starts_with("no job is left");
+        assert_eq!(told, last == "none", "{row}");
         let starts = found.ok().map(|own| own.starts);
         let start = starts.map_or("none".into(), |own| own[own.len() - 1].1.to_string());
         assert_eq!(start, last, "{row}");
@@ -256,19 +193,14 @@ fn jobs_that_ran_past_their_limit_are_not_above_the_longest() {
         (2, "ann", "a", "", 1, 60, 60),
     ]);
     let found = played(&conf, "", "", &jobs).unwrap();
-    assert!(
-        found
-            .remark
-            .contains("line 3 (1 CPU, 1 node, limit 61 min)"),
-        "{}",
-        found.remark
-    );
+    let is_told = found
+        .remark
+        .contains("line 3 (1 CPU, 1 node, limit 61 min)");
+    assert!(is_told, "{}", found.remark);
     assert_eq!(found.starts.len(), 2);
     // Without limits in the log the run times are all that is known.
-    let bare = jobs
-        .replace("|TimelimitRaw", "")
-        .replace("|60\n", "\n")
-        .replace("|61\n", "\n");
+    let bare = jobs.replace("|TimelimitRaw", "");
+    let bare = bare.replace("|60\n", "\n").replace("|61\n", "\n");
     let found = played(&conf.replace("MaxTime=60", "MaxTime=30"), "", "", &bare).unwrap();
     assert_eq!(found.starts.len(), 1);
 }

@@ -67,10 +67,8 @@ fn the_latency_of_the_workload_counts_unless_another_is_given() {
         run("fcfs", &late, JOBS, None),
         run("fcfs", &workload(""), JOBS, Some(".9")),
     ];
-    assert_eq!(
-        (own.all, own.start_latency),
-        (by_option.all, by_option.start_latency)
-    );
+    assert_eq!(own.all, by_option.all);
+    assert_eq!(own.start_latency, by_option.start_latency);
     let none = run("fcfs", &late, JOBS, Some("0"));
     assert_eq!(none.all, run("fcfs", &workload(""), JOBS, None).all);
     assert_eq!(none.start_latency, None);
@@ -99,10 +97,8 @@ fn recorded_jobs_run_over_a_fleet() {
     let found = run("fcfs", &fleet, JOBS, Some(".5"));
     // The big one starts at 1 on the empty server; all small ones fit beside the first.
     assert!(is_near(found.all.mean_wait, 0.0), "{found:?}");
-    assert!(
-        is_near(found.all.mean_response, 23.0 / 5.0 + 0.5),
-        "{found:?}"
-    );
+    let is_mean = is_near(found.all.mean_response, 23.0 / 5.0 + 0.5);
+    assert!(is_mean, "{found:?}");
 }
 
 /// EASY plans by the limits that are known of runs, and adds the latency: the job that fits before the big one by its

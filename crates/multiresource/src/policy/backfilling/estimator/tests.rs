@@ -95,10 +95,8 @@ fn estimates_are_positive_finite_and_within_limits() {
                     ..promise(n % 3, limit)
                 };
                 let size = estimator.estimate(&promise);
-                assert!(
-                    size > 0.0 && size.is_finite() && size <= limit,
-                    "{estimate:?}: {size} of {limit}"
-                );
+                let is_size = size > 0.0 && size.is_finite() && size <= limit;
+                assert!(is_size, "{estimate:?}: {size} of {limit}");
                 let ran = [0.0, 1e12, 30.0, f64::MAX][n as usize % 4];
                 estimator.learn(&promise, ran, submitted + 1.0);
             }
@@ -185,10 +183,8 @@ fn of_jobs_that_are_all_alike_the_size_is_learned() {
     ] {
         let mut estimator = Estimator::new(estimate, DAY, &LearnedRuntimes::default());
         let judged = judged(&mut estimator, &log);
-        assert!(
-            (judged.last().unwrap().estimate / 450.0 - 1.0).abs() < 0.01,
-            "{estimate:?}"
-        );
+        let is_near = (judged.last().unwrap().estimate / 450.0 - 1.0).abs() < 0.01;
+        assert!(is_near, "{estimate:?}");
         assert_eq!(worth(&judged)[0].in_order, None);
     }
 }
@@ -227,11 +223,8 @@ fn what_is_learned_goes_through_a_file() {
         let restored = Estimator::new(estimate, DAY, &read);
         assert_eq!(restored.learned(), learned);
         for (promise, _) in &log[11_950..11_990] {
-            assert_eq!(
-                restored.estimate(promise),
-                estimator.estimate(promise),
-                "{estimate:?}"
-            );
+            let found = restored.estimate(promise);
+            assert_eq!(found, estimator.estimate(promise), "{estimate:?}");
         }
     }
 }
@@ -288,16 +281,12 @@ fn worth_is_one_for_sizes_and_half_for_constants() {
     };
     let [all, many, few] = by(|size| 2.0 * size);
     assert_eq!((all.jobs, many.jobs, few.jobs), (100, 40, 60));
-    assert_eq!(
-        (all.in_order, many.in_order, few.in_order),
-        (Some(1.0), Some(1.0), Some(1.0))
-    );
+    let found = (all.in_order, many.in_order, few.in_order);
+    assert_eq!(found, (Some(1.0), Some(1.0), Some(1.0)));
     assert_eq!(all.ratios, Some([2.0; 5]));
     assert_eq!(by(|_| 5.0)[0].in_order, Some(0.5));
     assert_eq!(by(|size| -size)[0].in_order, Some(0.0));
     let nobody = worth(&[]);
-    assert_eq!(
-        (nobody[0].jobs, nobody[0].in_order, nobody[0].ratios),
-        (0, None, None)
-    );
+    let found = (nobody[0].jobs, nobody[0].in_order, nobody[0].ratios);
+    assert_eq!(found, (0, None, None));
 }

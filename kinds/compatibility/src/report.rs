@@ -33,11 +33,10 @@ fn list(names: &[&str]) -> String {
     match names {
         [] => "none".into(),
         few if few.len() <= LISTED => synth_verb::report::list(few),
-        many => format!(
-            "{} and {} more",
-            many[..LISTED].join(", "),
-            many.len() - LISTED
-        ),
+        many => {
+            let (some, others) = many.split_at(LISTED);
+            format!("{} and {} more", some.join(", "), others.len())
+        }
     }
 }
 
@@ -157,9 +156,8 @@ pub fn show(checked: &Checked) -> Report {
         unmet(&own.holds_for, cluster)
     });
     let routing = artifact.evidence.routing.as_ref();
-    report
-        .sections
-        .extend(routing.map(|own| graph(cluster, own)));
+    let graph = routing.map(|own| graph(cluster, own));
+    report.sections.extend(graph);
     report
 }
 

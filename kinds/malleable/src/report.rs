@@ -4,7 +4,7 @@ use itertools::chain;
 use serde_json::{Value, json};
 
 use super::artifact::{Artifact, Checked, Policy, Quantity, cost};
-use super::policy::{Online, Rule};
+use super::policy::Rule;
 use super::simulator::{Course, Judgement, Run};
 use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
 use super::workload::{Objective, Pool, Speedup, Stream, Workload};
@@ -157,12 +157,9 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
 pub fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
     let (tuned, time, least) = (&synthesized.tuned, stream.time_unit(), synthesized.least);
     let (about, load) = (of_stream(stream), number(stream.load()));
-    let Online {
-        urgency,
-        background,
-    } = tuned.online;
     let mut report = Report::from(format!(
-        "{about}: load λE[S]/N = {load}. heSRPT with urgency {urgency} and background {background}."
+        "{about}: load λE[S]/N = {load}. heSRPT with urgency {} and background {}.",
+        tuned.online.urgency, tuned.online.background
     ));
     report.summary.push(match tuned.run.mean_response {
         Some(mean) => format!(
@@ -209,9 +206,8 @@ pub fn show(checked: &Checked) -> Report {
     };
     let source = workload.record().source.as_deref();
     let does = [format!("Speedup: {speedup}"), rule_words(artifact)];
-    policy_report(&about(workload), artifact, source, does, |_| {
-        Unmet::default()
-    })
+    let what = about(workload);
+    policy_report(&what, artifact, source, does, |_| Unmet::default())
 }
 
 fn rule_words(artifact: &Artifact) -> String {
@@ -229,13 +225,8 @@ fn rule_words(artifact: &Artifact) -> String {
 
 /// Returns what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
 pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
-    run_report(
-        stream.time_unit(),
-        run,
-        Section::default(),
-        verdicts,
-        |_| false,
-    )
+    let (unit, overall) = (stream.time_unit(), Section::default());
+    run_report(unit, run, overall, verdicts, |_| false)
 }
 
 /// Returns what happened to a pool, with the verdicts.
@@ -251,14 +242,11 @@ pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement]) -> Report {
     if never > 0 {
         jobs.notes.push(format!("{never} jobs never end."));
     }
-    let examined = verdicts
-        .iter()
-        .filter(|own| own.verdict != Verdict::NotExamined);
-    let judged = examined.map(|own| (own.claim.quantity, Some(own)));
-    let quantities = pool.objective().quantities().into_iter();
-    let all = quantities
-        .filter(|_| verdicts.is_empty())
-        .map(|own| (own, None));
+    let is_examined = |own: &&Judgement| own.verdict != Verdict::NotExamined;
+    let judged = verdicts.iter().filter(is_examined);
+    let judged = judged.map(|own| (own.claim.quantity, Some(own)));
+    let all = pool.objective().quantities().into_iter();
+    let all = all.filter(|_| verdicts.is_empty()).map(|own| (own, None));
     let outcomes = table!("", chain!(judged, all), (quantity, judgement) => {
         "quantity" => quantity.row().label,
         "claimed" => judgement.map(|own| digits(own.claim.value)),

@@ -8,7 +8,6 @@ use clap::Args;
 use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
-use super::policies::Rule;
 use super::policy::Online;
 use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
@@ -148,38 +147,32 @@ impl Kind for Malleable {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let as_it_is = |workload, _: &Rule| Ok(workload);
-        simulate_policy::<Self>(
-            name,
-            workload,
-            caller,
-            as_it_is,
-            |policy, workload, caller| {
-                let name = &policy.name;
-                let stream = match workload {
-                    Workload::Stream(stream) => stream,
-                    Workload::Pool(pool) => {
-                        // A plan is for its own jobs.
-                        let is_own = policy.judged_on(workload).is_some();
-                        let again = (!is_own).then(|| redrawn(pool, settings.seed));
-                        let pool = again.as_ref().unwrap_or(pool);
-                        let course = policy.rule.execute(name, pool, is_own)?;
-                        let judge = |file: &_| judge_course(file, pool, &course);
-                        let verdicts = policy.verdicts(workload, judge);
-                        let report = report::course(pool, &course, &verdicts);
-                        let ran = report::of_course(pool, &course);
-                        return VerbOutput::of_run(name, report, &ran, &verdicts, false);
-                    }
-                };
-                let sharing = policy.rule.online(name)?;
-                let run = simulate(stream, sharing, settings, caller.simulating())?;
-                let run = marked(run, settings);
-                let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
-                let report = report::simulation(stream, &run, &verdicts);
-                let is_unstable = run.health == Health::Unstable;
-                VerbOutput::of_run(name, report, &run, &verdicts, is_unstable)
-            },
-        )
+        let as_is = |own, _: &_| Ok(own);
+        simulate_policy::<Self>(name, workload, caller, as_is, |policy, workload, caller| {
+            let name = &policy.name;
+            let stream = match workload {
+                Workload::Stream(stream) => stream,
+                Workload::Pool(pool) => {
+                    // A plan is for its own jobs.
+                    let is_own = policy.judged_on(workload).is_some();
+                    let again = (!is_own).then(|| redrawn(pool, settings.seed));
+                    let pool = again.as_ref().unwrap_or(pool);
+                    let course = policy.rule.execute(name, pool, is_own)?;
+                    let judge = |file: &_| judge_course(file, pool, &course);
+                    let verdicts = policy.verdicts(workload, judge);
+                    let report = report::course(pool, &course, &verdicts);
+                    let ran = report::of_course(pool, &course);
+                    return VerbOutput::of_run(name, report, &ran, &verdicts, false);
+                }
+            };
+            let sharing = policy.rule.online(name)?;
+            let run = simulate(stream, sharing, settings, caller.simulating())?;
+            let run = marked(run, settings);
+            let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
+            let report = report::simulation(stream, &run, &verdicts);
+            let is_unstable = run.health == Health::Unstable;
+            VerbOutput::of_run(name, report, &run, &verdicts, is_unstable)
+        })
     }
 
     fn compare(

@@ -91,26 +91,20 @@ impl Kind for Volunteer {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let as_it_is = |campaign, _: &Rule| Ok(campaign);
-        simulate_policy::<Self>(
-            name,
-            campaign,
-            caller,
-            as_it_is,
-            |policy, campaign, caller| {
-                let run = simulate(campaign, policy.rule, settings, caller.simulating());
-                let run = within_budget(run)?;
-                let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
-                let verdicts = judged.map_or(Vec::new(), |file| judge(file, campaign, &run));
-                let report = report::simulation(campaign, &run, &verdicts);
-                let ran = report::of_run(campaign, &run);
-                let mut output = VerbOutput::of_run(&policy.name, report, &ran, &verdicts, false)?;
-                let shortage = campaign.shortage();
-                let words = shortage.map(|own| report::impossible(campaign, &own));
-                output.notes.extend(words);
-                Ok(output)
-            },
-        )
+        let as_is = |own, _: &_| Ok(own);
+        simulate_policy::<Self>(name, campaign, caller, as_is, |policy, campaign, caller| {
+            let run = simulate(campaign, policy.rule, settings, caller.simulating());
+            let run = within_budget(run)?;
+            let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
+            let verdicts = judged.map_or(Vec::new(), |file| judge(file, campaign, &run));
+            let report = report::simulation(campaign, &run, &verdicts);
+            let ran = report::of_run(campaign, &run);
+            let mut output = VerbOutput::of_run(&policy.name, report, &ran, &verdicts, false)?;
+            let shortage = campaign.shortage();
+            let words = shortage.map(|own| report::impossible(campaign, &own));
+            output.notes.extend(words);
+            Ok(output)
+        })
     }
 
     fn compare(
@@ -129,11 +123,8 @@ impl Kind for Volunteer {
             return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
         }
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
-        let settings = comparing.settings;
-        let replications = settings.replications;
-        let digest = Volunteer::digest(campaign);
-        let mut outcomes = Outcomes::new(comparing, digest);
-        let time = campaign.time_unit();
+        let (settings, time) = (comparing.settings, campaign.time_unit());
+        let mut outcomes = Outcomes::new(comparing, Volunteer::digest(campaign));
         let columns = Quantity::ALL.iter().map(|own| Found::of(*own, time));
         outcomes.columns = columns.collect();
         let mut first: Option<Run> = None;
@@ -149,26 +140,24 @@ impl Kind for Volunteer {
                 && let Some(ratio) = against(&run, first, Quantity::MedianMakespan)
             {
                 let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
-                let is_longer = ratio.mean > 1.0;
+                let sure = if is_sure { "" } else { "not " };
+                let than = if ratio.mean > 1.0 {
+                    "longer"
+                } else {
+                    "shorter"
+                };
+                let (policy, first) = (&outcome.policy, &comparing.policies[0]);
+                let times = estimate(Some(ratio));
                 outcomes.notes.push(format!(
-                    "{}: {} times the median makespan of {}, {} {}.",
-                    outcome.policy,
-                    estimate(Some(ratio)),
-                    comparing.policies[0],
-                    if is_sure {
-                        "significantly"
-                    } else {
-                        "not significantly"
-                    },
-                    if is_longer { "longer" } else { "shorter" }
+                    "{policy}: {times} times the median makespan of {first}, {sure}significantly {than}."
                 ));
             }
             first.get_or_insert(run);
         }
         outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
         outcomes.notes.push(format!(
-            "Means over {replications} campaigns from seed {}, with the same hosts and jobs for all policies, with 95 % intervals; –: a batch was not done in some campaign.",
-            settings.seed
+            "Means over {} campaigns from seed {}, with the same hosts and jobs for all policies, with 95 % intervals; –: a batch was not done in some campaign.",
+            settings.replications, settings.seed
         ));
         VerbOutput::of_outcomes(&outcomes, caller.command.clone())
     }
@@ -195,10 +184,8 @@ impl Rules for Volunteer {
         let bound = || match parameter {
             None => campaign().map(fixed_bound),
             Some(text) => {
-                let time = text
-                    .parse()
-                    .ok()
-                    .filter(|time| *time > 0.0 && *time <= 1e60);
+                let time = text.parse().ok();
+                let time = time.filter(|time| *time > 0.0 && *time <= 1e60);
                 time.ok_or_else(|| format!("`{text}` is not a time > 0, as in fixed:168"))
             }
         };

@@ -105,10 +105,8 @@ impl<Q: Quantity> Claim<Q> {
                 f.differs("", format!("unit `{}`", self.unit), format!("`{unit}`"));
             }
             if self.at.is_some() || self.longer_than.is_some() {
-                f.add(
-                    "",
-                    "it is no probability: neither `at` nor `longer_than` go with it",
-                );
+                let message = "it is no probability: neither `at` nor `longer_than` go with it";
+                f.add("", message);
             }
             f.is_clear("")
         })
@@ -143,10 +141,9 @@ impl<Q: Quantity> Claim<Q> {
             }
         }
         if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
-            let expected = if known.servers.is_empty() {
-                "none: it is about all servers"
-            } else {
-                "the name of a server"
+            let expected = match known.servers {
+                [] => "none: it is about all servers",
+                _ => "the name of a server",
             };
             findings.differs("server", format!("`{name}`"), expected);
         }

@@ -15,8 +15,7 @@ mod seal;
 pub use claim::{ArrivalLaw, Claim, HoldsFor, KnownNames, Laws, SizeLaw, Subject, Unmet, find};
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
-pub use quantity::quantities;
-pub use quantity::{Method, Of, Quantity, QuantityRow, Side, Standing, Unit};
+pub use quantity::{Method, Of, Quantity, QuantityRow, Side, Standing, Unit, quantities};
 pub use read::{ArtifactError, Checked, heading, parse, read_shape};
 pub use seal::Changes;
 
@@ -259,9 +258,8 @@ fn kind_schema<K: Content>(_: &mut SchemaGenerator) -> Schema {
 /// When it is another one.
 fn kind_of<'de, K: Content, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let name = String::deserialize(from)?;
-    if name == K::NAME {
-        Ok(name)
-    } else {
-        Err(D::Error::unknown_variant(&name, &[K::NAME]))
+    match name == K::NAME {
+        true => Ok(name),
+        false => Err(D::Error::unknown_variant(&name, &[K::NAME])),
     }
 }

@@ -34,11 +34,7 @@ impl<K: Content> Artifact<K> {
     /// # Errors
     /// When it was changed after it was written, or was never written by this code.
     pub(super) fn intact(&self) -> Result<(), Finding> {
-        let unsealed = Artifact {
-            digest: None,
-            ..self.clone()
-        };
-        let expected = unsealed.own_digest();
+        let expected = self.clone().sealed().digest.unwrap_or_default();
         let found = match &self.digest {
             Some(found) if *found == expected => return Ok(()),
             Some(_) => format!("the file was changed after it was written: it says {expected} now"),

@@ -101,18 +101,18 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self, text: &str, place: &Place) -> Option<String> {
-        Decimal::parse(text)
-            .map(Decimal::canonical)
-            .map_err(|error| {
-                let no_number = error.is_no_number().then_some(text);
-                let explained = no_number.and_then(|text| match is_amount(place) {
-                    true => explained_amount(text),
-                    false => explained(text, self.time_unit),
-                });
-                let help = explained.unwrap_or_else(|| error.help());
-                self.refuse(place, format!("{place}: {error}"), help);
-            })
-            .ok()
+        let error = match Decimal::parse(text) {
+            Ok(number) => return Some(number.canonical()),
+            Err(error) => error,
+        };
+        let explained = match is_amount(place) {
+            _ if !error.is_no_number() => None,
+            true => explained_amount(text),
+            false => explained(text, self.time_unit),
+        };
+        let help = explained.unwrap_or_else(|| error.help());
+        self.refuse(place, format!("{place}: {error}"), help);
+        None
     }
 
     fn whole(&mut self, text: &str, schema: &Json, place: &Place) -> Option<String> {
@@ -130,11 +130,8 @@ impl<'a> Reader<'a> {
                 "write it without a fraction, a sign or a unit",
             ),
         };
-        self.refuse(
-            place,
-            format!("{place} is {text}, expected {expected}"),
-            help,
-        );
+        let message = format!("{place} is {text}, expected {expected}");
+        self.refuse(place, message, help);
         None
     }
 

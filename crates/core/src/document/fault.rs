@@ -107,11 +107,9 @@ impl Fault {
     }
 
     /// Returns the same fault, of the key.
-    pub fn of_key(self) -> Self {
-        Self {
-            of_key: true,
-            ..self
-        }
+    pub fn of_key(mut self) -> Self {
+        self.of_key = true;
+        self
     }
 
     /// Returns the same fault, at another place.

@@ -66,10 +66,9 @@ pub fn is_there(path: &Path) -> bool {
 
 /// Returns what messages call a file that is read.
 pub fn called(path: &Path) -> String {
-    if is_standard_input(path) {
-        "standard input".to_owned()
-    } else {
-        path.display().to_string()
+    match is_standard_input(path) {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
     }
 }
 

@@ -10,12 +10,9 @@ pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
     }
-    let escaped = |c: char| {
-        if c != '\n' && steers(c) {
-            format!("\\u{:04x}", u32::from(c))
-        } else {
-            c.to_string()
-        }
+    let escaped = |c: char| match c != '\n' && steers(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
     };
     json.chars().map(escaped).collect()
 }

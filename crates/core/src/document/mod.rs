@@ -33,8 +33,7 @@ use serde::{Serialize, Serializer};
 use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
-pub use fault::{DocumentError, Fault, FaultsAt, Place, Step};
-pub use fault::{place, within};
+pub use fault::{DocumentError, Fault, FaultsAt, Place, Step, place, within};
 pub use file::{Documents, with_documents};
 use file::{LARGEST, bytes_of};
 pub use file::{all_bytes_of, called, is_standard_input, is_there, kept, named, text_of};
@@ -119,11 +118,8 @@ impl<'a> Document<'a> {
 
     /// Returns all these faults, in the order of the text.
     pub fn refuse(&self, faults: Vec<Fault>) -> DocumentError {
-        let located = faults.into_iter().map(|fault| {
-            let range = self.root.locate(&fault);
-            (fault, range)
-        });
-        self.sheet.refuse(located.collect())
+        let ranges: Vec<_> = faults.iter().map(|own| self.root.locate(own)).collect();
+        self.sheet.refuse(faults.into_iter().zip(ranges).collect())
     }
 
     /// Returns a checked workload with its warnings, or all faults of the document, each at the place where its value is

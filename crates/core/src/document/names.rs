@@ -25,14 +25,11 @@ pub fn steers(c: char) -> bool {
 /// Returns a number that stands for a name, without spaces around it: equal names have equal ones, and none has 0.
 #[inline]
 pub fn number_of(name: &[u8]) -> u32 {
+    // FNV-1a; of two names one in four milliards of pairs is taken for the same.
+    let mixed = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     match name.trim_ascii() {
         b"" => 0,
-        // FNV-1a; of two names one in four milliards of pairs is taken for the same.
-        name => {
-            name.iter().fold(0x811c_9dc5, |hash: u32, byte| {
-                (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-            }) | 1
-        }
+        name => name.iter().fold(0x811c_9dc5, mixed) | 1,
     }
 }
 
@@ -44,11 +41,8 @@ pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     }
     let names = known.iter().take(SHOWN).map(|name| format!("`{name}`"));
     let names = names.collect::<Vec<_>>().join(", ");
-    let others = if known.len() > SHOWN {
-        " and others"
-    } else {
-        ""
-    };
+    let are_more = known.len() > SHOWN;
+    let others = if are_more { " and others" } else { "" };
     format!("{kind}: {names}{others}")
 }
 

@@ -123,11 +123,6 @@ impl Node {
         }
     }
 
-    /// Puts this text in its place.
-    pub fn set_text(&mut self, text: &str) {
-        self.value = Value::Text(text.to_owned());
-    }
-
     /// Changes a text, or all texts of a list.
     pub fn change_texts(&mut self, change: &impl Fn(&str) -> Option<String>) {
         match &mut self.value {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::node::Node;
+use super::node::{Node, Value};
 use super::published::KEYED;
 use crate::number::quantity::time_in;
 
@@ -88,7 +88,7 @@ fn respell_law(law: &mut Node) {
         && let Some(name) = law.get_mut("law")
         && name.text() == Some("hyperexponential")
     {
-        name.set_text("balanced-hyperexponential");
+        name.value = Value::Text("balanced-hyperexponential".into());
     }
 }
 

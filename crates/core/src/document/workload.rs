@@ -195,9 +195,8 @@ fn shown(value: &Value) -> String {
 
 /// Returns whether a value is a variant that a key names.
 fn is_tagged(value: &Value) -> bool {
-    ["law", "process"]
-        .iter()
-        .any(|tag| value.get(tag).is_some())
+    let mut tags = ["law", "process"].iter();
+    tags.any(|tag| value.get(tag).is_some())
 }
 
 impl Document<'_> {

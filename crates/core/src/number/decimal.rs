@@ -120,21 +120,16 @@ impl Decimal {
 
     /// Returns the number itself, as a fraction.
     pub fn exact(self) -> BigRational {
-        let Significand {
-            negative,
-            digits,
-            exponent,
-        } = self.significand();
+        let own = self.significand();
         // Zero has no digits.
-        let digits = format!("0{digits}");
+        let digits = format!("0{}", own.digits);
         let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
-        let numerator = if negative { -magnitude } else { magnitude };
+        let numerator = if own.negative { -magnitude } else { magnitude };
         // A double has a small exponent.
-        let power = pow(BigInt::from(10), exponent.unsigned_abs() as usize);
-        if exponent < 0 {
-            BigRational::new(numerator, power)
-        } else {
-            BigRational::from_integer(numerator * power)
+        let power = pow(BigInt::from(10), own.exponent.unsigned_abs() as usize);
+        match own.exponent < 0 {
+            true => BigRational::new(numerator, power),
+            false => BigRational::from_integer(numerator * power),
         }
     }
 
@@ -152,10 +147,9 @@ impl Decimal {
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = self.0.abs();
-        if size == 0.0 || (1e-6..1e16).contains(&size) {
-            write!(f, "{}", self.0)
-        } else {
-            write!(f, "{:e}", self.0)
+        match size == 0.0 || (1e-6..1e16).contains(&size) {
+            true => write!(f, "{}", self.0),
+            false => write!(f, "{:e}", self.0),
         }
     }
 }
@@ -234,11 +228,8 @@ fn parse_power(text: &str) -> Option<i64> {
         return None;
     }
     // Whatever does not fit in 64 bits is beyond any double: the end of the range says the same.
-    let bound = if text.starts_with('-') {
-        i64::MIN
-    } else {
-        i64::MAX
-    };
+    let is_negative = text.starts_with('-');
+    let bound = if is_negative { i64::MIN } else { i64::MAX };
     Some(text.parse().unwrap_or(bound))
 }
 

@@ -5,9 +5,7 @@ pub mod quantity;
 mod time;
 mod units;
 
-pub use decimal::shown;
-pub use decimal::{Decimal, DecimalError};
+pub use decimal::{Decimal, DecimalError, shown};
 pub use quantity::seconds_of;
-pub use time::{clock, date, instant, is_epoch, stamp};
-pub use time::{in_words, seconds_in};
+pub use time::{clock, date, in_words, instant, is_epoch, seconds_in, stamp};
 pub use units::{Units, in_units};

@@ -185,9 +185,8 @@ fn unit_of_time(unit: &str) -> Option<BigRational> {
 /// Returns all names that a unit of time may have behind a number.
 pub(crate) fn units_of_time() -> impl Iterator<Item = &'static str> {
     let own = UNITS.iter().map(|(names, _)| *names);
-    own.chain(OTHERS.iter().map(|(names, _)| *names))
-        .flatten()
-        .copied()
+    let others = OTHERS.iter().map(|(names, _)| *names);
+    own.chain(others).flatten().copied()
 }
 
 /// Returns the decimal number that a fraction is, if it is one.

@@ -127,11 +127,8 @@ pub fn clock(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (days, clock) = match text.rsplit_once(['-', ' ']) {
         Some((days, clock)) => {
-            let days = days
-                .trim_end_matches(',')
-                .trim_end_matches('s')
-                .trim_end_matches("day");
-            (days.trim_end(), clock)
+            let days = days.trim_end_matches(',').trim_end_matches('s');
+            (days.trim_end_matches("day").trim_end(), clock)
         }
         None => ("0", text),
     };
@@ -154,10 +151,8 @@ fn sexagesimal(text: &str, most: i32) -> Option<f64> {
     let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, "0"));
     digits(fraction, 1..=9, 0..=i32::MAX)?;
     let fraction: f64 = format!("0.{fraction}").parse().ok()?;
-    Some(
-        f64::from(60 * digits(minutes, 2..=2, 0..=59)? + digits(whole, 2..=2, 0..=most)?)
-            + fraction,
-    )
+    let whole = 60 * digits(minutes, 2..=2, 0..=59)? + digits(whole, 2..=2, 0..=most)?;
+    Some(f64::from(whole) + fraction)
 }
 
 /// Reads how far a clock is ahead of UTC: `Z`, `+02:00`, `-0530`, or nothing where that is not said \[s\].

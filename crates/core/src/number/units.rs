@@ -37,10 +37,8 @@ pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
     let parts: Vec<BigInt> = exact.iter().map(scaled).collect();
     let grain = parts.iter().fold(BigInt::zero(), |gcd, d| gcd.gcd(d));
     if grain.is_zero() {
-        return Some(Units {
-            whole: 0,
-            parts: vec![0; parts.len()],
-        });
+        let parts = vec![0; parts.len()];
+        return Some(Units { whole: 0, parts });
     }
     let parts = parts.iter().map(|d| bounded(&(d / &grain)));
     Some(Units {

@@ -97,9 +97,8 @@ impl<N: Num + Clone> Graph<N> {
         let used = (0..self.service_rates.len()).filter(|s| kinds.iter().flatten().any(|k| k == s));
         let (users, service_rates, places) = grouped(used.clone().map(of_server));
         let servers_of = |k: usize| {
-            (0..users.len())
-                .filter(|s| users[*s].contains(&k))
-                .collect()
+            let own = (0..users.len()).filter(|s| users[*s].contains(&k));
+            own.collect()
         };
         Part {
             graph: Graph {

@@ -120,16 +120,14 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         let (mut low, mut high) = (0, LADDER.len());
         while low < high {
             // Up the ladder in growing steps, and once one is near enough, by halves.
-            let next = if high < LADDER.len() {
-                usize::midpoint(low, high)
-            } else {
-                (2 * low).min(LADDER.len() - 1)
+            let next = match high < LADDER.len() {
+                true => usize::midpoint(low, high),
+                false => (2 * low).min(LADDER.len() - 1),
             };
             let run = self.run(LADDER[next])?;
-            if is_near(&run) {
-                high = next
-            } else {
-                low = next + 1
+            match is_near(&run) {
+                true => high = next,
+                false => low = next + 1,
             }
             tried.push((next, run));
             if self.options.interrupt.load(Ordering::Relaxed) {
@@ -138,9 +136,8 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         }
         tried.sort_by_key(|(place, _)| *place);
         let found = tried.iter().position(|(_, run)| is_near(run));
-        let settled = tried
-            .iter()
-            .rposition(|(_, run)| run.mean_response.is_some());
+        let is_settled = |own: &(usize, Run)| own.1.mean_response.is_some();
+        let settled = tried.iter().rposition(is_settled);
         let taken = found.or(settled).unwrap_or(tried.len() / 2);
         let (place, run) = tried.swap_remove(taken);
         let tuning = Tuning {

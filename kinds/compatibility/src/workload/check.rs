@@ -64,11 +64,7 @@ impl ClusterDocument {
     }
 
     fn check_servers(&self, at: &mut FaultsAt<'_>) {
-        at.names(
-            "servers",
-            "server",
-            self.servers.iter().map(|own| &own.name),
-        );
+        at.names("servers", "server", self.servers.iter().map(|s| &s.name));
         for (s, server) in self.servers.iter().enumerate() {
             let mut at = at.entry("servers", s);
             at.number("rate", server.rate.value(), 0.0..=f64::MAX, SERVER_RATE);
@@ -86,12 +82,9 @@ impl ClusterDocument {
         }
         let mut classes = self.classes.iter();
         if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
+            let message = "every arrival rate is 0, so nothing arrives";
             let help = "give at least one class an arrival_rate > 0";
-            at.add(
-                "classes",
-                "every arrival rate is 0, so nothing arrives",
-                help,
-            );
+            at.add("classes", message, help);
         }
     }
 
@@ -115,13 +108,11 @@ impl ClusterDocument {
                 at.refuse(message, "keep it once");
             }
         }
+        let is_idle = |server: &String| rates.get(&**server) == Some(&Decimal::ZERO);
         if servers.is_empty() {
             let help = "name the servers that may run it, or leave the class out";
             at.add("servers", format!("class `{name}` has no server"), help);
-        } else if servers
-            .iter()
-            .all(|s| rates.get(&**s) == Some(&Decimal::ZERO))
-        {
+        } else if servers.iter().all(is_idle) {
             let help = "give one of its servers a rate > 0, or name another server";
             let message = format!("class `{name}` may only run where the rate is 0");
             at.add("servers", message, help);
@@ -149,10 +140,8 @@ impl ClusterDocument {
         let (servers, classes) = match &self.assignment {
             Some(AssignmentRecord { random, .. }) => {
                 let (names, rate) = ((1..=random.servers).map(|n| n.to_string()), random.rate);
-                (
-                    names.map(|name| Server { name, rate }).collect(),
-                    Vec::new(),
-                )
+                let servers = names.map(|name| Server { name, rate });
+                (servers.collect(), Vec::new())
             }
             None => (self.servers.clone(), self.classes_on(&mut warnings)),
         };
@@ -197,10 +186,8 @@ impl ClusterDocument {
                 arrival_rate: class.arrival_rate,
             });
         }
-        let unused = servers
-            .iter()
-            .enumerate()
-            .filter(|(s, _)| !used.contains(s));
+        let unused = servers.iter().enumerate();
+        let unused = unused.filter(|(s, _)| !used.contains(s));
         warnings.extend(unused.map(|(s, Server { name, rate })| {
             let message = if *rate > Decimal::ZERO {
                 format!("no class may use server `{name}`")

@@ -41,10 +41,8 @@ fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
         (length, *rent)
     });
     let intervals: Vec<(f64, f64)> = intervals.collect();
-    let earned = intervals
-        .iter()
-        .map(|(length, rent)| pool.servers() * rent * length);
-    let mut least = -earned.sum::<f64>();
+    let earned = |(length, rent): &(f64, f64)| pool.servers() * rent * length;
+    let mut least = -intervals.iter().map(earned).sum::<f64>();
     for (i, job) in pool.jobs().iter().enumerate() {
         let curve = pool.curve(i);
         let alone = Alone {
@@ -98,9 +96,8 @@ impl Alone<'_> {
                 (low, high) = (high, 4.0 * high);
             }
         }
-        root(low, high, |price| {
-            self.done(price, intervals) - self.job.size
-        })
+        let more = |price: f64| self.done(price, intervals) - self.job.size;
+        root(low, high, more)
     }
 
     /// Returns the price at which a unit of time is worth what it costs.

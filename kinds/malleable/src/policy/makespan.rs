@@ -13,10 +13,9 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs = jobs.map(|(i, job)| (job.size, pool.curve(i)));
     let (until, servers) = all_at_once(&jobs.collect::<Vec<_>>(), pool.servers());
     let whole = pool.record().whole_servers;
-    let phases = if whole && servers.iter().any(|k| k.fract() != 0.0) {
-        in_turns(&servers, until)
-    } else {
-        vec![Phase { until, servers }]
+    let phases = match whole && servers.iter().any(|k| k.fract() != 0.0) {
+        true => in_turns(&servers, until),
+        false => vec![Phase { until, servers }],
     };
     (until, Rule::Phases(phases))
 }
@@ -43,10 +42,9 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     for turn in 0..TURNS {
         let part = above / (above - below);
         let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
-        let guess = if chord {
-            early * ((late / early).ln() * part).exp()
-        } else {
-            early + (late - early) / 2.0
+        let guess = match chord {
+            true => early * ((late / early).ln() * part).exp(),
+            false => early + (late - early) / 2.0,
         };
         if guess <= early || guess >= late {
             if chord { continue } else { break }

@@ -121,10 +121,9 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let in_order = if alike {
-            self.alike(jobs, servers, known)
-        } else {
-            self.different(jobs, &order, servers)
+        let in_order = match alike {
+            true => self.alike(jobs, servers, known),
+            false => self.different(jobs, &order, servers),
         };
         by_job(jobs.len(), &order, &in_order)
     }

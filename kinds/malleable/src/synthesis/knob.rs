@@ -66,11 +66,9 @@ pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
                 found = (knob, cost);
             }
         }
-        let is_right = costs[0] > costs[1];
-        (low, high) = if is_right {
-            (inner[0], high)
-        } else {
-            (low, inner[1])
+        (low, high) = match costs[0] > costs[1] {
+            true => (inner[0], high),
+            false => (low, inner[1]),
         };
     }
     rule.at(found.0)

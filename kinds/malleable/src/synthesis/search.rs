@@ -78,10 +78,8 @@ impl Tries<'_> {
     /// Returns the plan at the prices of an order, the last job first.
     fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
         let pool = self.pool;
-        let own = order
-            .iter()
-            .map(|&i| (pool.curve(i), pool.jobs()[i].weight));
-        let (curves, weights): (Vec<&Curve>, Vec<f64>) = own.unzip();
+        let own = |&i: &usize| (pool.curve(i), pool.jobs()[i].weight);
+        let (curves, weights): (Vec<&Curve>, Vec<f64>) = order.iter().map(own).unzip();
         let prices = prices(&curves, &weights, pool.servers());
         let (better, ends) = self.price(&by_job(order.len(), order, &prices));
         if better {

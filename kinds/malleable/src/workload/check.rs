@@ -44,16 +44,12 @@ impl PoolDocument {
             return Err(faults);
         }
         if let Some(size) = self.arrivals.as_ref().and_then(|own| own.size.clone()) {
-            let curve = curves.pop().expect("arrivals have a speedup");
-            let record = self;
-            return Ok((
-                Workload::Stream(Stream {
-                    record,
-                    size,
-                    curve,
-                }),
-                warnings,
-            ));
+            let stream = Stream {
+                curve: curves.pop().expect("arrivals have a speedup"),
+                record: self,
+                size,
+            };
+            return Ok((Workload::Stream(stream), warnings));
         }
         let pool = Pool {
             record: self,
@@ -100,11 +96,8 @@ impl PoolDocument {
         let servers = self.servers.value();
         if self.whole_servers && servers.fract() != 0.0 {
             let message = format!("jobs hold whole servers, but there are {servers}");
-            at.add(
-                "servers",
-                message,
-                "write a whole number, or leave `whole_servers` out",
-            );
+            let help = "write a whole number, or leave `whole_servers` out";
+            at.add("servers", message, help);
         }
         self.check_cap(self.cap, at);
     }
@@ -113,11 +106,8 @@ impl PoolDocument {
         let help = "write the most servers that a job can use, or leave it out";
         at.positive("cap", cap, help);
         if let Some(cap) = cap.filter(|cap| self.whole_servers && cap.value().fract() != 0.0) {
-            at.add(
-                "cap",
-                format!("jobs hold whole servers, but the cap is {cap}"),
-                help,
-            );
+            let message = format!("jobs hold whole servers, but the cap is {cap}");
+            at.add("cap", message, help);
         }
     }
 
@@ -125,11 +115,8 @@ impl PoolDocument {
         at.names("jobs", "job", self.jobs.iter().map(|job| &job.name));
         for (i, job) in self.jobs.iter().enumerate() {
             let mut at = at.entry("jobs", i);
-            at.positive(
-                "size",
-                job.size,
-                "write how long the job runs on one server",
-            );
+            let help = "write how long the job runs on one server";
+            at.positive("size", job.size, help);
             let help = "write what a unit of the job's time costs, or leave it out";
             at.positive("weight", job.weight, help);
             if job.weight.is_some() && self.objective != Objective::WeightedFlowTime {
@@ -147,11 +134,8 @@ impl PoolDocument {
         let Some(SizesRecord::Pareto { shape, count, .. }) = &self.sizes else {
             let count = self.jobs.len();
             if count > MOST_JOBS {
-                at.add(
-                    "jobs",
-                    format!("there are {count} jobs"),
-                    "plan them in parts",
-                );
+                let message = format!("there are {count} jobs");
+                at.add("jobs", message, "plan them in parts");
             }
             return;
         };
@@ -214,11 +198,8 @@ impl PoolDocument {
             at.add("objective", message, help);
         }
         let mut at = at.below("arrivals");
-        at.positive(
-            "rate",
-            arrivals.rate,
-            "write how many jobs arrive in a unit of time",
-        );
+        let help = "write how many jobs arrive in a unit of time";
+        at.positive("rate", arrivals.rate, help);
         if let Some(size) = &arrivals.size {
             let own = ("work", SENSIBLE);
             size.check(Part::Size, "the workload", own, &mut at.below("size"));
@@ -316,11 +297,8 @@ impl PoolDocument {
 /// Adds the fault of a speedup, unless the speedup is only missing because it could not be read.
 fn refuse(fault: Fault, at: &mut FaultsAt<'_>) {
     let steps = fault.place.steps();
-    if !at
-        .all()
-        .iter()
-        .any(|own| own.place.steps().starts_with(steps))
-    {
+    let mut all = at.all().iter();
+    if !all.any(|own| own.place.steps().starts_with(steps)) {
         at.extend([fault]);
     }
 }

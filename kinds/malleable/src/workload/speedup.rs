@@ -103,10 +103,11 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
                 continue;
             }
         };
-        let help = if k == 0.0 {
-            "leave the point out: every table starts at [0, 0]"
-        } else {
-            "sort the points by servers; speedups may not fall (leave out what is slower than fewer servers)"
+        let help = match k {
+            0.0 => "leave the point out: every table starts at [0, 0]",
+            _ => {
+                "sort the points by servers; speedups may not fall (leave out what is slower than fewer servers)"
+            }
         };
         return Err(Fault::new(place!(i), message, help));
     }
@@ -184,11 +185,8 @@ impl Speedup {
                 let slopes = corners.windows(2).map(|c| slope(c[0], c[1]));
                 let above = slopes.clone().take_while(|slope| *slope > y).count();
                 let least = slopes.take_while(|slope| *slope >= y).count();
-                let most = if y > 0.0 {
-                    corners[least].0
-                } else {
-                    f64::INFINITY
-                };
+                let last = corners[least].0;
+                let most = if y > 0.0 { last } else { f64::INFINITY };
                 (corners[above].0, most)
             }
         }
@@ -345,10 +343,9 @@ impl Curve {
 
     /// Returns `s'(0)`, what the first server is worth.
     pub fn first_slope(&self) -> f64 {
-        if self.whole {
-            self.speedup.at(1.0)
-        } else {
-            self.speedup.slope(0.0)
+        match self.whole {
+            true => self.speedup.at(1.0),
+            false => self.speedup.slope(0.0),
         }
     }
 }

@@ -58,8 +58,7 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
         let message = "the workload's `policy` gives other parameters, expected these";
         findings.add("dispatch", message);
     }
-    let usual = campaign.horizon() / 60.0;
-    let refresh = own.refresh.map_or(usual, |time| time.value());
+    let refresh = campaign.refresh();
     for (key, found, expected) in [
         ("refresh", policy.refresh, refresh),
         ("tick", policy.tick, refresh / 24.0),

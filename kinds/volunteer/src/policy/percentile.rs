@@ -11,12 +11,9 @@ const LONG: u32 = 10;
 /// result has 0, and a larger turnaround than all that have one.
 pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
-    let time = |pair: &History| {
-        if pair.known {
-            pair.turnaround
-        } else {
-            f64::INFINITY
-        }
+    let time = |pair: &History| match pair.known {
+        true => pair.turnaround,
+        false => f64::INFINITY,
     };
     let mut times: Vec<f64> = pairs.iter().map(time).collect();
     let mut rows: Vec<u32> = pairs.iter().map(|pair| pair.valid).collect();
@@ -83,9 +80,7 @@ impl History {
 
     /// Returns what a new version inherits; inheriting it once more changes nothing.
     pub fn copied(self) -> Self {
-        History {
-            results: self.results.min(MOST_COPIED),
-            ..self
-        }
+        let results = self.results.min(MOST_COPIED);
+        History { results, ..self }
     }
 }

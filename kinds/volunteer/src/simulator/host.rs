@@ -81,9 +81,8 @@ impl Pool {
 
     /// Returns the job that ends first, and how long it still runs.
     fn next_end(&self) -> Option<(usize, f64)> {
-        let running = self.tasks[..self.running()].iter().enumerate();
-        let first = running.min_by(|a, b| a.1.left.total_cmp(&b.1.left));
-        first.map(|(n, task)| (n, task.left))
+        let running = self.tasks[..self.running()].iter().map(|task| task.left);
+        running.enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// Chooses the order: that of arrival, unless by it a job would miss its deadline. Returns how many jobs are stopped that

@@ -79,10 +79,10 @@ impl Measures {
         let afap = || of(Quality::Afap);
         let streams = || of(Quality::Throughput);
         let ends = || afap().map(|own| own.makespan.unwrap_or(f64::INFINITY));
+        let dated = || batches.clone().filter(|own| own.jobs.is_some());
         let per_job = |count: fn(&BatchResult) -> u64| {
-            let own = batches.clone().filter(|own| own.jobs.is_some());
-            let jobs: u32 = own.clone().filter_map(|own| own.jobs).sum();
-            (jobs > 0).then(|| own.map(count).sum::<u64>() as f64 / f64::from(jobs))
+            let jobs: u32 = dated().filter_map(|own| own.jobs).sum();
+            (jobs > 0).then(|| dated().map(count).sum::<u64>() as f64 / f64::from(jobs))
         };
         let value = match quantity {
             Quantity::MedianMakespan => median(ends().collect()),
@@ -116,10 +116,7 @@ impl Measures {
             Quantity::Tight => per_job(|own| own.tight),
             Quantity::Stopped => Some(self.stopped as f64 / self.horizon),
             Quantity::Delay => self.delay(),
-            Quantity::Waited => {
-                let own = batches.clone().filter(|own| own.jobs.is_some());
-                own.map(|own| own.waited).reduce(f64::max)
-            }
+            Quantity::Waited => dated().map(|own| own.waited).reduce(f64::max),
             Quantity::Makespan | Quantity::Capacity => None,
         };
         value.filter(|value| value.is_finite())

@@ -56,10 +56,8 @@ impl Engine<'_> {
             let of_fast = users.iter().filter(|host| self.fast[**host as usize]);
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
             let state = &mut self.batches[b];
-            let Some(jobs) = batch
-                .jobs
-                .filter(|_| state.left > 0 && state.result.sent > 0)
-            else {
+            let is_underway = state.left > 0 && state.result.sent > 0;
+            let Some(jobs) = batch.jobs.filter(|_| is_underway) else {
                 continue;
             };
             let done = f64::from(state.result.done);

@@ -54,11 +54,9 @@ pub(super) fn search(
 fn between(value: f64, all: impl Iterator<Item = f64> + Clone, most: f64) -> Vec<f64> {
     let below = all.clone().filter(|other| *other < value);
     let above = all.filter(|other| *other > value).reduce(f64::min);
-    let neighbours = below
-        .reduce(f64::max)
-        .into_iter()
-        .chain([above.unwrap_or(most)]);
-    neighbours.map(|other| value.midpoint(other)).collect()
+    let neighbours = [below.reduce(f64::max), above.or(Some(most))].into_iter();
+    let between = neighbours.flatten().map(|other| value.midpoint(other));
+    between.collect()
 }
 
 struct Search<'a> {
@@ -132,10 +130,10 @@ impl Search<'_> {
 
     /// Tries a rule, if it was not tried before and events are left.
     fn measure(&mut self, rule: Dispatch) -> Result<(), NoPolicy> {
-        let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
         if self.trials.iter().any(|trial| trial.rule == rule) {
             return Ok(());
         }
+        let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
         if spent >= self.options.events && !self.trials.is_empty() {
             self.cut = true;
             return Ok(());

@@ -60,8 +60,7 @@ impl Trial {
 
     /// Returns whether it is surely better in something, and not surely worse in anything.
     fn beats(&self, other: &Trial) -> bool {
-        let differences = self.less(other);
-        let signs: Vec<i8> = differences.iter().map(|own| sign(own)).collect();
+        let signs: Vec<i8> = self.less(other).iter().map(|own| sign(own)).collect();
         signs.contains(&-1) && !signs.contains(&1)
     }
 }
@@ -157,9 +156,8 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
 /// Returns a number of one rule over that of another, on the same campaigns.
 pub fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
     let pairs = one.campaigns.iter().zip(&other.campaigns);
-    let ratios = pairs.map(|(a, b)| {
+    estimate(pairs.map(|(a, b)| {
         let (a, b) = (a.value(quantity)?, b.value(quantity)?);
         (b > 0.0).then(|| a / b)
-    });
-    estimate(ratios)
+    }))
 }

@@ -119,14 +119,13 @@ impl Campaign {
         let able = |own: &&HostsRecord| self.usable(&application).any(|(hosts, ..)| hosts == *own);
         let able = self.record.hosts.iter().filter(able);
         let able: u64 = able.map(|hosts| u64::from(hosts.count)).sum();
-        for (is_never, why) in [
+        let reasons = [
             (rate.most <= 0.0, NO_PROCESSOR),
             (able < u64::from(self.quorum(batch.application)), TOO_FEW),
             (rate.usual <= 0.0, ALL_WRONG),
-        ] {
-            if is_never {
-                return Some(Shortage::Never { batch: name(), why });
-            }
+        ];
+        if let Some((_, why)) = reasons.into_iter().find(|(is_never, _)| *is_never) {
+            return Some(Shortage::Never { batch: name(), why });
         }
         let (work, mean) = (self.work(batch), batch.size.mean());
         let least = batch.size.least().value();

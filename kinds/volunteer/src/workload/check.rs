@@ -37,6 +37,7 @@ const PAIRS: &str =
 const PERCENTAGE: &str = "a percentage from 0 to 100: 0 is every host, 90 the best tenth";
 const QUANTILE: &str =
     "a fraction between 0 and 1: write .8 for when 80 % of the results are there";
+const SMALLER: &str = "describe larger jobs, each of several, smaller buffers, or fewer hosts";
 const REFRESH: &str = "1e-5 of the horizon at least: a sixtieth is the default";
 
 /// Checks that a list has an entry, and that all have names of their own.
@@ -83,20 +84,15 @@ impl CampaignDocument {
             }
         }
         campaign.check_work(&mut at);
-        if faults.is_empty() {
-            Ok(campaign)
-        } else {
-            Err(faults)
+        match faults.is_empty() {
+            true => Ok(campaign),
+            false => Err(faults),
         }
     }
 
     fn check_hosts(&self, at: &mut FaultsAt<'_>) {
-        check_list(
-            "hosts",
-            "group of hosts",
-            self.hosts.iter().map(|own| &own.name),
-            at,
-        );
+        let names = self.hosts.iter().map(|own| &own.name);
+        check_list("hosts", "group of hosts", names, at);
         let count: f64 = self.hosts.iter().map(|own| f64::from(own.count)).sum();
         at.number("hosts", count, 0.0..=1e5, HOSTS);
         for (i, hosts) in self.hosts.iter().enumerate() {
@@ -154,12 +150,8 @@ impl CampaignDocument {
         let Some(law) = law.filter(|law| none.as_ref() != Some(law)) else {
             return;
         };
-        law.check(
-            Part::Other(what),
-            owner,
-            (&unit, SENSIBLE),
-            &mut at.below(key),
-        );
+        let unit = (&*unit, SENSIBLE);
+        law.check(Part::Other(what), owner, unit, &mut at.below(key));
     }
 
     fn check_applications(&self, at: &mut FaultsAt<'_>) {
@@ -176,12 +168,8 @@ impl CampaignDocument {
                 let help = "list one, as in `versions: [{name: v1, processor: cpu}]`";
                 at.add("versions", format!("`{name}` has no version"), help);
             }
-            let versions = application.versions.iter();
-            at.names(
-                "versions",
-                &format!("version of `{name}`"),
-                versions.map(|own| &own.name),
-            );
+            let names = application.versions.iter().map(|own| &own.name);
+            at.names("versions", &format!("version of `{name}`"), names);
             for (n, version) in application.versions.iter().enumerate() {
                 let mut at = at.entry("versions", n);
                 let help = "write how fast it is beside others, 1 if it is not known";
@@ -352,9 +340,7 @@ impl Campaign {
                         "a host of `{}` keeps {queued:.0} jobs of `{}` queued, all of them {all:.0}, and they do {done:.0} in the campaign",
                         hosts.name, batch.name
                     );
-                    let help =
-                        "describe larger jobs, each of several, smaller buffers, or fewer hosts";
-                    at.add("buffer", message, help);
+                    at.add("buffer", message, SMALLER);
                     return;
                 }
             }

@@ -101,9 +101,6 @@ impl RulePoint {
         let promise = promise.unwrap_or_default();
         format!("{}+{order}{estimate}{promise}", self.reservations.rule())
     }
-}
-
-impl RulePoint {
     /// Returns the rule as a policy of one's own.
     ///
     /// # Errors

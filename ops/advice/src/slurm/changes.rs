@@ -129,8 +129,9 @@ fn order(
     }
 }
 
-fn largest(weights: &[f64]) -> f64 {
-    weights.iter().copied().fold(0.0, f64::max)
+/// Returns the largest of numbers ≥ 0.
+pub(super) fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().copied().fold(0.0, f64::max)
 }
 
 impl Ordered {

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use changes::SiteChange;
+use changes::largest;
 use classes::classes;
 use lines::Lines;
 use twin::Setting;
@@ -390,11 +391,9 @@ impl<'a> Advising<'a> {
 
     fn gain(&self, what: String, runs: &Runs) -> Gain {
         let (own, today) = (self.judged(runs), self.judged(&self.today));
-        let is_waited = today.mean > 0.0;
-        let ratio = if is_waited {
-            own.mean / today.mean
-        } else {
-            1.0
+        let ratio = match today.mean > 0.0 {
+            true => own.mean / today.mean,
+            false => 1.0,
         };
         Gain {
             what,
@@ -471,8 +470,4 @@ impl<'a> Advising<'a> {
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len() as f64;
     values.sum::<f64>() / count
-}
-
-fn largest(waits: &[f64]) -> f64 {
-    waits.iter().copied().fold(0.0, f64::max)
 }

@@ -219,12 +219,10 @@ impl<'a> Cells<'a> {
     fn bytes(&self, i: usize) -> &'a [u8] {
         let columns = self.layout.columns;
         let start: usize = columns[..i].iter().map(|(_, _, width)| width).sum();
-        let end = if i + 1 == columns.len() {
-            self.row.len()
-        } else {
-            start + columns[i].2
-        };
-        &self.row[start..end]
+        match i + 1 == columns.len() {
+            true => &self.row[start..],
+            false => &self.row[start..start + columns[i].2],
+        }
     }
 }
 

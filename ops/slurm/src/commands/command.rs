@@ -43,6 +43,11 @@ impl Slurm {
         }
     }
 
+    /// Returns the same as text.
+    pub(super) fn told(&self, program: &str, words: &[&str]) -> Result<String, SlurmError> {
+        Ok(text(&self.ask(program, words)?))
+    }
+
     /// Runs a command to its end, whatever its exit code. One that has not ended in time is killed. What it started
     /// itself may live on and keep its output open: nobody waits for that.
     pub(super) fn run(
@@ -78,12 +83,10 @@ impl Slurm {
             .env_remove("SLURM_CLUSTERS")
             .env_remove("SLURM_BITSTR_LEN");
         // Defaults of options, such as SQUEUE_USERS, would hide jobs.
+        let starts = ["SQUEUE_", "SINFO_", "SCONTROL_"];
         for (name, _) in std::env::vars_os() {
             let own = name.to_string_lossy();
-            if ["SQUEUE_", "SINFO_", "SCONTROL_"]
-                .iter()
-                .any(|start| own.starts_with(start))
-            {
+            if starts.iter().any(|start| own.starts_with(start)) {
                 command.env_remove(&name);
             }
         }
@@ -162,8 +165,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u
         let _ = sender.send(read.map(|_| bytes));
     };
     // Without a thread the sender is dropped, which the receiver sees.
-    let _ = thread::Builder::new()
-        .name("slurm output".into())
-        .spawn(read);
+    let thread = thread::Builder::new().name("slurm output".into());
+    let _ = thread.spawn(read);
     receiver
 }

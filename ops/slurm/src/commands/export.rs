@@ -99,10 +99,8 @@ impl Slurm {
     fn answer(&self, command: &str) -> Result<Text, SlurmError> {
         let mut words = command.split_whitespace();
         let program = words.next().unwrap_or_default();
-        let bytes = self.ask(program, &words.collect::<Vec<_>>())?;
-        Ok(Text {
-            name: command.to_owned(),
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-        })
+        let text = self.told(program, &words.collect::<Vec<_>>())?;
+        let name = command.to_owned();
+        Ok(Text { name, text })
     }
 }

@@ -94,7 +94,7 @@ impl Slurm {
     /// # Errors
     /// As [`SlurmError`] has it.
     pub fn cluster(&self) -> Result<SlurmCluster, SlurmError> {
-        let text = self.show(&["show", "config"])?;
+        let text = self.told("scontrol", &["show", "config"])?;
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
             let value = pairs.find(|(name, _)| name.trim() == key);
@@ -118,7 +118,7 @@ impl Slurm {
                 "Slurm has no partition `{name}`: {text}. `sinfo -s` lists them"
             ))
         };
-        let text = match self.show(&["show", "partition", name]) {
+        let text = match self.told("scontrol", &["show", "partition", name]) {
             Err(SlurmError::Failed { text, .. }) if text.contains("not found") => {
                 return Err(missing(text.trim()));
             }
@@ -129,11 +129,5 @@ impl Slurm {
         let is_there = names.next() == Some(name);
         let unseen = || missing("`scontrol show partition` does not show it");
         is_there.then_some(()).ok_or_else(unseen)
-    }
-
-    /// Returns what `scontrol` shows, as text.
-    fn show(&self, words: &[&str]) -> Result<String, SlurmError> {
-        let bytes = self.ask("scontrol", words)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

@@ -24,8 +24,7 @@ impl Slurm {
     /// # Errors
     /// As [`SlurmError`] has it.
     pub fn present(&self) -> Result<HashSet<u32>, SlurmError> {
-        let bytes = self.ask("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = self.told("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
         let numbers = text.lines().filter_map(|line| line.trim().parse().ok());
         Ok(numbers.collect())
     }
@@ -35,19 +34,9 @@ impl Slurm {
     /// # Errors
     /// As [`SlurmError`] has it.
     pub fn starts(&self) -> Result<HashMap<JobId, i64>, SlurmError> {
-        let words = [
-            "-h",
-            "-r",
-            "-a",
-            "-p",
-            &*self.partition,
-            "-t",
-            "R,CF,CG,S",
-            "-O",
-            "JobArrayID:24,StartTime:20",
-        ];
-        let bytes = self.ask("squeue", &words)?;
-        let text = String::from_utf8_lossy(&bytes);
+        let of_partition = ["-h", "-r", "-a", "-p", &*self.partition];
+        let with_nodes = ["-t", "R,CF,CG,S", "-O", "JobArrayID:24,StartTime:20"];
+        let text = self.told("squeue", &[&of_partition[..], &with_nodes].concat())?;
         let start = |line: &str| {
             let mut cells = line.split_whitespace();
             Some((cells.next()?.parse().ok()?, instant(cells.next()?)?))
@@ -65,16 +54,12 @@ impl SlurmQueue {
     /// Returns what the running jobs that count have on each node.
     pub fn by_node(&self, counts: impl Fn(&QueueRow) -> bool) -> HashMap<String, Amounts> {
         let mut used: HashMap<String, Amounts> = HashMap::new();
-        for row in self
-            .rows
-            .iter()
-            .filter(|row| row.has_nodes() && counts(row))
-        {
+        let rows = self.rows.iter();
+        for row in rows.filter(|row| row.has_nodes() && counts(row)) {
             // A list that cannot be read is of nodes that then have more in use than rows account for.
             for node in expand(&row.node_list).unwrap_or_default() {
-                used.entry(node)
-                    .or_default()
-                    .add(&row.amounts.part(row.nodes));
+                let used = used.entry(node).or_default();
+                used.add(&row.amounts.part(row.nodes));
             }
         }
         used
@@ -85,10 +70,9 @@ impl SlurmQueue {
         let mut seen = HashSet::new();
         LAYOUT.read(bytes, |cells| {
             let row = QueueRow::read(cells)?;
-            if seen.insert(row.key.id) {
-                Ok(row)
-            } else {
-                Err(("a second row of one job".into(), Some(row.key)))
+            match seen.insert(row.key.id) {
+                true => Ok(row),
+                false => Err(("a second row of one job".into(), Some(row.key))),
             }
         })
     }
@@ -210,10 +194,7 @@ impl JobState {
 impl QueueRow {
     /// Returns whether it has nodes: configuring, running, completing or suspended.
     pub fn has_nodes(&self) -> bool {
-        matches!(
-            self.state,
-            JobState::Configuring | JobState::Running | JobState::Completing | JobState::Suspended
-        )
+        !matches!(self.state, JobState::Pending | JobState::Unknown(_))
     }
 
     /// Returns what it has or needs on each of so many nodes.
@@ -316,13 +297,10 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     let estimate = cells.read(NODES, whole::<u32>)?;
     let least: u32 = named.unwrap_or(estimate).max(1);
     let (tasks, on_each) = (number(TASKS), number(TASKS_ON_NODE));
-    let by_tasks = tasks
-        .zip(on_each)
-        .map(|(tasks, on_each)| tasks.div_ceil(on_each));
-    let nodes = by_tasks.unwrap_or(1).max(least);
-    let mut per_node = Amounts::default();
+    let (mut nodes, mut per_node) = (least, Amounts::default());
     // Of tasks on each node not all may be there.
     if let (Some(tasks), Some(on_each)) = (tasks, on_each) {
+        nodes = nodes.max(tasks.div_ceil(on_each));
         let cpus = amounts.get("cpu") * u128::from(on_each.min(tasks));
         per_node.set("cpu", cpus.div_ceil(tasks.into()));
     }
@@ -335,11 +313,8 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
         // What cannot be read has been seen as not known.
         let _ = add_gres(&mut per_node, &request, 1);
     }
-    Ok((
-        nodes,
-        number(MOST_NODES).unwrap_or(nodes).max(nodes),
-        per_node,
-    ))
+    let most = number(MOST_NODES).unwrap_or(nodes).max(nodes);
+    Ok((nodes, most, per_node))
 }
 
 /// Returns what was requested in a column, if anything was.

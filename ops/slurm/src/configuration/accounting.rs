@@ -33,10 +33,8 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
         return Err(SiteError(format!("{}: it is empty: {help}", text.name)));
     };
     // `Def QOS` and `DefaultQOS` are one.
-    let titles: Vec<String> = first
-        .split('|')
-        .map(|title| title.replace(' ', ""))
-        .collect();
+    let titles = first.split('|').map(|title| title.replace(' ', ""));
+    let titles: Vec<String> = titles.collect();
     for name in needed {
         if !titles.iter().any(|title| title.eq_ignore_ascii_case(name)) {
             let expected = format!("names of columns with {name}: {help}");
@@ -85,12 +83,9 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, Site
 
 /// Removes the limits that Slurm does not enforce, and names limits on resources that the replay does not count.
 pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
-    let word = options
-        .text(&["AccountingStorageEnforce"])
-        .unwrap_or("not set");
-    let kind = options
-        .text(&["AccountingStorageType"])
-        .unwrap_or("slurmdbd");
+    let storage = |key: &str| options.text(&[&format!("AccountingStorage{key}")]);
+    let word = storage("Enforce").unwrap_or("not set");
+    let kind = storage("Type").unwrap_or("slurmdbd");
     // Other words enforce that jobs have associations, QOS or keys (`_validate_accounting_storage_enforce`).
     let enforces = |word: &str| ["limits", "2", "safe", "all"].contains(&word.trim());
     let has_slurmdbd = kind.to_ascii_lowercase().ends_with("slurmdbd");
@@ -113,13 +108,12 @@ pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
         }
     }
     if dropped > 0 {
-        let mut setting = format!("AccountingStorageType is {kind}");
-        if has_slurmdbd {
-            setting =
-                format!("AccountingStorageEnforce is {word}, without `limits`, `safe` or `all`");
-        }
+        let setting = match has_slurmdbd {
+            true => format!("Enforce is {word}, without `limits`, `safe` or `all`"),
+            false => format!("Type is {kind}"),
+        };
         site.assumed.push(format!(
-            "{setting}: as in Slurm, the limits of QOS and accounts are ignored ({dropped} found)"
+            "AccountingStorage{setting}: as in Slurm, the limits of QOS and accounts are ignored ({dropped} found)"
         ));
     } else if !uncounted.is_empty() {
         let names = uncounted.iter().join(", ");
@@ -163,9 +157,8 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
     let read = |row: Record| {
         note_columns(&mut left, &row, QOS_LEFT);
         let flags: Vec<String> = words(row.text(&["Flags"])).map(str::to_owned).collect();
-        let unknown = flags
-            .iter()
-            .filter(|flag| !is_one_of(flag, FLAGS.split(' ')));
+        let is_unknown = |flag: &&String| !is_one_of(flag, FLAGS.split(' '));
+        let unknown = flags.iter().filter(is_unknown);
         unknown.for_each(|flag| note(&mut left, format!("flag {flag}")));
         Ok(Qos {
             name: row.text(&["Name"]).unwrap_or_default().to_owned(),
@@ -175,10 +168,8 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
         })
     };
     let help = "give what `sacctmgr -P show qos` prints";
-    let qos = rows(text, &["Name", "Priority"], help)?
-        .into_iter()
-        .map(read)
-        .collect();
+    let rows = rows(text, &["Name", "Priority"], help)?;
+    let qos = rows.into_iter().map(read).collect();
     tell(&left, &text.name, remarks);
     qos
 }
@@ -204,15 +195,14 @@ pub(super) fn associations(
     // The accounts above the row: how far right they stand, and their names.
     let mut above: Vec<(usize, String)> = Vec::new();
     for row in rows {
-        let other = row
-            .text(&["Cluster"])
-            .filter(|own| !cluster.is_empty() && *own != cluster);
+        let other = row.text(&["Cluster"]).filter(|own| *own != cluster);
+        let is_other = other.is_some() && !cluster.is_empty();
         let Some(cell) = row.pair(&["Account"]) else {
             continue;
         };
-        if other.is_some() || row.pair(&["Partition"]).is_some() {
+        if is_other || row.pair(&["Partition"]).is_some() {
             let kinds = ["rows of one partition", "rows of other clusters"];
-            note(&mut left, kinds[usize::from(other.is_some())]);
+            note(&mut left, kinds[usize::from(is_other)]);
             continue;
         }
         note_columns(&mut left, &row, ASSOCIATIONS_LEFT);
@@ -229,11 +219,8 @@ pub(super) fn associations(
         found.push((own, cell.place.clone()));
     }
     if !is_tree && !found.is_empty() {
-        let why = "it tells no parents of accounts: all are taken to be below root";
-        remarks.push(format!(
-            "{}: {why}. Write `sacctmgr -P show assoc tree`",
-            text.name
-        ));
+        let why = "it tells no parents of accounts: all are taken to be below root. Write `sacctmgr -P show assoc tree`";
+        remarks.push(format!("{}: {why}", text.name));
     }
     if !has_shares && !found.is_empty() {
         let why = "it has no column Share, so that all accounts and users have one share each";

@@ -181,10 +181,8 @@ pub(super) fn shown(text: &Text, start: &str) -> Vec<Record> {
         let Some(Record(pairs)) = records.last_mut() else {
             continue;
         };
-        let words = line
-            .split_whitespace()
-            .filter_map(|word| word.split_once('='));
-        for (key, value) in words {
+        let words = line.split_whitespace();
+        for (key, value) in words.filter_map(|word| word.split_once('=')) {
             if pairs.iter().all(|pair| pair.key != key) {
                 pairs.push(Pair::new(key, value, &Place::new(&file, number)));
             }
@@ -208,22 +206,17 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     let per_core = if cores >= cpus { 1 } else { threads };
     let cores_kept = number(&["CoreSpecCount"], 0)?.saturating_mul(per_core);
     let kept = listed.unwrap_or(cores_kept);
-    let gres = record.read(
-        &["Gres"],
-        "generic resources such as gpu:a100:4(S:0-1)",
-        gres_of_node,
-    )?;
+    let expected = "generic resources such as gpu:a100:4(S:0-1)";
+    let gres = record.read(&["Gres"], expected, gres_of_node)?;
     let text = record.text(&["Gres"]).unwrap_or_default();
     let gres = gres.unwrap_or_default().0.into_iter();
     let gres = gres.map(|(name, count)| (name.replacen("gres/", "", 1), count as u64));
     let mut gres = Vec::from_iter(gres);
     gres.sort_by_key(|(name, _)| text.find(name.as_str()));
     let memory = number(&["RealMemory"], 1)?.saturating_sub(number(&["MemSpecLimit"], 0)?);
+    let cpus = number(&["CPUEfctv"], cpus.saturating_sub(kept))?;
     let mut has = Tres::default();
-    has.set(
-        "cpu",
-        Some(number(&["CPUEfctv"], cpus.saturating_sub(kept))?),
-    );
+    has.set("cpu", Some(cpus));
     has.set("mem", Some(memory));
     for (name, count) in gres {
         // Accounting does not distinguish the case of types.

@@ -230,7 +230,6 @@ pub(super) fn others(options: &Record, is_shown: bool, site: &mut SlurmSite) {
 }
 
 fn remark(pair: &Pair, what: &str) -> String {
-    pair.place
-        .wrong(format!("{}: {what}", short(&pair.key)))
-        .to_string()
+    let what = format!("{}: {what}", short(&pair.key));
+    pair.place.wrong(what).to_string()
 }

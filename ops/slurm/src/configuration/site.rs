@@ -189,14 +189,10 @@ pub mod factor {
     pub const AGE: usize = 0;
     /// The usage of the account and the user compared with their shares.
     pub const FAIR_SHARE: usize = 1;
-    /// A job's size.
-    pub const JOB_SIZE: usize = 2;
     /// The partition.
     pub const PARTITION: usize = 3;
     /// The quality of service.
     pub const QOS: usize = 4;
-    /// The association's own priority.
-    pub const ASSOC: usize = 5;
 
     /// The names of the factors in slurm.conf, behind `PriorityWeight`.
     pub const NAMES: [&str; 6] = ["Age", "Fairshare", "JobSize", "Partition", "QOS", "Assoc"];
@@ -294,12 +290,10 @@ impl Association {
 impl SlurmSite {
     /// Reports an assumption, with which answers begin if `is_first`.
     pub(super) fn tell(&mut self, is_first: bool, what: String) {
-        if is_first {
-            &mut self.assumed
-        } else {
-            &mut self.remarks
+        match is_first {
+            true => self.assumed.push(what),
+            false => self.remarks.push(what),
         }
-        .push(what);
     }
 
     /// Returns the partition of this name.

@@ -40,9 +40,8 @@ impl Conf {
         }
         let mut conf = Conf::default();
         let marks = ["Configuration data as of", "BOOT_TIME", "SLURM_VERSION"];
-        conf.is_shown = text
-            .lines()
-            .any(|line| marks.iter().any(|mark| line.starts_with(mark)));
+        let is_marked = |line: &str| marks.iter().any(|mark| line.starts_with(mark));
+        conf.is_shown = text.lines().any(is_marked);
         if conf.is_shown {
             conf.show(name, text);
         } else {
@@ -62,9 +61,8 @@ impl Conf {
             }
             if let Some((key, value)) = line.split_once('=') {
                 let place = Place::new(&file, number);
-                self.options
-                    .0
-                    .push(Pair::new(key.trim(), value.trim(), &place));
+                let pair = Pair::new(key.trim(), value.trim(), &place);
+                self.options.0.push(pair);
             }
         }
     }

@@ -57,6 +57,9 @@ struct Site {
 impl Site {
     fn of(order: &SlurmOrder, partitions: &str) -> Self {
         let counted = &order.counted;
+        let left_out = counted.left_out.iter();
+        let left_out = left_out.filter(|name| !name.to_lowercase().starts_with("mem"));
+        let left_out = left_out.map(|name| format!(", {}", name.replace(char::is_control, " ")));
         Site {
             partitions: partitions.to_owned(),
             first: partitions.split(',').take(1).collect(),
@@ -65,12 +68,7 @@ impl Site {
             cpu: plain(counted.cpu),
             gpu: plain(counted.gpu.unwrap_or(0.0)),
             gpu_is_unknown: counted.gpu.is_none() && order.priority.share != 0.0,
-            left_out: counted
-                .left_out
-                .iter()
-                .filter(|name| !name.to_lowercase().starts_with("mem"))
-                .map(|name| format!(", {}", name.replace(char::is_control, " ")))
-                .collect(),
+            left_out: left_out.collect(),
         }
     }
 }

@@ -53,10 +53,9 @@ impl PriorityLevels {
 
     /// Returns what a wait \[s\] is worth.
     pub fn of_wait(&self, waited: f64) -> f64 {
-        if self.wait > 0.0 {
-            self.wait * (1.0 + waited / self.offset).log10()
-        } else {
-            0.0
+        match self.wait > 0.0 {
+            true => self.wait * (1.0 + waited / self.offset).log10(),
+            false => 0.0,
         }
     }
 

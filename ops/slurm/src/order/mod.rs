@@ -115,10 +115,9 @@ impl SlurmOrder {
                 "the policy counts time in `{unit}`, and Slurm in seconds: make it from a workload in s, min, h or d"
             ));
         };
-        let counted = if order.priority.share == 0.0 {
-            Counted::CPUS
-        } else {
-            Counted::of(fleet)?
+        let counted = match order.priority.share == 0.0 {
+            true => Counted::CPUS,
+            false => Counted::of(fleet)?,
         };
         Ok(SlurmOrder {
             priority: Priority {
@@ -137,12 +136,8 @@ impl SlurmOrder {
     /// Which word is none, and what it can be; or why Slurm cannot follow it.
     pub fn named(text: &str) -> Option<Result<Self, String>> {
         let is_order = Priority::NAMED.iter().any(|(name, _)| *name == text);
-        let words = if is_order {
-            format!("easy+{text}")
-        } else {
-            text.to_owned()
-        };
-        let choices = match Backfilling::parse(&words)? {
+        let rule = if is_order { "easy+" } else { "" };
+        let choices = match Backfilling::parse(&format!("{rule}{text}"))? {
             Ok(choices) => choices,
             Err(why) => return Some(Err(why)),
         };

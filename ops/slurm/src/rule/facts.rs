@@ -44,11 +44,8 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
         let several = if jobs.len() > 1 { &*several } else { "" };
         Some(format!("{limit}: line {line} ({what}){several}"))
     };
-    let mut named = above
-        .iter()
-        .filter_map(describe)
-        .take(MOST_LIMITS)
-        .join("; ");
+    let mut limits = above.iter().filter_map(describe).take(MOST_LIMITS);
+    let mut named = limits.join("; ");
     if above.len() > MOST_LIMITS {
         named += &format!("; and {} more limits", above.len() - MOST_LIMITS);
     }
@@ -87,11 +84,8 @@ fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>>
         let (kind, p) = (job.kind as usize, facts.partition as usize);
         let passed = log.account.passed_limits.get(&job.line);
         let known = passed.map_or(job.promised, |limit| *limit as f64) / minute;
-        let limit = if known.is_finite() {
-            known
-        } else {
-            job.size / minute - OVERRUN
-        };
+        let ran = job.size / minute - OVERRUN;
+        let limit = if known.is_finite() { known } else { ran };
         let exceeded = match holds(site, &capacities, p, log, kind) {
             true => limits.never(kind, limit, &facts),
             false => Some("the nodes of each partition".into()),
@@ -169,10 +163,8 @@ fn equal_shares(log: &Log) -> Vec<Association> {
     let names = |job: &ReplayJob| {
         let class = classes.get(job.class as usize);
         let user = log.account.users.get(&job.user);
-        (
-            class.map_or("", |own| &*own.account),
-            user.map_or("", |own| &**own),
-        )
+        let account = class.map_or("", |own| &*own.account);
+        (account, user.map_or("", |own| &**own))
     };
     let pairs: BTreeSet<(&str, &str)> = log.jobs.iter().map(names).collect();
     let accounts = pairs.iter().map(|own| own.0).dedup();
@@ -249,13 +241,9 @@ impl<'a> Places<'a> {
     fn new(site: &'a SlurmSite) -> Self {
         let associations = site.associations.iter();
         let names = associations.map(|own| (&*own.account, own.user.as_deref().unwrap_or("")));
+        let partitions = site.partitions.iter().map(|own| &*own.name);
         Places {
-            partitions: site
-                .partitions
-                .iter()
-                .map(|own| &*own.name)
-                .zip(0..)
-                .collect(),
+            partitions: partitions.zip(0..).collect(),
             qos: site.qos.iter().map(|own| &*own.name).zip(0..).collect(),
             associations: names.zip(0..).collect(),
             default: site.default_partition().map_or(0, |n| n as u32),

@@ -63,12 +63,11 @@ impl Limits {
         };
         let qos_of = |name: &String| site.qos.iter().position(|own| own.name == *name);
         let partitions = site.partitions.iter();
+        let of_partition = partitions.map(|own| own.qos.as_ref().and_then(qos_of));
         Limits {
             running: HashMap::new(),
             parents: Association::parents(&site.associations),
-            of_partition: partitions
-                .map(|own| own.qos.as_ref().and_then(qos_of))
-                .collect(),
+            of_partition: of_partition.collect(),
             types: types.map(|own| amounts(own.0.as_ref(), own.1)).collect(),
             names: names.into_iter().map(str::to_owned).collect(),
             site: Arc::clone(site),
@@ -182,31 +181,22 @@ impl Limits {
         let nodes = self.types[i][NODES];
         let own = &site.partitions[facts.partition as usize];
         let most = own.max_nodes.map_or(f64::INFINITY, |most| most as f64);
-        let longest = own
-            .max_time
-            .map_or(f64::INFINITY, |longest| longest / MINUTE);
+        let longest = own.max_time.unwrap_or(f64::INFINITY) / MINUTE;
         let qos = facts.qos.map(|n| &site.qos[n as usize]);
-        for (is_over, flag, setting) in [
-            (own.state != "UP", "", format_args!("State={}", own.state)),
-            (
-                nodes > most,
-                "PartitionMaxNodes",
-                format_args!("MaxNodes={most}"),
-            ),
-            (
-                nodes < own.min_nodes as f64,
-                "PartitionMinNodes",
-                format_args!("MinNodes={}", own.min_nodes),
-            ),
-            (
-                minutes > longest + TOLERANCE,
-                "PartitionTimeLimit",
-                format_args!("MaxTime={longest} min"),
-            ),
-        ] {
-            if is_over && !qos.is_some_and(|qos| qos.has(flag)) {
-                return Some(format!("{setting} of partition {}", own.name));
-            }
+        let passes = |flag: &str| qos.is_some_and(|qos| qos.has(flag));
+        let setting = if own.state != "UP" {
+            Some(format!("State={}", own.state))
+        } else if nodes > most && !passes("PartitionMaxNodes") {
+            Some(format!("MaxNodes={most}"))
+        } else if nodes < own.min_nodes as f64 && !passes("PartitionMinNodes") {
+            Some(format!("MinNodes={}", own.min_nodes))
+        } else if minutes > longest + TOLERANCE && !passes("PartitionTimeLimit") {
+            Some(format!("MaxTime={longest} min"))
+        } else {
+            None
+        };
+        if let Some(setting) = setting {
+            return Some(format!("{setting} of partition {}", own.name));
         }
         let (n, scope, resource, most) = self.exceeded(&self.types[i], Some(minutes), facts)?;
         let (columns, owner) = match site.qos.get(n) {

@@ -153,14 +153,13 @@ impl SlurmPolicy {
             |job: &JobType| -> Vec<f64> { job.demand().iter().map(|own| own.value()).collect() };
         let types = fleet.types().iter();
         let types = types.map(|job| (demand(job), job.nodes()));
+        let unit = seconds_in(fleet.time_unit()).unwrap_or(1.0);
         SlurmPolicy {
             members: site.partitions.iter().map(members).collect(),
             nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
             limits: Limits::new(&site, names, types),
             factors: Factors::new(&site, cpus.sum(), count),
-            second: rule
-                .second
-                .unwrap_or(1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0)),
+            second: rule.second.unwrap_or(1.0 / unit),
             knows: rule.knows(fleet),
             clock: rule.clock,
             levels: rule.order.map(PriorityLevels::of),
@@ -272,48 +271,6 @@ impl SlurmPolicy {
         self.factors.used(usage, now);
     }
 
-    /// What is due at this time happens: priorities, the main scheduler, backfilling.
-    fn look(&mut self, system: &mut System) {
-        let now = self.now(system);
-        let is_due = |at: f64| at <= now + GRAIN;
-        if is_due(self.times.priorities) {
-            self.reorder(now);
-            self.times.priorities = f64::INFINITY;
-            self.times.main = now;
-            self.times.backfill = self.next_backfill(now);
-        }
-        let (mut looked, mut started) = (false, false);
-        let (is_full, is_queued) = (is_due(self.times.full), is_due(self.times.queued));
-        if is_full || is_queued || is_due(self.times.main) {
-            started |= self.main(is_full, system);
-            looked |= !self.site.scheduler.backfills;
-            self.times.main = f64::INFINITY;
-            if is_full || is_queued {
-                self.times.last_queued = now;
-                (self.times.full, self.times.queued) = (f64::INFINITY, f64::INFINITY);
-            }
-        }
-        if is_due(self.times.backfill) {
-            let has_started = self.backfill(system);
-            self.times.last_backfill = now;
-            // What it started is a change, after which it looks again.
-            self.times.backfill = if has_started {
-                self.next_backfill(now)
-            } else {
-                f64::INFINITY
-            };
-            (looked, started) = (true, started || has_started);
-        }
-        // Where nothing runs and nothing starts, nothing ever will until a job comes.
-        let is_over = looked && !started && self.times.queued == f64::INFINITY;
-        if self.waiting.is_empty() || self.running.is_empty() && is_over {
-            self.times.stop();
-        } else {
-            self.look_later(now);
-        }
-        self.plan_wake(system);
-    }
-
     /// Plans the looks that come by the clock alone.
     fn look_later(&mut self, now: f64) {
         let own = &self.site;
@@ -341,11 +298,6 @@ impl SlurmPolicy {
         let weights = &self.site.priority.weights;
         self.priority_is_a_sum()
             && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
-    }
-
-    fn plan_wake(&self, system: &mut System) {
-        let next = self.times.next();
-        system.wake_at((next - self.clock) * self.second);
     }
 
     /// When backfilling looks again, now that something has changed.
@@ -397,8 +349,45 @@ impl Policy for SlurmPolicy {
         self.times.backfill = self.times.backfill.min(self.next_backfill(now));
     }
 
+    /// What is due at this time happens: priorities, the main scheduler, backfilling.
     fn decide(&mut self, system: &mut System) {
-        self.look(system);
+        let now = self.now(system);
+        let is_due = |at: f64| at <= now + GRAIN;
+        if is_due(self.times.priorities) {
+            self.reorder(now);
+            self.times.priorities = f64::INFINITY;
+            self.times.main = now;
+            self.times.backfill = self.next_backfill(now);
+        }
+        let (mut looked, mut started) = (false, false);
+        let (is_full, is_queued) = (is_due(self.times.full), is_due(self.times.queued));
+        if is_full || is_queued || is_due(self.times.main) {
+            started |= self.main(is_full, system);
+            looked |= !self.site.scheduler.backfills;
+            self.times.main = f64::INFINITY;
+            if is_full || is_queued {
+                self.times.last_queued = now;
+                (self.times.full, self.times.queued) = (f64::INFINITY, f64::INFINITY);
+            }
+        }
+        if is_due(self.times.backfill) {
+            let has_started = self.backfill(system);
+            self.times.last_backfill = now;
+            // What it started is a change, after which it looks again.
+            self.times.backfill = match has_started {
+                true => self.next_backfill(now),
+                false => f64::INFINITY,
+            };
+            (looked, started) = (true, started || has_started);
+        }
+        // Where nothing runs and nothing starts, nothing ever will until a job comes.
+        let is_over = looked && !started && self.times.queued == f64::INFINITY;
+        if self.waiting.is_empty() || self.running.is_empty() && is_over {
+            self.times.stop();
+        } else {
+            self.look_later(now);
+        }
+        system.wake_at((self.times.next() - self.clock) * self.second);
     }
 
     /// All is seen anew: what waits, and what runs since when.
@@ -429,7 +418,7 @@ impl Policy for SlurmPolicy {
         }
         self.reorder(now);
         (self.times.main, self.times.backfill) = (now, self.next_backfill(now));
-        self.look(system);
+        self.decide(system);
     }
 
     fn ahead(&self, i: usize, job: Job) -> Option<usize> {

@@ -113,9 +113,8 @@ impl Nodes {
     pub fn cleared(&self) -> Self {
         let mut models = self.models.clone();
         for (n, running) in self.running.iter().enumerate() {
-            running
-                .iter()
-                .for_each(|own| add(&mut models.free[n], &own.3, 1.0));
+            let free = &mut models.free[n];
+            running.iter().for_each(|own| add(free, &own.3, 1.0));
         }
         Nodes::new(self.weights.clone(), self.cpu, models)
     }

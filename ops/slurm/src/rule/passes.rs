@@ -28,11 +28,8 @@ impl SlurmPolicy {
         let mut open: Vec<bool> = self.members.iter().map(|own| !own.is_clear()).collect();
         let mut blocked = FixedBitSet::with_capacity(self.nodes.len());
         let mut tested = vec![0; open.len()];
-        let depth = if whole_queue {
-            usize::MAX
-        } else {
-            scheduler.default_queue_depth as usize + 1
-        };
+        let depth = scheduler.default_queue_depth as usize + 1;
+        let depth = if whole_queue { usize::MAX } else { depth };
         for place in 0..self.waiting.len().min(depth) {
             let own = self.waiting[place];
             let p = own.facts.partition as usize;
@@ -120,7 +117,7 @@ impl SlurmPolicy {
                 self.start(place, &chosen, system);
                 tested.started += 1;
             } else if reserves && start <= now + scheduler.bf_window {
-                if plan.count() >= scheduler.bf_max_job_test as usize {
+                if plan.count >= scheduler.bf_max_job_test as usize {
                     break;
                 }
                 *reserved += 1;
@@ -142,9 +139,8 @@ impl SlurmPolicy {
             ([user, partition], scheduler.bf_max_job_user_part),
         ];
         let count = |key| tested.counts.get(key).copied().unwrap_or(0);
-        let is_tested = limits
-            .iter()
-            .all(|(key, most)| *most == 0 || count(key) < *most);
+        let mut all = limits.iter();
+        let is_tested = all.all(|(key, most)| *most == 0 || count(key) < *most);
         for (key, _) in limits {
             *tested.counts.entry(key).or_default() += u32::from(is_tested);
         }

@@ -11,7 +11,7 @@ pub(super) struct Plan {
     /// In order, each up to where the next begins.
     parts: Vec<Part>,
     /// How many were ever created: those that are merged leave no room for others.
-    count: usize,
+    pub count: usize,
     /// In whole steps of this length \[s\] reservations are made.
     resolution: f64,
 }
@@ -37,11 +37,6 @@ impl Plan {
             count: 1,
             resolution,
         }
-    }
-
-    /// How many parts were ever created.
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// Returns which of these servers are left for all of a time, and from when on others may be: the end of the first part

@@ -103,10 +103,9 @@ impl Factors {
         } else {
             let large = |part: f64| if favors_small { 1.0 - part } else { part };
             let of_nodes = large(nodes / self.nodes);
-            if cpus > 0.0 {
-                (of_nodes + large(cpus / self.cpus)) / 2.0
-            } else {
-                of_nodes
+            match cpus > 0.0 {
+                true => (of_nodes + large(cpus / self.cpus)) / 2.0,
+                false => of_nodes,
             }
         };
         factor.clamp(0.0, 1.0)

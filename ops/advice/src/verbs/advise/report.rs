@@ -132,9 +132,8 @@ fn tried(advice: &Advice) -> Section {
         "bounded slowdown [1]" => waits.slowdown,
         "longest wait [s]" => waits.longest,
     });
-    let points = rows
-        .iter()
-        .map(|own| (own.0.into(), own.1.mean, own.1.longest));
+    let points = rows.iter();
+    let points = points.map(|own| (own.0.into(), own.1.mean, own.1.longest));
     let points: Vec<_> = points.collect();
     let names = ["mean wait", "longest wait"];
     section.figures.extend(front(names, "s", &points));

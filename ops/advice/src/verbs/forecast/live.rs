@@ -13,8 +13,7 @@ use synth_multiresource::policy::Policy;
 use synth_operator::Amounts;
 use synth_slurm::commands::{Hold, JobId, NodeRow, NodeState, QueueRow, Slurm, SlurmQueue, expand};
 use synth_traces::replay::{Log, ReplayJob};
-use synth_traces::trace::Source;
-use synth_traces::trace::{self, ServerShape, Servers, Tick, TraceFormat};
+use synth_traces::trace::{self, ServerShape, Servers, Source, Tick, TraceFormat};
 use synth_verb::{VerbResult, refuse};
 
 /// A job that waits.
@@ -77,17 +76,14 @@ pub fn live(
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
     let unread = [queue.unread.note("squeue"), nodes.unread.note("sinfo")];
     let mut notes: Vec<String> = unread.into_iter().flatten().collect();
-    let has_gpus = nodes
-        .rows
-        .iter()
-        .any(|node| node.capacity.get("gres/gpu") > 0);
+    let mut rows = nodes.rows.iter();
+    let has_gpus = rows.any(|node| node.capacity.get("gres/gpu") > 0);
     let up = nodes_up(&nodes.rows, &queue, has_gpus);
     let mut names = vec!["cpu".to_owned(), "gpu".to_owned()];
     names.truncate(1 + usize::from(has_gpus));
     let decimal = |amount: &f64| Decimal::new(*amount).unwrap_or(Decimal::ZERO);
-    let capacities = up
-        .iter()
-        .map(|(_, there)| there.iter().map(decimal).collect());
+    let capacity = |own: &(String, Vec<f64>)| own.1.iter().map(decimal).collect();
+    let capacities = up.iter().map(capacity);
     let servers = Servers::new(names, ServerShape::group(capacities));
     if servers.shapes.is_empty() {
         return refuse(format!(

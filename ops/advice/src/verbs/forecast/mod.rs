@@ -15,8 +15,7 @@ use synth_multiresource::simulator::Contender;
 use synth_slurm::commands::Slurm;
 use synth_slurm::rule::SlurmRule;
 use synth_traces::replay::{Log, NoResult};
-use synth_traces::trace;
-use synth_traces::trace::Source;
+use synth_traces::trace::{self, Source};
 use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
@@ -113,11 +112,8 @@ impl Arguments {
     fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = Log::of_source(
-            &Source::named(&self.trace),
-            &self.reading.options()?,
-            listener,
-        )?;
+        let (source, reading) = (Source::named(&self.trace), self.reading.options()?);
+        let (log, file) = Log::of_source(&source, &reading, listener)?;
         let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last job"));

@@ -37,10 +37,9 @@ const FEW: usize = 300;
 fn warnings(log: &Log, scored: &Scored) -> Vec<String> {
     let mut warnings = Vec::new();
     if !log.has_limits {
-        warnings.push(
-            "The log has no limits: sizes are drawn from the sizes of jobs of the same user."
-                .to_owned(),
-        );
+        let none =
+            "The log has no limits: sizes are drawn from the sizes of jobs of the same user.";
+        warnings.push(none.to_owned());
     }
     if log.jobs.iter().all(|job| job.user == 0) {
         warnings.push("The log has no users: sizes are drawn from those of jobs with the same limit and demand, independently.".into());
@@ -97,9 +96,8 @@ fn map(map: &Map) -> Section {
     }
     for (width, row) in map.widths.iter().zip(&map.cells) {
         let waits = row.iter().flat_map(|cell| cell.waits.0[1..].iter());
-        section
-            .rows
-            .push(cells![width; waits.map(|own| Cell::from(*own))]);
+        let waits = waits.map(|own| Cell::from(*own));
+        section.rows.push(cells![width; waits]);
     }
     section
 }

@@ -35,8 +35,18 @@ pub struct Arguments {
     #[arg(long, value_name = "PART", default_value = "50%", value_parser = part)]
     past: f64,
 
-    #[command(flatten)]
-    criteria: Criteria,
+    /// What of a log is to be small
+    #[arg(long, value_enum, requires = "trace", default_value_t)]
+    minimize: JudgeObjective,
+
+    /// A promise: nobody waits longer than so many times the longest wait that the rule of today would have had on the
+    /// past, such as 1.0 [default: 4 where jobs have limits, if a rule keeps it]
+    #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
+    longest: Option<f64>,
+
+    /// The rule of today: easy, first-fit, strict, or with an order such as easy+sjf
+    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = RulePoint::parse)]
+    now: RulePoint,
 
     /// Let jobs come so fast that this is the load
     #[arg(long, value_name = "ρ", value_parser = fraction)]
@@ -58,26 +68,9 @@ pub struct Arguments {
     reading: trace::ReadArgs,
 }
 
-/// What a rule is chosen by.
-#[derive(Args, Clone)]
-pub struct Criteria {
-    /// What of a log is to be small
-    #[arg(long, value_enum, requires = "trace", default_value_t)]
-    minimize: JudgeObjective,
-
-    /// A promise: nobody waits longer than so many times the longest wait that the rule of today would have had on the
-    /// past, such as 1.0 [default: 4 where jobs have limits, if a rule keeps it]
-    #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
-    longest: Option<f64>,
-
-    /// The rule of today: easy, first-fit, strict, or with an order such as easy+sjf
-    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = RulePoint::parse)]
-    now: RulePoint,
-}
-
-impl Criteria {
+impl Arguments {
     /// Returns what a rule is chosen by on a log.
-    pub fn goal(&self, log: &Log) -> Goal {
+    fn goal(&self, log: &Log) -> Goal {
         Goal {
             objective: self.minimize,
             longest: self.longest.or_else(|| Goal::usual_promise(log)),
@@ -133,11 +126,8 @@ impl RunVerb for Arguments {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = Log::of_source(
-            &Source::named(&self.trace),
-            &self.reading.options()?,
-            listener,
-        )?;
+        let (source, reading) = (Source::named(&self.trace), self.reading.options()?);
+        let (log, file) = Log::of_source(&source, &reading, listener)?;
         let speed = match self.load {
             None => Speed::ONE,
             Some(load) => Speed::near(load / log.load())
@@ -146,7 +136,7 @@ impl RunVerb for Arguments {
         let judging = Judging {
             log: &log,
             file,
-            goal: self.criteria.goal(&log),
+            goal: self.goal(&log),
             windows: LogWindows {
                 past: self.past,
                 every: self.every,
@@ -157,7 +147,7 @@ impl RunVerb for Arguments {
         };
         let policy = self.policy.as_ref().map(|file| -> VerbResult<_> {
             listener("selecting an order on the whole log");
-            Ok((file.clone(), self.criteria.selected(&log, &interrupt)?))
+            Ok((file.clone(), self.selected(&log, &interrupt)?))
         });
         let judged = match judging.run(listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
@@ -169,7 +159,7 @@ impl RunVerb for Arguments {
         let output = VerbOutput {
             report: report::report(&log, &judged, caller.command.clone()),
             documents: Vec::from_iter(policy.transpose()?),
-            negative: windows.any(|window| self.criteria.breaks(&window.choice)),
+            negative: windows.any(|window| self.breaks(&window.choice)),
             document: document("synth-judgement", &judged)?,
             ..VerbOutput::default()
         };

@@ -130,16 +130,12 @@ fn rules(judged: &Judged) -> Section {
     });
     let replayed = judged.rules.iter().filter(|row| row.role != Role::Recorded);
     let point = |row: &Row| {
-        (
-            row.rule.clone(),
-            row.outcome.mean_wait,
-            row.outcome.longest_wait,
-        )
+        let own = &row.outcome;
+        (row.rule.clone(), own.mean_wait, own.longest_wait)
     };
     let points = replayed.map(point).collect_vec();
-    section
-        .figures
-        .extend(front(["mean wait", "longest wait"], "s", &points));
+    let names = ["mean wait", "longest wait"];
+    section.figures.extend(front(names, "s", &points));
     section.note(RULES)
 }
 

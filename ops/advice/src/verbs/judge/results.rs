@@ -161,13 +161,12 @@ impl Judging<'_> {
         });
         rows.extend(self.recorded(forward.first()));
         self.set_intervals(&mut rows, forward.first());
-        let users = self.log.jobs.iter().any(|job| job.user != 0);
         Ok(Judged {
             classes: self.classes(&rows, forward.first()),
             promise: promise(&windows, &rows[1].jobs),
             jobs: self.log.arrivals().len() as u64,
             has_limits: self.log.has_limits,
-            has_users: users,
+            has_users: self.log.jobs.iter().any(|job| job.user != 0),
             load: self.log.load() * self.windows.speed.ratio(),
             file: self.file,
             goal: self.goal,

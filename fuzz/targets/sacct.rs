@@ -14,5 +14,5 @@ fuzz_target!(|log: &[u8]| {
     let Ok(mut trace) = Trace::open(&source, &options) else {
         return;
     };
-    while let Ok(Some(_)) = trace.next_job() {}
+    let _ = trace.jobs(|_| true);
 });

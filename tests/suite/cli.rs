@@ -366,9 +366,8 @@ fn extreme_workloads_get_an_answer() {
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn the_optimum_bounds_all_policies() {
-    let found = works(&format!(
-        "optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -"
-    ));
+    let found =
+        works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
     for words in [
         "No policy without preemption that knows no more of a job than its type",
         "which the linear program proves (1.277 s by the dynamic program, in floating point)",

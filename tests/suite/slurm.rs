@@ -52,7 +52,7 @@ fn a_queue_is_read_as_it_is() {
         assert_eq!(found.amounts.get("mem"), 1536 << 20);
     }
     assert_eq!(row(&waiting).hold, Hold::User);
-    assert_eq!(row(&waiting).depends, true);
+    assert!(row(&waiting).depends);
     let eligible = row(&later).eligible.unwrap() - row(&later).key.submitted;
     assert!((3590..3610).contains(&eligible), "{eligible}");
     assert_eq!(row(&own).amounts.get("cpu"), 3);

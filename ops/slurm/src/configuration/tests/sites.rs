@@ -225,7 +225,7 @@ fn sinfo_gives_nodes_too() {
             let told = &own.has.0[..2];
             assert_eq!(told, &tres(&[("cpu", 16), ("mem", 15_000)]).0[..]);
             assert_eq!(own.weight, known.weight);
-            assert_eq!(own.is_up, true);
+            assert!(own.is_up);
             let found = own.has.0[2..] == known.has.0[2..];
             assert_eq!(found, has_gres || known.has.0.len() == 2);
         }

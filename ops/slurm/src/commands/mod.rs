@@ -24,7 +24,7 @@ mod nodes;
 mod queue;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use actions::{ActionRefusal, Why};
 pub(crate) use amounts::{bytes, count, gres_of_node, seconds, whole};

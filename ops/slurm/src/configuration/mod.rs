@@ -18,7 +18,7 @@ mod slurm_conf;
 mod text;
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 pub use files::of_path;
 pub use nodes::NODES_HELP;

@@ -1,8 +1,8 @@
 //! What is no answer of Slurm: nothing of it becomes a job.
 
+use super::cases;
 use super::{fault, line};
 use crate::commands::{Nodes, SlurmQueue};
-use crate::configuration::tests::cases;
 use synth_simulation::{RandomStream, Streams};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");

@@ -59,3 +59,17 @@ fn fault(cells: &[(&str, &str)]) -> String {
     assert!(queue.rows.is_empty(), "{:?}", queue.rows);
     queue.unread.example.unwrap()
 }
+
+/// The rows of a table, a line each: their cells, in which `\n` ends a line.
+pub(crate) fn cases<const N: usize>(table: &str) -> Vec<[String; N]> {
+    let cells = |row: &str| {
+        let cells: Vec<String> = row
+            .split("=>")
+            .map(|cell| cell.trim().replace("\\n", "\n"))
+            .collect();
+        cells
+            .try_into()
+            .unwrap_or_else(|_| panic!("expected {N} cells: {row}"))
+    };
+    table.lines().map(cells).collect()
+}

@@ -1,8 +1,8 @@
 //! What a real Slurm printed, and what is known of other versions.
 
+use super::cases;
 use super::{fault, row};
 use crate::commands::{Hold, JobState, Key, NodeState, Nodes, QueueRow, SlurmQueue};
-use crate::configuration::tests::cases;
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");

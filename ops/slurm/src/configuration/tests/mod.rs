@@ -8,6 +8,7 @@ mod broken;
 mod sites;
 
 use super::{CONF, SlurmSite, Tres, of_texts};
+use crate::commands::tests::cases;
 use crate::commands::{Text, Texts};
 
 fn text(name: &str, text: &str) -> Text {
@@ -20,20 +21,6 @@ fn text(name: &str, text: &str) -> Text {
 fn tres(amounts: &[(&str, u64)]) -> Tres {
     let amounts = amounts.iter().map(|(name, n)| ((*name).to_owned(), *n));
     Tres(amounts.collect())
-}
-
-/// The rows of a table, a line each: their cells, in which `\n` ends a line.
-pub(crate) fn cases<const N: usize>(table: &str) -> Vec<[String; N]> {
-    let cells = |row: &str| {
-        let cells: Vec<String> = row
-            .split("=>")
-            .map(|cell| cell.trim().replace("\\n", "\n"))
-            .collect();
-        cells
-            .try_into()
-            .unwrap_or_else(|_| panic!("expected {N} cells: {row}"))
-    };
-    table.lines().map(cells).collect()
 }
 
 /// A recorded file, by its path.

@@ -2,8 +2,8 @@
 
 use super::super::{facts, prepare};
 use super::walked;
+use crate::commands::tests::cases;
 use crate::commands::{Text, Texts};
-use crate::configuration::tests::cases;
 use crate::configuration::{SlurmSite, of_texts};
 use synth_traces::replay::Log;
 use synth_traces::trace::{ReadOptions, Reason, Source, Trace};

@@ -127,8 +127,7 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Compares policies: over loads, where jobs arrive. A workload is always given, but where the arguments replay
-    /// ([`NamesFiles::replays`]).
+    /// Compares policies: over loads, where jobs arrive.
     ///
     /// # Errors
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be

@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "A/B", conflicts_with = "loads", value_parser = Speed::parse)]
     pub speed: Option<Speed>,
 
-    /// Dead time: how long each job holds its capacity before it runs [s]
+    /// Dead time: how long each job holds its capacity before it runs, in seconds
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     pub start_latency: Option<Decimal>,
 

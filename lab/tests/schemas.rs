@@ -142,7 +142,6 @@ fn schemas_accept_results() {
             "recorded-jobs",
             "simulate first-fit --workload MODELS/section7.yaml --jobs JOBS",
         ),
-        ("fit", "fit MODELS/traces/cluster.swf"),
         (
             "optimum",
             "optimum MODELS/section7.yaml --load .5 --policies first-fit --events 1e5 --work 1e4",
@@ -157,13 +156,21 @@ fn schemas_accept_results() {
         let answer = cli::answer(&typed, Embedding::new(Default::default(), None));
         is_in_format(format, &answer);
     }
-    let log = folder.path().join("log.json");
-    let mut logged: Vec<OsString> = vec!["--log".into(), log.clone().into()];
-    logged.extend(["--work".into(), "1e6".into(), "--quiet".into()]);
-    logged.extend(["--workload".into(), root("models/section7.yaml").into()]);
-    let mut answer = cli::answer(&logged, Embedding::new(Default::default(), None));
-    answer.document = text(log);
-    is_in_format("log", &answer);
+    let file = folder.path().join("file.json");
+    for (format, typed) in [
+        (
+            "log",
+            "--log FILE --work 1e6 --quiet --workload MODELS/section7.yaml",
+        ),
+        ("fit", "fit MODELS/traces/cluster.swf --report FILE"),
+    ] {
+        let typed = typed.replace("MODELS", &models);
+        let typed = typed.replace("FILE", &file.display().to_string());
+        let typed: Vec<OsString> = typed.split(' ').map(Into::into).collect();
+        let mut answer = cli::answer(&typed, Embedding::new(Default::default(), None));
+        answer.document = text(file.clone());
+        is_in_format(format, &answer);
+    }
 }
 
 /// The benchmark's results are in a format of the laboratory.

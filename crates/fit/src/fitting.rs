@@ -169,7 +169,7 @@ impl<'a> Fitting<'a> {
         });
         let resources = servers.resources.iter().cloned();
         let report = Report {
-            format: trace.format(),
+            log_format: trace.format(),
             servers: servers.to_string(),
             lines: trace.account.clone(),
             span: jobs.seconds(),

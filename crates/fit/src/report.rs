@@ -65,7 +65,7 @@ pub struct Fit {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// The format of the trace.
-    pub format: TraceFormat,
+    pub log_format: TraceFormat,
     /// What its jobs ran on, from the options or from the trace.
     pub servers: String,
     /// What was done with its lines.

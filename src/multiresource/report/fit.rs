@@ -18,7 +18,7 @@ pub fn fit(fit: &Fit) -> Report {
         "{} in {} ({}), {}, on {}. Load: ρ = {:.5} of {}, {proven}; the mean use of the resource used most is {:.5}.",
         counted(fit.arrived as f64, "job"),
         length(fit.span),
-        fit.format.name(),
+        fit.log_format.name(),
         counted(fit.vectors as f64, "different demand"),
         fit.servers,
         fit.load,

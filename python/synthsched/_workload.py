@@ -133,8 +133,8 @@ class Trace:
 
     A frame has the columns ``submit`` and ``size`` (or ``start`` and ``end``) and one a resource; others go
     by ``columns={"time": "when", "size": "seconds", "cpu": "cores"}``. Times are seconds, or dates with a
-    time zone or without. Options are those of reading a log: ``servers``, ``capacity``, ``unit``,
-    ``partition``, …
+    time zone or without. Options are those of reading a log: ``servers``, ``read``, ``only``,
+    ``from``, …
     """
 
     def __init__(self, log: Union[PathLike, Frame], **options: Any) -> None:
@@ -163,6 +163,8 @@ class Trace:
         """Return what comes of each job when the log is replayed under a policy: one row a job."""
         from ._verbs import entered
 
+        if "load" in options:
+            options["loads"] = [options.pop("load")]
         entries = entered([policy], options)
         typed = ["replay", self.name, f"--policies={entries.names[0]}", "--jobs=-"]
         typed += words({**self.options, **options})

@@ -185,7 +185,7 @@ def test_a_policy_that_raises_is_reported_and_the_others_go_on(policy, words):
     name = policy.__name__
     said = found.text + "\n".join(found.notes)
     assert re.search(rf"At ρ = 0\.3 {name}: the policy raised {words}", said), said
-    assert re.search(rf"(?m)^{name} +failed", found.text)
+    assert re.search(rf"(?m)^ {name} +failed", found.text)
     own = row(found, "first-fit")
     assert own["mean_response"] == alone["mean_response"] and row(found, "Lowest")["mean_response"] > 0
     with pytest.raises(ss.InputError, match=f"the policy raised {words}"):
@@ -194,7 +194,7 @@ def test_a_policy_that_raises_is_reported_and_the_others_go_on(policy, words):
 
 def test_a_policy_that_starts_nothing_is_unstable():
     found = compare("first-fit", of(lambda self, event, system: None, name="Never"))
-    assert re.search("(?m)^Never +unstable", found.text) and row(found, "first-fit")["mean_response"] > 0
+    assert re.search("(?m)^ Never +unstable", found.text) and row(found, "first-fit")["mean_response"] > 0
     assert ss.simulate(W, of(lambda self, event, system: None), **FEW).health == "unstable"
 
 

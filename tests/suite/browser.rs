@@ -32,7 +32,7 @@ for (const width of [400, 1400]) {
       levels: all("h1,h2,h3").map((one) => +one.tagName[1]),
       skip: own.querySelector(own.querySelector("a").getAttribute("href")) !== null,
       reached: all(".wide,pre").every((one) => one.tabIndex === 0),
-      named: all("table").every((one) => one.caption.textContent) && all("svg[role=img]").every((one) => one.querySelector("title")),
+      named: all("table").every((one) => own.getElementById(one.getAttribute("aria-labelledby")).textContent) && all("svg[role=img]").every((one) => one.querySelector("title")),
     };
     const line = document.createElement("pre");
     line.className = "found";

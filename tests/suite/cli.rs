@@ -179,32 +179,7 @@ fn compare_prints_a_table_and_says_what_is_unstable() {
 /// Usage and input errors: exit code 2, one clear message, nothing on standard output.
 #[test]
 fn bad_input_gets_a_clear_error() {
-    for [typed, expected] in rows(
-        "
-        --workload nowhere.yaml --preemption none | nowhere.yaml
-        SECTION7 --preemption setup | --setup-rate
-        SECTION7 --preemption none --setup-rate 2 | setup
-        SECTION7 --preemption none --switching-rate 0 | positive
-        SECTION7 --preemption none --switching-rate nan | positive
-        SECTION7 --preemption none --switching-rate 5 | unstable
-        SECTION7 --preemption none --switching-rate 1e300 | out of range
-        SECTION7 --preemption none --route scenic | sequential-eager
-        SECTION7 --preemption full --route sequential-late | nothing to wait for
-        compare SECTION7 --policies fcfs --loads 90 | 90%
-        compare SECTION7 --policies fcfs --loads 0 | positive
-        compare SECTION7 --policies worst-fit | first-fit, fcfs
-        check models/vms.yaml | vms.yaml is a workload
-        show models/vms.yaml | `synth models/vms.yaml --output p.json`
-        models/traces/cluster.swf --preemption none | `synth fit models/traces/cluster.swf
-        check nowhere.json | nowhere.json
-        simulate nowhere.json | first-fit, fcfs
-        simulate fcfs | --workload
-        simulate fcfs SECTION7 --events 0 | whole number
-        optimum models/borg_cell_b.yaml --minimize p99 | means, and not for percentiles
-        optimum models/section7.yaml --load 1 | below 1
-        optimum models/section7.yaml --policies frst-fit | did you mean `first-fit`?
-        ",
-    ) {
+    for [typed, expected] in rows(include_str!("tables/cli/bad_input.txt")) {
         fails(&typed.replace("SECTION7", SECTION7), expected);
     }
     let folder = Folder::new();

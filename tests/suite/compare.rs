@@ -236,18 +236,7 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
 fn bad_input_is_refused_at_once() {
     let folder = Folder::new();
     folder.write("there.json.partial", "{\"format\":\"something else\"}\n");
-    let table = "fcfs,fcfs | is twice in
-        fcfs --loads .5,50% | is twice in
-        fcfs --loads 1 | below 1
-        fcfs --loads -0.5 | not a positive number
-        fcfs --replications 1 | 2 replications
-        fcfs --resume | --output
-        fcfs --resume --output - | --output FILE
-        fcfs --html /nonexistent/c.html | cannot write /nonexistent/c.html
-        fcfs --csv FOLDER/ | cannot write
-        fcfs --csv - --html - | a file of its own
-        fcfs --output FOLDER/there.json | --resume
-        fcfs --output FOLDER/there.json --resume | line 1";
+    let table = include_str!("tables/compare/bad_input.txt");
     let table = table.replace("FOLDER/", &folder.name(""));
     for [typed, expected] in rows(&table) {
         fails(&format!("{SECTION_SEVEN} {typed} --events 1e12"), expected);

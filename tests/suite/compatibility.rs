@@ -120,23 +120,7 @@ fn lies_are_refused() {
     are_refused(
         &honest,
         "",
-        "/evidence/load | 0.5 | evidence.load
-        /evidence/tight | [\"one\"] | evidence.load
-        /evidence/tight | [\"three\"] | evidence.tight[0]
-        /evidence/tight | [] | evidence.tight
-        /evidence/routing/0/0/part | 0.5 | evidence.routing[0]
-        /evidence/routing/0 | [{\"server\": \"shared\", \"part\": 1.0}] | evidence.load
-        /evidence/routing/1 | [{\"server\": \"own\", \"part\": 1.0}] | evidence.routing[1][0].server
-        /evidence/routing | null | evidence
-        /policy/slice | 0.2 | policy.slice
-        /policy/slice | null | policy.slice
-        /policy/interruptions | -1.0 | policy.interruptions
-        /claims/1/value | 1.0 | claims[1].value
-        /claims/1/unit | \"h\" | claims[1]
-        /claims/1/half_width | 0.1 | claims[1]
-        /workload/classes/0/arrival_rate | 0.7 | evidence
-        /workload/kind | \"malleable\" | workload.kind: malleable, expected compatibility
-        /workload_digest | \"sha256:0\" | workload_digest: sha256:0, expected sha256:",
+        include_str!("tables/compatibility/lies.txt"),
         refusal::<Compatibility>,
     );
     for n in 0..artifact.claims.len() {

@@ -93,32 +93,7 @@ fn policies_carry_their_fractions() {
 #[test]
 fn a_lie_in_fractions_is_refused_where_it_stands() {
     let valid = serde_json::to_value(artifact_of(&model("section7"))).unwrap();
-    lies(
-        &valid,
-        "",
-        "/evidence/exact/load | \"8/10\" | evidence.exact.load: 
-        /evidence/exact/load | \"0.9\" | evidence.exact.load: 
-        /evidence/exact/load | \"9/11\" | evidence.exact.load: 
-        /evidence/exact/load | \"900000000000001/1000000000000000\" | evidence.exact.load: 
-        /evidence/exact/load | 0.9 | evidence.exact.load: 
-        /evidence/exact/weights | [\"1/2\"] | evidence.exact.weights: 
-        /evidence/exact/weights | [\"1/2\", \"1/3\"] | evidence.exact.weights: 
-        /evidence/exact/weights | [\"1\", \"0\"] | evidence.exact.weights[1]: 
-        /evidence/exact/weights | [\"-1/2\", \"3/2\"] | evidence.exact.weights[0]: 
-        /evidence/exact/weights | [\"500000000000001/1000000000000000\", \"499999999999999/1000000000000000\"] | evidence.exact.load: 
-        /evidence/exact/prices | [\"1/8\", \"3/8\"] | evidence.exact.prices: 
-        /evidence/exact/prices | [\"1/8\", \"3/8\", \"1/4\"] | evidence.exact.prices: 
-        /evidence/exact/prices | [\"3/8\", \"1/8\", \"1/2\"] | evidence.exact.prices: 
-        /evidence/exact/prices | [\"1/3\", \"1/3\", \"1/3\"] | evidence.exact.prices: 
-        /evidence/exact/prices | [\"125000000000001/1000000000000000\", \"374999999999999/1000000000000000\", \"1/2\"] | evidence.exact.prices: 
-        /evidence/exact/prices | null | evidence.exact: 
-        /evidence/exact/proven | \"mix\" | evidence.exact: 
-        /evidence/exact/proven | \"surely\" | evidence.exact.proven: 
-        /evidence/exact/surprise | 1 | evidence.exact.surprise: 
-        /evidence/load | 0.900000000000001 | evidence.load: 
-        /evidence/bound | 0.899999999999999 | evidence.bound: 
-        /policy/msr/weights | [0.500000000000001, 0.499999999999999] | policy.msr.weights[0]: ",
-    );
+    lies(&valid, "", include_str!("tables/exact/lies.txt"));
 }
 
 /// A mix that is worse by a hair, with its own true load, called the optimum: doubles do not tell,

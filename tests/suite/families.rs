@@ -321,27 +321,7 @@ fn what_is_known_limits_the_rules() {
 /// Usage errors: exit code 2, one clear message, nothing on standard output.
 #[test]
 fn what_does_not_go_together_is_refused() {
-    for [typed, expected] in rows(
-        "
-        one_or_all.yaml --preemption none --work 0 | whole number
-        one_or_all.yaml --preemption none --time '1 fortnight' | 5min
-        section7.yaml --preemption none --slo 'type-9: wait 95 % < 6' | did you mean
-        section7.yaml --preemption none --slo 'type-1: 95 % < 6' | expected the form
-        section7.yaml --preemption none --family msr --slo 'type-1: wait 95 % < 6' | chosen by simulation
-        section7.yaml --preemption none --family msr --minimize p99 | chosen by simulation
-        fleet.yaml --preemption none --switching-rate 1 | goes with one server
-        section7.yaml --preemption none --family auto --route sequential-late | --family msr
-        section7.yaml --preemption none --family quickswap --switching-rate 1 | --family msr
-        section7.yaml --preemption none -o /nonexistent/p.json | cannot write
-        section7.yaml --preemption full --family quickswap | the others go with --preemption none
-        section7.yaml --preemption none --family max-weight | --preemption full
-        section7.yaml --preemption none --family tuned-max-weight | --preemption full
-        section7.yaml --preemption full --family tdc | --preemption none
-        section7.yaml --preemption setup --setup-rate 5 --family tdc | --preemption none
-        section7.yaml --preemption setup | --setup-rate
-        section7.yaml --preemption full --setup-rate 5 | setup
-        ",
-    ) {
+    for [typed, expected] in rows(include_str!("tables/families/refused.txt")) {
         fails(&format!("--workload models/{typed}"), expected);
     }
 }

@@ -192,23 +192,7 @@ fn faulty_policies_are_refused_at_their_place() {
     let valid = valid();
     let prices = &valid["evidence"]["prices"];
     let swapped = json!([prices[2], prices[1], prices[0]]);
-    let table = "/version | 4 | version: version 4
-        /kind | \"flotilla\" | `flotilla` is not known here
-        /workload/servers/0/count | 3 | workload_digest: sha256:
-        /workload/servers/0/count | 0 | workload.servers[0].count: count is 0
-        /workload/servers/0/capacity/cpu | 2 | workload_digest: sha256:
-        /workload/resources/1 | \"cpu\" | workload.resources[1]: `cpu`
-        /workload/jobs/2/arrivals/rate | 1 | workload_digest: sha256:
-        /policy | {\"surprise\": {}} | `surprise`
-        /policy | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a rule over all servers
-        /policy/partition/schedules/0/0 | [9, 9, 9] | does not fit
-        /policy/partition/assignments/0/0/0 | 9 | servers in all, expected
-        /policy/partition/weights | [0.5] | policy.partition.weights
-        /evidence/load | 0.5 | evidence.gap: 
-        /evidence/servers/0/worth | ×0.9 | evidence.servers[0].worth: 
-        /evidence/bound | ×1.1 | evidence.bound: 
-        /evidence/servers/0/mix | null | evidence.servers[0].mix: absent
-        /claims/1/value | ×1.001 | claims[1].value: ";
+    let table = include_str!("tables/fleet/lies.txt");
     lies(&valid, "", table);
     // Numbers that go with their digest are still not those of the proof.
     let table = "/servers/0/count | 3 | evidence.

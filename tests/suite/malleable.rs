@@ -389,16 +389,7 @@ const TWO: &str = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\njobs:
 #[test]
 fn bad_documents_are_reported_by_place() {
     let folder = Folder::new();
-    let table = "{power: {p: .5}} | {table: [[1, 1], [2, .7]]} | the speedup falls
-        {power: {p: .5}} | {table: [[0, .5], [2, 1]]} | s(0) is 0.5
-        {power: {p: .5}} | {power: {p: 1.2}} | p is 1.2
-        {power: {p: .5}} | {power: {p: 0}} | p is 0
-        size: 3 | size: 0 | size is 0
-        size: 3 | size: -1 | size is -1
-        servers: 8 | servers: -8 | servers is -8
-        speedup: {power: {p: .5}} | # | there is no speedup
-        jobs: [ | {arrivals: {rate: 1, mean_size: 1}, jobs: [ | more than one of
-        size: 3 | sizes: 3 | unknown key";
+    let table = include_str!("tables/malleable/bad_documents.txt");
     for [from, to, expected] in rows(table) {
         let text = "{arrivals: {rate: 1, mean_size: 1}, ";
         let to = to.replace(text, "arrivals: {rate: 1, mean_size: 1}\n");

@@ -151,17 +151,7 @@ fn policies_are_compared_on_a_log() {
 fn what_cannot_be_replayed_is_reported_with_what_to_do() {
     let (folder, log, types) = files();
     let small = folder.write("small.yaml", &TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr"));
-    let table = "
-        replay LOG --policies no-such-rule | there is no rule
-        replay LOG --policies msfq | rules that can are first-fit
-        replay LOG --policies fcfs --demands rounded | give --workload FILE
-        replay LOG --policies fcfs --speed 0 | such as 5/4
-        replay LOG --policies fcfs --loads 1e9 | choose a load nearer to it
-        replay LOG --policies fcfs --measure .5,.6 | --measure all
-        replay LOG --policies fcfs --jobs LOG | would be overwritten
-        replay LOG --policies fcfs --demands rounded --workload SMALL | --demands known
-        replay LOG --policies fcfs --demands rounded --workload TYPES --capacity cpu=8 | leave --capacity and --servers out
-        compare --workload TYPES --policies fcfs --loads 1.2 | give a load below 1";
+    let table = include_str!("tables/replay/refused.txt");
     let table = table.replace("LOG", &log).replace("TYPES", &types);
     for [typed, expected] in rows(&table.replace("SMALL", &small)) {
         fails(typed, expected);

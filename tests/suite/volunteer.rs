@@ -20,23 +20,7 @@ use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
 use crate::common::*;
 
 /// A campaign of seconds: fifty hosts, twelve days.
-const TEXT: &str = "
-kind: volunteer
-time_unit: h
-horizon: 300
-hosts:
-  - {name: labs, count: 10, cores: 4, gpus: 1, speed: {law: lognormal, mean: 1.2, scv: .1}, gpu_speed: 10, buffer: 6, vanish: .02}
-  - {name: homes, count: 40, cores: 2, speed: {law: lognormal, mean: 1, scv: .2}, buffer: {law: exponential, mean: 20},
-     availability: {on: {law: exponential, mean: 8}, off: {law: exponential, mean: 8}}, error: .02, vanish: .05}
-applications:
-  - {name: a, versions: [{name: v1, processor: cpu}]}
-  - {name: b, quorum: 2, versions: [{name: c, processor: cpu}, {name: g, processor: gpu}]}
-batches:
-  - {name: s, application: a, size: 2, quality: throughput, bound: 100}
-  - {name: f, application: a, size: 1, quality: afap, jobs: 60, submitted: 60, times: 3, every: 40}
-  - {name: k, application: b, size: 2, quality: short, jobs: 20, submitted: 70, deadline: 60}
-  - {name: l, application: a, size: 2, quality: long, jobs: 80, submitted: 20, deadline: 200}
-";
+const TEXT: &str = include_str!("tables/volunteer/campaign.yaml");
 
 struct Here {
     folder: Folder,
@@ -106,19 +90,7 @@ fn what_was_changed_is_found() {
     are_refused(
         &artifact,
         "",
-        "/policy/dispatch/first_percentile | 101 | first_percentile
-        /policy/dispatch/patience | 0 | patience
-        /policy/tick | -1 | tick
-        /workload/hosts/0/count | 11 | hosts have
-        /evidence/campaigns | 1 | campaigns
-        /policy/dispatch/first_each | 0 | first_each
-        /policy/refresh | 1e9 | refresh
-        /claims/1/half_width | 1e9 | half_width
-        /claims/1/value | 1e4 | longer than the campaign
-        /claims/0/value | 1e9 | claims[0].value
-        /claims/1/half_width | null | half_width
-        /claims/1/unit | \"s\" | unit
-        /claims | [] | capacity",
+        include_str!("tables/volunteer/lies.txt"),
         refusal::<Volunteer>,
     );
     let claims = artifact["claims"].as_array().unwrap();

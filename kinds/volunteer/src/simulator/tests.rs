@@ -202,23 +202,7 @@ fn nothing_starves() {
     }
 }
 
-const SMALL: &str = "
-kind: volunteer
-time_unit: h
-horizon: 500
-hosts:
-  - {name: labs, count: 8, cores: 4, gpus: 1, speed: {law: lognormal, mean: 1.2, scv: .1}, gpu_speed: 10, buffer: 6, vanish: .02, error: .02}
-  - {name: homes, count: 40, cores: 2, speed: {law: lognormal, mean: 1, scv: .2}, buffer: {law: exponential, mean: 20},
-     availability: {on: {law: exponential, mean: 8}, off: {law: exponential, mean: 8}}, delay: .5, error: .05, vanish: .05}
-applications:
-  - {name: a, versions: [{name: v1, processor: cpu}]}
-  - {name: b, quorum: 2, versions: [{name: v1, processor: cpu}, {name: v2, processor: cpu, released: 120}, {name: g, processor: gpu}]}
-batches:
-  - {name: s, application: a, size: 2, quality: throughput, bound: 150}
-  - {name: f, application: b, size: 2, quality: afap, jobs: 60, submitted: 50, times: 2, every: 70}
-  - {name: k, application: b, size: 2, quality: short, jobs: 30, submitted: 60, deadline: 60}
-  - {name: l, application: a, size: 2, quality: long, jobs: 100, submitted: 20, deadline: 200}
-";
+const SMALL: &str = include_str!("tests/small.yaml");
 
 /// Two processors and jobs of 4, 4 and 2 hours: in their order the last ends after six. If it has to end
 /// after three, it runs before the others, and one of them is stopped.

@@ -5,20 +5,7 @@ use crate::simulator::judge;
 use synth_core::artifact::Subject;
 use synth_simulation::Verdict;
 
-const TEXT: &str = "
-kind: volunteer
-time_unit: h
-horizon: 300
-hosts:
-  - {name: labs, count: 8, cores: 4, speed: {law: lognormal, mean: 1.2, scv: .1}, buffer: 6, vanish: .02}
-  - {name: homes, count: 40, cores: 2, speed: {law: lognormal, mean: 1, scv: .2}, buffer: {law: exponential, mean: 20},
-     availability: {on: {law: exponential, mean: 8}, off: {law: exponential, mean: 8}}, error: .02, vanish: .05}
-applications:
-  - {name: a, versions: [{name: v1, processor: cpu}]}
-batches:
-  - {name: s, application: a, size: 2, quality: throughput, bound: 100}
-  - {name: f, application: a, size: 1, quality: afap, jobs: 60, submitted: 60, times: 3, every: 40}
-";
+const TEXT: &str = include_str!("tests/campaign.yaml");
 
 fn synthesized(text: &str) -> (Campaign, Made) {
     synthesized_within(text, 2_000_000)
@@ -135,20 +122,7 @@ fn fixed_parameters_are_kept() {
 /// ends before it is tried, since what stands beside it then decides.
 #[test]
 fn nothing_beside_it_is_surely_better() {
-    let text = "
-kind: volunteer
-time_unit: h
-horizon: 300
-hosts:
-  - {name: homes, count: 5, cores: 2, speed: 1, buffer: {law: exponential, mean: 20}, error: .01, vanish: .1,
-     availability: {on: {law: exponential, mean: 8}, off: {law: exponential, mean: 30}}}
-  - {name: labs, count: 12, cores: 1, speed: 3, buffer: 12, delay: .5}
-applications:
-  - {name: a, versions: [{name: v1, processor: cpu}]}
-batches:
-  - {name: s, application: a, size: 1, quality: throughput, bound: 150}
-  - {name: f, application: a, size: .3, quality: afap, jobs: 60, submitted: 60, times: 3, every: 70}
-";
+    let text = include_str!("tests/beside.yaml");
     for (events, tried) in [(2_000_000, true), (60_000, false)] {
         let (campaign, synthesized) = synthesized_within(text, events);
         let artifact = &synthesized.artifact;

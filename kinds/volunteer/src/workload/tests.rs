@@ -2,22 +2,7 @@
 use super::*;
 use synth_core::document::WorkloadDocument as _;
 
-const TEXT: &str = "
-kind: volunteer
-time_unit: h
-horizon: 1000
-hosts:
-  - {name: homes, count: 10, cores: 4, speed: 2, buffer: 24, error: .1,
-     availability: {on: 6, off: {law: exponential, mean: 18}}}
-  - {name: labs, count: 2, cores: 8, gpus: 1, speed: {law: uniform, low: 1, high: 3}, gpu_speed: 50, buffer: 6}
-applications:
-  - {name: a, versions: [{name: v1, processor: cpu}, {name: v2, processor: cpu, efficiency: 1.5, released: 500}]}
-  - {name: b, quorum: 2, versions: [{name: g, processor: gpu}]}
-batches:
-  - {name: stream, application: a, size: 3, quality: throughput, bound: 100}
-  - {name: fast, application: a, size: 1, quality: afap, jobs: 20, submitted: 10, times: 3, every: 50}
-  - {name: soon, application: b, size: 5, quality: short, jobs: 7, deadline: 30}
-";
+const TEXT: &str = include_str!("tests/campaign.yaml");
 
 fn read(text: &str) -> Result<Campaign, String> {
     let parsed = Campaign::parse(text, "here");

@@ -10,7 +10,8 @@ use rand_xoshiro::Xoshiro256PlusPlus as Random;
 
 /// Its nodes, as `--servers` has them.
 #[allow(dead_code)]
-pub const SERVERS: &str = "40xcpu=64,memory=256;4xcpu=64,memory=1024;8xcpu=64,memory=512,gpu=4";
+pub(crate) const SERVERS: &str =
+    "40xcpu=64,memory=256;4xcpu=64,memory=1024;8xcpu=64,memory=512,gpu=4";
 
 /// CPUs, GiB of memory and GPUs.
 type Amounts = [i64; 3];
@@ -53,7 +54,7 @@ struct Job {
 }
 
 /// The accounting of so many jobs, arrays by their tasks, in so many days up to 28.
-pub fn sacct(seed: u64, count: usize, days: i64) -> String {
+pub(crate) fn sacct(seed: u64, count: usize, days: i64) -> String {
     let mut random = Random::seed_from_u64(seed);
     let horizon = days * 86_400;
     let mut jobs = submitted(&mut random, count, horizon);

@@ -17,7 +17,7 @@ use super::terminal::{Common, Outcome, SUCCESS, code_if};
 use super::workload::read_workload;
 
 #[derive(Args)]
-pub struct Arguments<K: Kind> {
+pub(super) struct Arguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile,
 
@@ -51,7 +51,7 @@ pub struct Arguments<K: Kind> {
 const EVENTS: u64 = 20_000_000;
 
 /// What a person should know who compares.
-pub const ABOUT: &str = "\
+pub(super) const ABOUT: &str = "\
 A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others \
 continue. All policies face the same jobs, so that ratios are known more precisely than means. \
 With --output FILE, finished parts are kept in FILE.partial until it is written: --resume continues after \
@@ -60,7 +60,7 @@ With --shard, cells (a policy at a load) are dealt to shards that have about the
 written whole or not at all; what --shard 1/N to N/N write, `synth merge` makes one comparison of, with \
 the bytes of one machine.";
 
-pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
+pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
     let file = arguments.workload.file()?;
     let workload = read_workload::<K>(file, common)?;
@@ -176,7 +176,7 @@ impl<K: Kind> Arguments<K> {
 
 #[derive(Args)]
 #[command(after_long_help = ABOUT_MERGE)]
-pub struct MergeArguments {
+pub(super) struct MergeArguments {
     /// The parts, one a shard at least, in any order
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
@@ -193,7 +193,7 @@ Examples:
 Parts hold the workload and the whole plan: no other file is read. Parts of different plans, missing \
 shards and parts that are cut short are refused, with the commands that run them again.";
 
-pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
+pub(super) fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     let results = &arguments.results;
     let read: Vec<&Path> = arguments.parts.iter().map(PathBuf::as_path).collect();
     let written: Vec<&Path> = results.files().map(PathBuf::as_path).collect();

@@ -17,19 +17,19 @@ static SIGNAL: LazyLock<Arc<AtomicUsize>> =
     LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
 
 /// Returns the exit code of a program that was ended by a signal.
-pub fn code() -> u8 {
+pub(super) fn code() -> u8 {
     (ENDED as usize + SIGNAL.load(Ordering::Relaxed)) as u8
 }
 
 /// A flag that these signals set once they are listened to; before that, they end the program.
-pub struct Later {
+pub(super) struct Later {
     flag: Arc<AtomicBool>,
     listening: Once,
     host: Host,
 }
 
 impl Later {
-    pub fn new(host: &Host) -> Self {
+    pub(super) fn new(host: &Host) -> Self {
         let flag = match host {
             Host::Terminal => Arc::default(),
             Host::Program(program) => Arc::clone(&program.interrupt),
@@ -41,12 +41,12 @@ impl Later {
         }
     }
 
-    pub fn flag(&self) -> Arc<AtomicBool> {
+    pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }
 
     /// Returns the exit code after an interruption, or else this one.
-    pub fn code_or(&self, otherwise: u8) -> u8 {
+    pub(super) fn code_or(&self, otherwise: u8) -> u8 {
         if self.flag.load(Ordering::Relaxed) {
             code()
         } else {
@@ -55,7 +55,7 @@ impl Later {
     }
 
     /// From now on these signals set the flag; within another program it is that which sets it.
-    pub fn listen(&self) {
+    pub(super) fn listen(&self) {
         if matches!(self.host, Host::Program(_)) {
             return;
         }

@@ -16,13 +16,13 @@ use super::interrupt;
 use super::terminal::{Common, Host, Outcome, code_if};
 
 /// Returns whether the name means standard output.
-pub fn is_stdout(path: &Path) -> bool {
+pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// Checks the destinations of results before any work is done: no two results go to the same file, none goes to a file
 /// that is read, and each can be written.
-pub fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
+pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
         return refuse("standard input is one file: give the others by name");
@@ -71,7 +71,11 @@ fn folder_of(path: &Path) -> &Path {
 /// Writes text to a file, or else (and to `-`) to standard output. A regular file is replaced whole
 /// or not at all, behind a link too; a device or a pipe is written to. A regular file in a folder that
 /// does not permit new files is overwritten.
-pub fn emit(output: Option<&Path>, text: &str, common: &Common) -> Result<(), Box<dyn Error>> {
+pub(super) fn emit(
+    output: Option<&Path>,
+    text: &str,
+    common: &Common,
+) -> Result<(), Box<dyn Error>> {
     let Some(path) = output.filter(|path| !is_stdout(path)) else {
         let mut stdout = common.host.clone();
         stdout.write_all(text.as_bytes())?;
@@ -97,7 +101,10 @@ pub fn emit(output: Option<&Path>, text: &str, common: &Common) -> Result<(), Bo
 
 /// Writes each document to its file, and returns the first failure once all have been tried: the caller prints its
 /// answer all the same.
-pub fn emit_all(documents: &[(PathBuf, String)], common: &Common) -> Result<(), Box<dyn Error>> {
+pub(super) fn emit_all(
+    documents: &[(PathBuf, String)],
+    common: &Common,
+) -> Result<(), Box<dyn Error>> {
     let each = documents.iter();
     let each = each.map(|(file, text)| emit(Some(file), text, common));
     each.fold(Ok(()), Result::and)
@@ -148,7 +155,11 @@ fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
 }
 
 /// Publishes what a verb answers.
-pub fn conclude(output: VerbOutput, interrupt: &interrupt::Later, common: &Common) -> Outcome {
+pub(super) fn conclude(
+    output: VerbOutput,
+    interrupt: &interrupt::Later,
+    common: &Common,
+) -> Outcome {
     publish(&output, common)?;
     Ok(interrupt.code_or(code_if(output.negative)))
 }
@@ -167,7 +178,7 @@ fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Where the results of a comparison go.
 #[derive(Args)]
-pub struct Results {
+pub(super) struct Results {
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -185,7 +196,7 @@ pub struct Results {
 const WRITTEN: [&str; 5] = ["--output", "-o", "--csv", "--html", "--jobs"];
 
 /// Returns the command that was typed behind the name of the program, as a shell takes it, without files that results go to.
-pub fn command(program: &str, typed: &[OsString]) -> String {
+pub(super) fn command(program: &str, typed: &[OsString]) -> String {
     let mut command = program.to_owned();
     let mut words = typed.iter().map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
@@ -205,13 +216,17 @@ pub fn command(program: &str, typed: &[OsString]) -> String {
 
 impl Results {
     /// Returns all files.
-    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let all = [&self.output, &self.csv, &self.html];
         all.into_iter().flatten()
     }
 
     /// Writes what is requested of a comparison, and prints its table.
-    pub fn publish(&self, output: &mut VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
+    pub(super) fn publish(
+        &self,
+        output: &mut VerbOutput,
+        common: &Common,
+    ) -> Result<(), Box<dyn Error>> {
         let mut documents = Vec::new();
         if let Some(file) = &self.output {
             documents.push((file.clone(), std::mem::take(&mut output.document)));

@@ -14,7 +14,7 @@ use super::interrupt;
 use super::terminal::{Common, Host};
 
 /// Runs a verb and shows its progress, until it has an answer.
-pub fn with_caller<T>(
+pub(super) fn with_caller<T>(
     common: &Common,
     interrupt: &interrupt::Later,
     verb: impl FnOnce(&mut Caller<'_>) -> VerbResult<T>,

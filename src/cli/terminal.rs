@@ -14,16 +14,16 @@ use crate::report::WIDTH;
 
 /// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
 /// refuted.
-pub const NEGATIVE: u8 = 1;
+pub(super) const NEGATIVE: u8 = 1;
 
-pub const SUCCESS: u8 = 0;
+pub(super) const SUCCESS: u8 = 0;
 
 /// The exit code, or why there is no answer.
-pub type Outcome = Result<u8, Box<dyn Error>>;
+pub(super) type Outcome = Result<u8, Box<dyn Error>>;
 
 /// What every subcommand takes.
 #[derive(Args)]
-pub struct Common {
+pub(super) struct Common {
     /// Print results only: no summary of a synthesis, no warnings, no progress
     #[arg(long, short, global = true)]
     pub quiet: bool,
@@ -44,7 +44,7 @@ pub struct Common {
 
 impl Common {
     /// Returns what becomes of a policy file that was changed after it was written.
-    pub fn changes(&self) -> Changes {
+    pub(super) fn changes(&self) -> Changes {
         if self.accept_changes {
             Changes::Accepted
         } else {
@@ -53,14 +53,14 @@ impl Common {
     }
 
     /// Prints to standard error, unless --quiet was given.
-    pub fn tell(&self, text: &str) {
+    pub(super) fn tell(&self, text: &str) {
         if !self.quiet {
             self.host.tell(text);
         }
     }
 
     /// Prints a result.
-    pub fn printed(&self, text: &str) -> Outcome {
+    pub(super) fn printed(&self, text: &str) -> Outcome {
         self.host.say(text)?;
         Ok(SUCCESS)
     }
@@ -68,7 +68,7 @@ impl Common {
 
 /// Who runs a command, and gets what it says.
 #[derive(Clone, Default)]
-pub enum Host {
+pub(super) enum Host {
     /// A person or a shell: standard output, standard error, and signals.
     #[default]
     Terminal,
@@ -78,7 +78,7 @@ pub enum Host {
 
 impl Host {
     /// Prints to standard error.
-    pub fn tell(&self, text: &str) {
+    pub(super) fn tell(&self, text: &str) {
         match self {
             // A closed standard error is no reason to fail.
             Host::Terminal => drop(writeln!(anstream::stderr(), "{}", harmless(text))),
@@ -87,7 +87,7 @@ impl Host {
     }
 
     /// Prints to standard output.
-    pub fn say(&self, text: &str) -> io::Result<()> {
+    pub(super) fn say(&self, text: &str) -> io::Result<()> {
         match self {
             Host::Terminal => {
                 let mut stdout = anstream::stdout();
@@ -102,12 +102,12 @@ impl Host {
     }
 
     /// Returns whether standard output is a terminal.
-    pub fn is_read_by_a_person(&self) -> bool {
+    pub(super) fn is_read_by_a_person(&self) -> bool {
         matches!(self, Host::Terminal) && io::stdout().is_terminal()
     }
 
     /// Width of tables: that of the terminal where it is narrower than [`WIDTH`].
-    pub fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         use terminal_size::{Width, terminal_size_of};
         let found = match self {
             Host::Terminal => {
@@ -145,12 +145,12 @@ impl Write for Host {
 const NARROWEST: usize = 60;
 
 /// Returns the exit code of an answer that is negative, or not.
-pub fn code_if(is_negative: bool) -> u8 {
+pub(super) fn code_if(is_negative: bool) -> u8 {
     if is_negative { NEGATIVE } else { SUCCESS }
 }
 
 /// Returns the text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.
-pub fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {

@@ -17,7 +17,7 @@ use super::terminal::{Common, NEGATIVE, Outcome, SUCCESS};
 use super::workload::read_workload;
 
 #[derive(Args)]
-pub struct SynthesizeArguments<K: Kind> {
+pub(super) struct SynthesizeArguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile<false>,
 
@@ -33,7 +33,7 @@ pub struct SynthesizeArguments<K: Kind> {
     output: Option<PathBuf>,
 }
 
-pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) -> Outcome {
+pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) -> Outcome {
     let (mut read, mut written) = arguments.args.files();
     written.push(arguments.output.as_deref().unwrap_or(Path::new("-")));
     read.extend(arguments.workload.typed());
@@ -87,7 +87,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
 const NOT_WRITTEN: &str = "The policy is not written: give --output FILE, or -o - to see it.";
 
 #[derive(Args)]
-pub struct CheckArguments {
+pub(super) struct CheckArguments {
     #[command(flatten)]
     policy: PolicyFile,
 
@@ -96,7 +96,7 @@ pub struct CheckArguments {
     workload: Option<PathBuf>,
 }
 
-pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
+pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
     let policy = &*arguments.policy.policy;
     let workload = arguments.workload.as_deref();
     check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
@@ -136,14 +136,14 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
     Ok(SUCCESS)
 }
 
-pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
+pub(super) fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
     let checked = FileOf::<K>::read_with(&policy.policy, common.changes())?;
     let report = K::show(&checked);
     common.printed(&format!("{}\n", report.text(common.host.width())))
 }
 
 #[derive(Args)]
-pub struct SimulateArguments<K: Kind> {
+pub(super) struct SimulateArguments<K: Kind> {
     /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or the name of a rule, with --workload
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
@@ -167,7 +167,7 @@ pub struct SimulateArguments<K: Kind> {
 /// Events of a simulation, by default.
 const EVENTS: u64 = 200_000_000;
 
-pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> Outcome {
+pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> Outcome {
     let (mut read, mut written) = arguments.ways.files();
     read.extend(arguments.workload.as_deref());
     let policy = &*arguments.policy;
@@ -196,7 +196,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
 }
 
 /// Does a verb that this kind of workload alone has.
-pub fn own(verb: &dyn RunVerb, common: &Common) -> Outcome {
+pub(super) fn own(verb: &dyn RunVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);

@@ -16,10 +16,10 @@ use super::terminal::Common;
 const HEADING: u64 = 1 << 20;
 
 /// Options of all verbs, which have no value.
-pub const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
+pub(super) const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
 
 /// Returns the kind that the first document among the arguments names; none where there is none.
-pub fn kind_of(typed: &[OsString]) -> Option<String> {
+pub(super) fn kind_of(typed: &[OsString]) -> Option<String> {
     let mut before = String::new();
     typed.iter().find_map(|argument| {
         let text = argument.to_str()?;
@@ -71,7 +71,7 @@ fn in_a_line(text: &str) -> Option<String> {
 }
 
 /// Reads a workload; warnings go to standard error.
-pub fn read_workload<K: Kind>(
+pub(super) fn read_workload<K: Kind>(
     file: &Path,
     common: &Common,
 ) -> Result<WorkloadOf<K>, Box<dyn Error>> {

@@ -28,12 +28,12 @@ const FLEET: &str = "{kind: multiresource, time_unit: s,
   {name: big, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
 
 /// A folder with a policy for this workload.
-pub struct PolicyDir {
+pub(crate) struct PolicyDir {
     folder: TempDir,
 }
 
 impl PolicyDir {
-    pub fn new(workload: &str, words: &[&str]) -> Self {
+    pub(crate) fn new(workload: &str, words: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let dir = PolicyDir { folder };
         dir.make("policy.json", workload, words);
@@ -54,22 +54,22 @@ impl PolicyDir {
         assert_eq!(code(&run), 0, "{}", stderr(&run));
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 }
 
-pub fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
 /// A bridge as a process; it is told to end when it is dropped.
-pub struct Running {
+pub(crate) struct Running {
     child: Child,
 }
 
 /// `synth bridge slurm` with this policy.
-pub fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> Command {
+pub(crate) fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> Command {
     let (policy, journal) = (dir.path("policy.json"), dir.path("journal.jsonl"));
     let mut command = crate::common::command(&["bridge", "slurm", text(&policy)]);
     command
@@ -89,7 +89,7 @@ pub fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> Command 
 }
 
 impl Running {
-    pub fn start(dir: &PolicyDir, cluster: &Cluster, words: &[&str]) -> Self {
+    pub(crate) fn start(dir: &PolicyDir, cluster: &Cluster, words: &[&str]) -> Self {
         let log = std::fs::File::create(dir.path("log")).unwrap();
         let mut command = bridge(dir, &cluster.configuration(), words);
         Running {
@@ -105,7 +105,7 @@ impl Running {
     }
 
     /// Tells it to end: its exit code.
-    pub fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         self.signal("TERM");
         self.child.wait().unwrap().code()
     }
@@ -118,7 +118,7 @@ impl Drop for Running {
     }
 }
 
-pub fn log(dir: &PolicyDir) -> String {
+pub(crate) fn log(dir: &PolicyDir) -> String {
     std::fs::read_to_string(dir.path("log")).unwrap()
 }
 
@@ -128,7 +128,7 @@ fn replay(dir: &PolicyDir) -> Output {
 }
 
 /// The journal is decided again as it was.
-pub fn is_decided_again(dir: &PolicyDir) {
+pub(crate) fn is_decided_again(dir: &PolicyDir) {
     let replayed = replay(dir);
     let printed = stdout(&replayed) + &stderr(&replayed);
     assert_eq!(code(&replayed), 0, "{printed}");
@@ -143,7 +143,7 @@ fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
     running.map(|row| row.amounts.get("cpu")).sum()
 }
 
-pub fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {
+pub(crate) fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {
     cluster.slurm(partition).queue().unwrap().rows
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use synth::slurm::{QueueRow, Slurm};
 
 /// A cluster in a folder of its own.
-pub struct Cluster {
+pub(crate) struct Cluster {
     folder: PathBuf,
 }
 
@@ -22,7 +22,7 @@ const NEEDED: &str = "SYNTH_NEEDS_SLURM";
 impl Cluster {
     /// The one that tests share, one test at a time, without jobs. `None`, and a line that says so, where no Slurm is
     /// installed.
-    pub fn shared() -> Option<MutexGuard<'static, Cluster>> {
+    pub(crate) fn shared() -> Option<MutexGuard<'static, Cluster>> {
         static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
         // A test that failed leaves jobs, which are cancelled here.
@@ -33,7 +33,7 @@ impl Cluster {
     }
 
     /// One of the caller's own, with this scheduler.
-    pub fn start(scheduler: &str) -> Option<Cluster> {
+    pub(crate) fn start(scheduler: &str) -> Option<Cluster> {
         if let Err(why) = there_is_one() {
             let is_optional = std::env::var_os(NEEDED).is_none();
             assert!(is_optional, "{why}, and {NEEDED} is set");
@@ -62,12 +62,12 @@ impl Cluster {
     }
 
     /// Where its configuration stands.
-    pub fn configuration(&self) -> PathBuf {
+    pub(crate) fn configuration(&self) -> PathBuf {
         self.folder.join("slurm.conf")
     }
 
     /// Its commands for a partition.
-    pub fn slurm(&self, partition: &str) -> Slurm {
+    pub(crate) fn slurm(&self, partition: &str) -> Slurm {
         Slurm {
             configuration: Some(self.configuration()),
             ..Slurm::new(partition)
@@ -75,7 +75,7 @@ impl Cluster {
     }
 
     /// Runs a command of Slurm, which must succeed; what it wrote.
-    pub fn run(&self, program: &str, words: &[&str]) -> String {
+    pub(crate) fn run(&self, program: &str, words: &[&str]) -> String {
         let output = self.output(program, words);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{program} {words:?}: {error}");
@@ -83,7 +83,7 @@ impl Cluster {
     }
 
     /// Runs a command of Slurm.
-    pub fn output(&self, program: &str, words: &[&str]) -> Output {
+    pub(crate) fn output(&self, program: &str, words: &[&str]) -> Output {
         let mut command = Command::new(program);
         command
             .env("SLURM_CONF", self.configuration())
@@ -93,7 +93,7 @@ impl Cluster {
     }
 
     /// Submits a job that sleeps so many seconds; its number.
-    pub fn submit(&self, partition: &str, seconds: f64, words: &[&str]) -> String {
+    pub(crate) fn submit(&self, partition: &str, seconds: f64, words: &[&str]) -> String {
         let work = format!("--wrap=sleep {seconds}");
         let fixed = ["--parsable", "-o", "/dev/null", "-p", partition, &work];
         self.run("sbatch", &[words, &fixed].concat())
@@ -102,7 +102,7 @@ impl Cluster {
     }
 
     /// The row of a job; `None` where the queue does not have it.
-    pub fn row(&self, partition: &str, id: &str) -> Option<QueueRow> {
+    pub(crate) fn row(&self, partition: &str, id: &str) -> Option<QueueRow> {
         let queue = self.slurm(partition).queue().unwrap();
         assert_eq!(queue.unread.example, None);
         queue
@@ -112,7 +112,7 @@ impl Cluster {
     }
 
     /// Waits until something is true, at most half a minute.
-    pub fn wait(&self, what: &str, mut is_true: impl FnMut() -> bool) {
+    pub(crate) fn wait(&self, what: &str, mut is_true: impl FnMut() -> bool) {
         let start = Instant::now();
         while !is_true() {
             let late = start.elapsed() > Duration::from_secs(30);
@@ -126,7 +126,7 @@ impl Cluster {
     }
 
     /// Kills the controller as a crash would.
-    pub fn kill_controller(&self) {
+    pub(crate) fn kill_controller(&self) {
         let pid = std::fs::read_to_string(self.folder.join("run/slurmctld")).unwrap();
         let killed = Command::new("kill")
             .args(["-9", pid.trim()])
@@ -136,7 +136,7 @@ impl Cluster {
     }
 
     /// Starts the controller again, and waits until it answers.
-    pub fn restart_controller(&self) {
+    pub(crate) fn restart_controller(&self) {
         let started = script()
             .arg("controller")
             .arg(&self.folder)
@@ -149,7 +149,7 @@ impl Cluster {
     }
 
     /// Cancels all jobs, and brings nodes back.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let user = Command::new("id").arg("-un").output().unwrap();
         let user = String::from_utf8(user.stdout).unwrap();
         self.output("scancel", &["--user", user.trim()]);

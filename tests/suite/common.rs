@@ -10,7 +10,7 @@ use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{ArtifactError, Checked};
 
 /// The models of a kind of workload.
-pub fn models(kind: &str) -> Vec<PathBuf> {
+pub(crate) fn models(kind: &str) -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
     let all = std::fs::read_dir(folder).unwrap();
     let all = all.map(|entry| entry.unwrap().path());
@@ -21,7 +21,7 @@ pub fn models(kind: &str) -> Vec<PathBuf> {
 }
 
 /// What is typed: a line of words, or words one by one where some hold blanks.
-pub trait Typed {
+pub(crate) trait Typed {
     fn words(&self) -> Vec<String>;
 }
 
@@ -61,19 +61,19 @@ impl Typed for Vec<&str> {
     }
 }
 
-pub fn command(typed: &(impl Typed + ?Sized)) -> Command {
+pub(crate) fn command(typed: &(impl Typed + ?Sized)) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
     let root = env!("CARGO_MANIFEST_DIR");
     command.current_dir(root).args(typed.words());
     command
 }
 
-pub fn synth(typed: &(impl Typed + ?Sized)) -> Output {
+pub(crate) fn synth(typed: &(impl Typed + ?Sized)) -> Output {
     command(typed).output().unwrap()
 }
 
 /// Runs the program, and asserts its exit code.
-pub fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
+pub(crate) fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
     let output = synth(typed);
     let (words, out, err) = (typed.words(), stdout(&output), stderr(&output));
     assert_eq!(code(&output), expected, "{words:?}: {out}{err}");
@@ -81,12 +81,12 @@ pub fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
 }
 
 /// Runs the program, which succeeds.
-pub fn works(typed: &(impl Typed + ?Sized)) -> Output {
+pub(crate) fn works(typed: &(impl Typed + ?Sized)) -> Output {
     ends(0, typed)
 }
 
 /// Runs the program, and asserts that it refuses what is typed in these words.
-pub fn fails(typed: &(impl Typed + ?Sized), words: &str) {
+pub(crate) fn fails(typed: &(impl Typed + ?Sized), words: &str) {
     let output = ends(2, typed);
     let (typed, said) = (typed.words(), stderr(&output));
     let is_told = said.contains(words);
@@ -96,7 +96,7 @@ pub fn fails(typed: &(impl Typed + ?Sized), words: &str) {
 }
 
 /// The program, with this on its standard input.
-pub fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
+pub(crate) fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
     let mut program = command(typed);
     let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = program.stderr(Stdio::piped()).spawn().unwrap();
@@ -107,17 +107,17 @@ pub fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
 
 /// Asserts that a text has these words.
 #[track_caller]
-pub fn has(text: &str, words: &str) {
+pub(crate) fn has(text: &str, words: &str) {
     assert!(text.contains(words), "expected `{words}` in {text}");
 }
 
 /// The words of a line.
-pub fn words(line: &str) -> Vec<&str> {
+pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
 /// The rows of a table: a line each, its cells between bars.
-pub fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
+pub(crate) fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -127,25 +127,25 @@ pub fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
     })
 }
 
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-pub fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
 /// A policy as it is, whether it was changed after it was written or not.
-pub fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, ArtifactError> {
+pub(crate) fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, ArtifactError> {
     Checked::parse_with(&text.to_string(), name, Changes::Accepted)
 }
 
 /// Everything that is wrong with a policy, each with its place.
-pub fn findings(text: impl ToString) -> Vec<String> {
+pub(crate) fn findings(text: impl ToString) -> Vec<String> {
     match as_it_is(text, "test") {
         Ok(_) => Vec::new(),
         Err(ArtifactError::Shape { place, message, .. }) => vec![format!("{place}: {message}")],
@@ -157,14 +157,14 @@ pub fn findings(text: impl ToString) -> Vec<String> {
 }
 
 /// Everything that is wrong after a change.
-pub fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
+pub(crate) fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut document = valid.clone();
     change(&mut document);
     findings(document)
 }
 
 /// The document with something else at a place: JSON, or a factor as `×1.1`.
-pub fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
+pub(crate) fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
     let mut document = valid.clone();
     let lie = match lie.strip_prefix('×') {
         Some(by) => {
@@ -183,7 +183,12 @@ pub fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
 
 /// Asserts that each lie of a table (place under `at`, what stands there, words) is refused in these words by `check`,
 /// which says why it refuses a document.
-pub fn are_refused(valid: &Value, at: &str, table: &str, check: impl Fn(&Value) -> Option<String>) {
+pub(crate) fn are_refused(
+    valid: &Value,
+    at: &str,
+    table: &str,
+    check: impl Fn(&Value) -> Option<String>,
+) {
     assert_eq!(check(valid), None);
     for [place, lie, words] in rows(table) {
         let why = check(&with_lie(valid, &format!("{at}{place}"), lie));
@@ -194,7 +199,7 @@ pub fn are_refused(valid: &Value, at: &str, table: &str, check: impl Fn(&Value) 
 }
 
 /// The same of policies for several resources.
-pub fn lies(valid: &Value, at: &str, table: &str) {
+pub(crate) fn lies(valid: &Value, at: &str, table: &str) {
     let check = |document: &Value| {
         let found = findings(document);
         (!found.is_empty()).then(|| found.join("\n"))
@@ -204,7 +209,7 @@ pub fn lies(valid: &Value, at: &str, table: &str) {
 
 /// Why a policy of another kind is refused, if it is. Where its workload was changed: also why it is with the digest that
 /// goes with that.
-pub fn refusal<K: Content>(document: &Value) -> Option<String> {
+pub(crate) fn refusal<K: Content>(document: &Value) -> Option<String> {
     let refused = |document: &Value| {
         let text = document.to_string();
         let checked = synth::artifact::Checked::<K>::parse_with(&text, "lie", Changes::Accepted);
@@ -221,52 +226,52 @@ pub fn refusal<K: Content>(document: &Value) -> Option<String> {
 }
 
 /// The text of a file of the repository.
-pub fn text(file: &str) -> String {
+pub(crate) fn text(file: &str) -> String {
     std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 /// The document on the program's standard output.
-pub fn json(output: &Output) -> Value {
+pub(crate) fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The claim of a quantity of all types.
-pub fn claim<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
+pub(crate) fn claim<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     let claim = claims.find(|c| c["quantity"] == quantity && c["type"].is_null());
     claim.unwrap_or_else(|| panic!("{quantity}"))
 }
 
 /// The value of that claim.
-pub fn claimed(artifact: &Value, quantity: &str) -> f64 {
+pub(crate) fn claimed(artifact: &Value, quantity: &str) -> f64 {
     claim(artifact, quantity)["value"].as_f64().unwrap()
 }
 
 /// A workload of these servers and jobs, one a line.
-pub fn workload(servers: &str, jobs: &str) -> String {
+pub(crate) fn workload(servers: &str, jobs: &str) -> String {
     let head = format!("kind: multiresource\ntime_unit: s\n{servers}\njobs:\n");
     jobs.lines()
         .fold(head, |text, job| text + "  - " + job.trim() + "\n")
 }
 
 /// A folder of a test's own.
-pub struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn name(&self, name: &str) -> String {
+    pub(crate) fn name(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().into()
     }
 
     /// A policy for a model.
-    pub fn policy(&self, model: &str) -> String {
+    pub(crate) fn policy(&self, model: &str) -> String {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
         works(&format!(
@@ -276,28 +281,28 @@ impl Folder {
     }
 
     /// Writes a file, and returns its name.
-    pub fn write(&self, name: &str, text: &str) -> String {
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.path(name), text).unwrap();
         self.name(name)
     }
 
     /// Writes a shell script that is run as a command.
-    pub fn command(&self, name: &str, text: &str) {
+    pub(crate) fn command(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let file = self.write(name, &format!("#!/bin/sh\n{text}\n"));
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    pub fn bytes(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.name(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    pub fn json(&self, name: &str) -> Value {
+    pub(crate) fn json(&self, name: &str) -> Value {
         serde_json::from_slice(&self.bytes(name)).unwrap()
     }
 
     /// Names of all files.
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let all = std::fs::read_dir(self.0.path()).unwrap();
         let name = |entry: std::fs::DirEntry| entry.file_name().into_string().unwrap();
         let mut all: Vec<String> = all.map(|entry| name(entry.unwrap())).collect();

@@ -37,7 +37,7 @@ use synth::multiresource::synthesis::{
 use synth::multiresource::workload::{Fleet, Workload};
 
 #[derive(Serialize, Deserialize)]
-pub struct Vector {
+pub(crate) struct Vector {
     pub artifact: serde_json::Value,
     pub steps: Vec<Step>,
     /// The same policy on a cluster as it is: a line of the protocol of `synth drive`, and what is decided.
@@ -47,13 +47,13 @@ pub struct Vector {
 
 /// What is decided on a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Decision {
+pub(crate) struct Decision {
     pub start: Vec<Started>,
     pub stop: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub(crate) struct Step {
     pub event: Event,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u64>,
@@ -484,7 +484,7 @@ fn record(artifact: &Artifact) -> Vector {
 }
 
 /// The recorded vectors, by file.
-pub fn recorded() -> Vec<(String, Vector)> {
+pub(crate) fn recorded() -> Vec<(String, Vector)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
     let files = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();

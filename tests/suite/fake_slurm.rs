@@ -8,13 +8,13 @@ use tempfile::TempDir;
 
 /// A folder with commands, each a script of `sh` that can be written anew at any time. Put it first in `PATH`, or into
 /// [`Slurm::programs`].
-pub struct Fake {
+pub(crate) struct Fake {
     folder: TempDir,
 }
 
 impl Fake {
     /// A partition `synth` with the node n1 of 20 CPUs and 15000 MiB, and no jobs.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake/command");
         for name in ["squeue", "sinfo", "scontrol"] {
@@ -37,12 +37,12 @@ esac";
     }
 
     /// The folder, for `PATH`.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// The library's commands that run these.
-    pub fn slurm(&self) -> Slurm {
+    pub(crate) fn slurm(&self) -> Slurm {
         Slurm {
             programs: Some(self.folder.path().to_owned()),
             ..Slurm::new("synth")
@@ -50,7 +50,7 @@ esac";
     }
 
     /// What a command does from now on.
-    pub fn script(&self, name: &str, text: &str) {
+    pub(crate) fn script(&self, name: &str, text: &str) {
         // Written beside and renamed: a command that runs now reads the old text to its end.
         let new = self.folder.path().join(format!("{name}.new"));
         std::fs::write(&new, text).unwrap();
@@ -58,7 +58,7 @@ esac";
     }
 
     /// What `squeue` prints from now on, below its titles where these are requested: rows built by [`job`].
-    pub fn queue(&self, rows: &str) {
+    pub(crate) fn queue(&self, rows: &str) {
         self.table("squeue", SlurmQueue::columns(), rows);
     }
 
@@ -76,14 +76,14 @@ esac";
     }
 
     /// Calls of `scontrol` beside questions, one a line: `release 17,18`.
-    pub fn calls(&self) -> Vec<String> {
+    pub(crate) fn calls(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.folder.path().join("scontrol.sh.log"));
         log.unwrap_or_default().lines().map(String::from).collect()
     }
 }
 
 /// A row of `squeue`: each column as it is in `cells`, or as a held job of one CPU has it.
-pub fn job(cells: &[(&str, &str)]) -> String {
+pub(crate) fn job(cells: &[(&str, &str)]) -> String {
     let usual = crate::common::rows(include_str!("tables/queue_row.txt"));
     let usual: Vec<_> = usual.map(|[name, cell]| (name, cell)).collect();
     row(SlurmQueue::columns(), &[cells, &usual].concat())

@@ -23,7 +23,7 @@ fn written(arguments: &str) -> Value {
 }
 
 /// Compares a value with what was recorded under this name.
-pub fn is_as_recorded(name: &str, found: &Value) {
+pub(crate) fn is_as_recorded(name: &str, found: &Value) {
     let file = recorded(name);
     if std::env::var_os("SYNTH_UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, format!("{found}\n")).unwrap();

@@ -356,7 +356,7 @@ fn every_family_runs_clusters_as_they_are() {
 }
 
 /// What is decided where a scheduler takes over from another one, and after: the part `cluster` of the vectors.
-pub fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
+pub(crate) fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
     let mut world = World::new(policy, 11);
     world.by_number = 1.0;
     let mut steps = 0;

@@ -22,7 +22,7 @@ const ODD: [&str; 14] = [
 ];
 
 /// The text with one change, by lines and numbers: most often a number of another scale.
-pub fn mutated(text: &str, random: &mut Random) -> String {
+pub(crate) fn mutated(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let n = random.random_range(0..lines.len());
     let m = random.random_range(0..lines.len());

@@ -11,7 +11,7 @@ use synth_queues::law::{ArrivalProcess, CommonModulation};
 /// at rate r.
 ///
 /// The states are equally long, with rates `λ ± √(κrλ/2)`; where that is below 0, jobs come in one state alone.
-pub fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
+pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     let half = (0.5 * kappa * forgets * rate).sqrt();
     let (rates, [up, down]) = if half <= rate {
         ([rate - half, rate + half], [0.5 * forgets; 2])
@@ -28,7 +28,7 @@ pub fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
 
 /// κ that gives independent types, with their rates and the means of their work and of its square, the dispersion of work
 /// that all jobs have together: `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`.
-pub fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
+pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
     let (mut squares, mut means) = (0.0, 0.0);
     for (rate, (mean, square)) in types {
         squares += rate * square;
@@ -42,7 +42,7 @@ pub fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> 
 ///
 /// With v the variance of the factor on the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`; where that is
 /// below 0, they are 0 and `1 + v`.
-pub fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
+pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {
         ([1.0 - variance.sqrt(), 1.0 + variance.sqrt()], 0.5)
@@ -59,7 +59,7 @@ pub fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
 
 /// The batches of one type that were counted.
 #[derive(Clone, Debug, Default)]
-pub struct Batched {
+pub(crate) struct Batched {
     /// How many batches had so many jobs.
     counts: BTreeMap<u32, u64>,
     /// Over all batches with n jobs of sizes x: `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)`.
@@ -73,7 +73,7 @@ const LARGEST: u32 = 100_000;
 
 impl Batched {
     /// A batch of so many jobs, with the sums of their sizes and of the squares.
-    pub fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
+    pub(crate) fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
         *self.counts.entry(jobs).or_default() += 1;
         let others = f64::from(jobs - 1);
         let [pairs, sums, all_squares, products] = &mut self.sums;
@@ -84,7 +84,7 @@ impl Batched {
     }
 
     /// Returns the correlation of the sizes of two jobs of a batch, in \[0, 1\].
-    pub fn alike(&self) -> f64 {
+    pub(crate) fn alike(&self) -> f64 {
         let [pairs, sum, squares, products] = self.sums;
         let mean = sum / pairs;
         let variance = squares / pairs - mean * mean;
@@ -96,7 +96,7 @@ impl Batched {
     }
 
     /// Returns the process of these batches whose jobs come at rate λ \[1/s\].
-    pub fn process(&self, rate: f64) -> ArrivalProcess {
+    pub(crate) fn process(&self, rate: f64) -> ArrivalProcess {
         let (sizes, weights) = self.numbers();
         let pairs = sizes.into_iter().zip(millionths(&weights));
         let (sizes, probabilities): (Vec<u32>, Vec<u64>) = pairs.filter(|(_, p)| *p > 0).unzip();

@@ -17,7 +17,7 @@ const FEWEST: u64 = 20;
 
 /// Sums over windows, each twice as long as the one before, as jobs arrive in order.
 #[derive(Clone, Debug)]
-pub struct Windows {
+pub(crate) struct Windows {
     /// The windows' lengths \[ticks\].
     levels: Vec<Level>,
     /// The sum of the squares of the work of all jobs.
@@ -64,7 +64,7 @@ impl Moment {
 
 impl Windows {
     /// The shortest are this long \[ticks\], > 0, and the longest a day, in a trace with so many ticks a second.
-    pub fn new(shortest: u64, per_second: u64) -> Self {
+    pub(crate) fn new(shortest: u64, per_second: u64) -> Self {
         let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
         let levels = widths.map(|width| Level {
@@ -79,7 +79,7 @@ impl Windows {
     }
 
     /// A job of this kind with this work arrives so many ticks after the first.
-    pub fn add(&mut self, at: u64, kind: usize, work: f64) {
+    pub(crate) fn add(&mut self, at: u64, kind: usize, work: f64) {
         self.squares += work * work;
         for level in &mut self.levels {
             if level.kinds.len() <= kind {
@@ -93,7 +93,7 @@ impl Windows {
     }
 
     /// Returns the dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
-    pub fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
+    pub(crate) fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
         let of = |level: &Level| {
             let windows = length / level.width;
             let work = level.width as f64 / length as f64 * self.squares;

@@ -36,7 +36,7 @@ const MOST_WINDOWS: u64 = 1 << 16;
 const UNSEEN: f64 = 5e3;
 
 /// All that a workload is built from.
-pub struct Fitting<'a> {
+pub(crate) struct Fitting<'a> {
     jobs: &'a Jobs<'a>,
     by_demand: Types,
     options: &'a FitOptions,
@@ -62,7 +62,7 @@ struct Type {
 
 impl<'a> Fitting<'a> {
     /// Cuts types by demand, and counts their jobs.
-    pub fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a FitOptions) -> Self {
+    pub(crate) fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a FitOptions) -> Self {
         let most = options.max_types * usize::from(options.by_limit);
         let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
         let type_of = |cut: Cut| {
@@ -121,7 +121,7 @@ impl<'a> Fitting<'a> {
     ///
     /// # Errors
     /// When it has faults.
-    pub fn conclude(&self, tried: Vec<TriedTypes>) -> Result<Fit, FitError> {
+    pub(crate) fn conclude(&self, tried: Vec<TriedTypes>) -> Result<Fit, FitError> {
         let (jobs, trace, types) = (self.jobs, self.jobs.trace, &self.types);
         let windows = jobs.windows();
         let dispersion = windows.dispersion(jobs.length(), jobs.per_second);

@@ -14,7 +14,7 @@ use synth_traces::replay::{self, Log};
 use synth_traces::trace::{Observed, Trace, TraceJob};
 
 /// All jobs of a trace that arrived, and sums over those of a vector of demands.
-pub struct Jobs<'a> {
+pub(crate) struct Jobs<'a> {
     /// Where they stand.
     pub trace: &'a Trace,
     /// By submission, which is counted from the beginning of the log.
@@ -40,10 +40,10 @@ pub struct Jobs<'a> {
 /// The most that the last job may weigh over the first, as a power of two.
 const MOST_DOUBLINGS: f64 = 900.0;
 /// The class of jobs without a limit.
-pub const NO_LIMIT: u8 = u8::MAX;
+pub(crate) const NO_LIMIT: u8 = u8::MAX;
 
 /// Returns the size of a job, with a weight.
-pub fn observed(job: &TraceJob, weight: f64) -> Observation {
+pub(crate) fn observed(job: &TraceJob, weight: f64) -> Observation {
     Observation {
         size: job.size,
         weight,
@@ -57,7 +57,7 @@ impl<'a> Jobs<'a> {
     ///
     /// # Errors
     /// When the trace cannot be read, or its jobs have no rates.
-    pub fn read(
+    pub(crate) fn read(
         trace: &'a mut Trace,
         by_limit: bool,
         doubles: Option<f64>,
@@ -107,7 +107,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the class of the limit of a job: the least c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 where limits are not looked at.
-    pub fn class(&self, job: &TraceJob) -> u8 {
+    pub(crate) fn class(&self, job: &TraceJob) -> u8 {
         match job.limit {
             _ if !self.by_limit => 0,
             0 => NO_LIMIT,
@@ -139,22 +139,22 @@ impl<'a> Jobs<'a> {
     }
 
     /// ρ̄ = max_r ρ̄_r.
-    pub fn fluid(&self) -> f64 {
+    pub(crate) fn fluid(&self) -> f64 {
         self.used.iter().copied().fold(0.0, f64::max)
     }
 
     /// Returns the span \[ticks\].
-    pub fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         self.all.last().map_or(0, |job| job.submit.unsigned_abs())
     }
 
     /// Returns the span \[s\].
-    pub fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.length() as f64 / self.per_second as f64
     }
 
     /// Returns the jobs of a vector.
-    pub fn of_vector(&self, v: usize) -> impl Iterator<Item = &TraceJob> {
+    pub(crate) fn of_vector(&self, v: usize) -> impl Iterator<Item = &TraceJob> {
         let own = self.of_vector.get(v).into_iter().flatten();
         own.map(|n| &self.all[*n as usize])
     }
@@ -166,7 +166,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// λ of these jobs \[1/s\], by their weights.
-    pub fn rate<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> f64 {
+    pub(crate) fn rate<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> f64 {
         let seconds = self.seconds();
         let weight = self.doubles.map_or(seconds, |doubles| {
             doubles / std::f64::consts::LN_2 * ((seconds / doubles).exp2() - 1.0)
@@ -175,24 +175,24 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the law of sizes of these jobs \[ticks\], by their weights.
-    pub fn law<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> Law {
+    pub(crate) fn law<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> Law {
         Law::of(jobs.map(|job| observed(job, self.weight(job))))
     }
 
     /// Returns the greatest common divisor of all times \[ticks\], to which the clock is read; a second at least.
-    pub fn grain(&self) -> u64 {
+    pub(crate) fn grain(&self) -> u64 {
         let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
         divisor.unsigned_abs().max(self.per_second)
     }
 
     /// Returns the largest fraction of a resource of all servers together that this demand (R + 1) is.
-    pub fn share(&self, demand: &[f64]) -> f64 {
+    pub(crate) fn share(&self, demand: &[f64]) -> f64 {
         let (demand, nodes) = self.apart(demand);
         self.trace.share(demand, nodes)
     }
 
     /// Returns the demand (R) on each server, and on how many servers at once.
-    pub fn apart<'d>(&self, demand: &'d [f64]) -> (&'d [f64], u32) {
+    pub(crate) fn apart<'d>(&self, demand: &'d [f64]) -> (&'d [f64], u32) {
         apart(demand, self.trace.servers.resources.len())
     }
 
@@ -205,7 +205,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the work of jobs over windows of time, of which the shortest are as long as the clock's grain.
-    pub fn windows(&self) -> Windows {
+    pub(crate) fn windows(&self) -> Windows {
         let mut windows = Windows::new(self.grain(), self.per_second);
         for (job, work) in self.works() {
             windows.add(job.submit.unsigned_abs(), job.demand as usize, work);
@@ -214,7 +214,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the log of the first so many jobs, censored ones apart, whose sizes are taken for limits.
-    pub fn log(&self, most: usize) -> Log {
+    pub(crate) fn log(&self, most: usize) -> Log {
         let is_whole = |job: &&TraceJob| job.seen != Observed::Censored;
         let whole = self.all.iter().filter(is_whole).take(most);
         let jobs = whole.map(|job| replay::ReplayJob {
@@ -228,13 +228,13 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the window of each job, of windows this long \[ticks\], and its work.
-    pub fn in_windows(&self, length: u64) -> impl Iterator<Item = (usize, f64)> {
+    pub(crate) fn in_windows(&self, length: u64) -> impl Iterator<Item = (usize, f64)> {
         let window = move |job: &TraceJob| (job.submit.unsigned_abs() / length) as usize;
         self.works().map(move |(job, work)| (window(job), work))
     }
 
     /// Returns the loads of the three thirds of the span.
-    pub fn thirds(&self) -> [f64; 3] {
+    pub(crate) fn thirds(&self) -> [f64; 3] {
         let third = self.length() as f64 / 3.0;
         let mut loads = [0.0; 3];
         for (job, work) in self.works() {
@@ -244,7 +244,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the load of the last week beside that of the weeks before, where there are enough of them.
-    pub fn drift(&self) -> Option<Drift> {
+    pub(crate) fn drift(&self) -> Option<Drift> {
         let day = 86_400 * self.per_second;
         let days = self.length() / day;
         if !Drift::DAYS.contains(&days) {
@@ -276,7 +276,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the share of jobs that came at one instant with others of their user or batch.
-    pub fn together(&self) -> f64 {
+    pub(crate) fn together(&self) -> f64 {
         let mut together = 0;
         for instant in self.instants() {
             let groups = instant.iter().map(|job| self.group(job));
@@ -288,7 +288,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the batches of each of so many types.
-    pub fn batches(
+    pub(crate) fn batches(
         &self,
         types: usize,
         type_of: impl Fn(&TraceJob) -> Option<usize>,

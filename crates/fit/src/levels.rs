@@ -31,7 +31,7 @@ const ROUNDS: usize = 20;
 
 /// Returns the modulation with the most levels, of jobs by their window and work, in so many windows this long \[s\];
 /// `None` where no two levels come back often enough.
-pub fn levels(
+pub(crate) fn levels(
     jobs: impl Iterator<Item = (usize, f64)>,
     windows: usize,
     length: f64,

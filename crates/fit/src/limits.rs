@@ -10,7 +10,7 @@ use super::jobs::Jobs;
 
 /// Jobs of one type by demand, with limits in these classes.
 #[derive(Clone, Debug)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// Their type by demand.
     pub by_demand: usize,
     /// Their classes, ascending, ≥ 1.
@@ -36,7 +36,12 @@ const WORTH: f64 = 0.005;
 const ENOUGH: f64 = 30.0;
 
 /// Cuts types into at most so many. `of_vector` has the type by demand of each vector.
-pub fn cut(jobs: &Jobs<'_>, of_vector: &[Option<usize>], types: usize, most: usize) -> Vec<Cut> {
+pub(crate) fn cut(
+    jobs: &Jobs<'_>,
+    of_vector: &[Option<usize>],
+    types: usize,
+    most: usize,
+) -> Vec<Cut> {
     let mut logs: Vec<BTreeMap<u8, Logs>> = vec![BTreeMap::new(); types];
     for job in &jobs.all {
         if let Some(own) = of_vector[job.demand as usize] {

@@ -9,7 +9,7 @@
 
 /// A vector of demands (R), with the mean number of its jobs in service.
 #[derive(Clone, Debug)]
-pub struct Vector {
+pub(crate) struct Vector {
     /// Demand (R) on each server; and after it on how many servers at once, 1 where nothing stands.
     pub demand: Vec<f64>,
     /// S, mean number in service, ≥ 0.
@@ -18,7 +18,7 @@ pub struct Vector {
 
 /// Groups of vectors, for every number of them.
 #[derive(Debug)]
-pub struct Merging {
+pub(crate) struct Merging {
     vectors: Vec<Vector>,
     order: Order,
 }
@@ -35,7 +35,7 @@ enum Order {
 }
 
 /// Returns the demand of so many resources on each server, and on how many servers at once.
-pub fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
+pub(crate) fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
     let nodes = demand.get(resources).map_or(1, |nodes| *nodes as u32);
     (&demand[..resources], nodes)
 }
@@ -47,7 +47,7 @@ impl Merging {
     /// Finds the groups of 1 to `most` types, by these prices (R), ≥ 0 and not all 0. A group whose largest demands do
     /// not fit on any server is none: there are more groups then. Vectors without work are ignored: they would cost nothing
     /// in any group, and raise its demand.
-    pub fn new(
+    pub(crate) fn new(
         mut vectors: Vec<Vector>,
         prices: &[f64],
         most: usize,
@@ -68,7 +68,7 @@ impl Merging {
 
     /// The demands of so many types, at most as many as there are vectors; of more, where so few groups fit on no
     /// server.
-    pub fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
+    pub(crate) fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         let groups = self.groups(types);
         groups.iter().map(|group| self.largest(group)).collect()
     }

@@ -2,7 +2,7 @@
 
 /// A job's size.
 #[derive(Clone, Copy, Debug)]
-pub struct Observation {
+pub(crate) struct Observation {
     /// The size \[ticks\], or as much of it as is known.
     pub size: u64,
     /// As how many jobs it counts.
@@ -13,7 +13,7 @@ pub struct Observation {
 
 /// The law of sizes of which some are known in part.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+pub(crate) struct Law {
     /// Sizes \[ticks\] in ascending order with their weights, > 0, of sum 1.
     pub atoms: Vec<(f64, f64)>,
     /// Jobs that it stands on.
@@ -25,7 +25,7 @@ pub struct Law {
 impl Law {
     /// Estimates the law of these sizes, of which censored ones are longer than they say: by the product-limit estimate,
     /// up to the longest time seen (Kaplan, Meier 1958, section 2).
-    pub fn of(sizes: impl Iterator<Item = Observation>) -> Self {
+    pub(crate) fn of(sizes: impl Iterator<Item = Observation>) -> Self {
         let mut sizes: Vec<Observation> = sizes.collect();
         sizes.sort_by_key(|own| own.size);
         let weights = || sizes.iter().map(|own| own.weight);
@@ -60,22 +60,22 @@ impl Law {
     }
 
     /// Mean size \[ticks\].
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.moment(|x| x)
     }
 
     /// Mean of the squares.
-    pub fn square(&self) -> f64 {
+    pub(crate) fn square(&self) -> f64 {
         self.moment(|x| x * x)
     }
 
     /// Squared coefficient of variation.
-    pub fn scv(&self) -> f64 {
+    pub(crate) fn scv(&self) -> f64 {
         (self.square() / self.mean().powi(2) - 1.0).max(0.0)
     }
 
     /// Returns the share of the work that the longest 1 % of the jobs are.
-    pub fn longest_hundredth(&self) -> f64 {
+    pub(crate) fn longest_hundredth(&self) -> f64 {
         let (mut left, mut work) = (0.01, 0.0);
         for (size, weight) in self.atoms.iter().rev() {
             let taken = weight.min(left);
@@ -91,7 +91,7 @@ impl Law {
 
     /// Returns the means of so many equal parts of the jobs, in ascending order: the mean of all is kept, and the
     /// variation within a part is lost.
-    pub fn parts(&self, count: usize) -> Vec<f64> {
+    pub(crate) fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;
         let mut atoms = self.atoms.iter().copied();
         let mut atom = atoms.next().unwrap_or((0.0, 1.0));

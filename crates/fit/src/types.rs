@@ -11,7 +11,7 @@ use synth_multiresource::workload::{Dominating, FleetDocument, JobDocument};
 
 /// Types of jobs that stand for vectors of demands.
 #[derive(Clone, Debug)]
-pub struct Types {
+pub(crate) struct Types {
     /// The demand of each on each of its servers, and on how many at once (K × (R + 1)).
     pub demands: Vec<Vec<f64>>,
     /// The type of each vector; none of a vector without jobs, or that no type dominates.
@@ -21,7 +21,7 @@ pub struct Types {
 }
 
 /// What types are looked for among.
-pub struct Search<'a> {
+pub(crate) struct Search<'a> {
     jobs: &'a Jobs<'a>,
     merging: Merging,
     /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
@@ -35,7 +35,7 @@ const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
     /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
-    pub fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
+    pub(crate) fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
         let (servers, fluid) = (&jobs.trace.servers, jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());
         let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
@@ -54,7 +54,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When a program has no answer.
-    pub fn types(
+    pub(crate) fn types(
         &self,
         most: usize,
         loss: f64,
@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the program has no answer.
-    pub fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
+    pub(crate) fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.jobs.trace.servers.total());
         let serves = |vector: &Vector| {
             let types = dominating.types_of(&vector.demand);
@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
 }
 
 /// Returns the head of a workload that counts seconds.
-pub fn in_seconds() -> FleetDocument {
+pub(crate) fn in_seconds() -> FleetDocument {
     FleetDocument {
         time_unit: "s".into(),
         ..FleetDocument::default()

@@ -70,7 +70,7 @@ impl RandomStream {
 /// One of several by their probabilities, in constant time: Walker's alias method, its table built
 /// as in M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991. `rand_distr` has one that
 /// takes two draws and a branch that cannot be predicted: with it First-Fit is simulated a tenth slower.
-pub struct Alias {
+pub(crate) struct Alias {
     /// By cell: the part of it that is its own, in 2^-64, and who has the rest.
     cells: Vec<(u64, u32)>,
 }
@@ -80,7 +80,7 @@ const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 impl Alias {
     /// Returns the table for weights ≥ 0 with a positive, finite sum, at most 2^32 of them.
-    pub fn new(weights: &[f64]) -> Self {
+    pub(crate) fn new(weights: &[f64]) -> Self {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|w| w / mean).collect();
         let mut cells: Vec<(u64, u32)> = (0..).map(|n| (u64::MAX, n)).take(rest.len()).collect();
@@ -100,7 +100,7 @@ impl Alias {
     }
 
     /// Draws one; where there is no choice nothing is drawn.
-    pub fn draw(&self, stream: &mut RandomStream) -> usize {
+    pub(crate) fn draw(&self, stream: &mut RandomStream) -> usize {
         if self.cells.len() == 1 {
             return 0;
         }

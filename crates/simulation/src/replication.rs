@@ -17,7 +17,7 @@ pub const BURST: u64 = 1 << 14;
 ///
 /// Runs with few long queues measure both a small mean and a small spread. A rule that needs one look ends such runs
 /// early, so that more intervals miss than should, and nearly all of these are too low.
-pub const FIRST_LOOK: u64 = 1_000_000;
+pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
 /// Times that is seen how far a run is from one look to the next.
 const VIEWS: i32 = 3;

@@ -142,7 +142,7 @@ pub fn student(probability: f64, freedom: f64) -> f64 {
 /// leaves more than that half.
 ///
 /// Cuts in the second half are not looked at: there few observations lie close together by chance.
-pub fn has_level(series: &[f64]) -> bool {
+pub(crate) fn has_level(series: &[f64]) -> bool {
     // By fewer where they are few.
     let group = (series.len() / 20).clamp(1, 5);
     let fives: Vec<f64> = series.chunks_exact(group).map(mean).collect();

@@ -138,11 +138,11 @@ pub fn schema_of<R: JsonSchema>(format: &'static str) -> Schema {
 }
 
 /// Results that depend on the kind of workload.
-pub type OfKind = BTreeMap<String, Value>;
+pub(crate) type OfKind = BTreeMap<String, Value>;
 
 /// A policy that was simulated.
 #[derive(Serialize, JsonSchema)]
-pub struct Simulation<R, V> {
+pub(crate) struct Simulation<R, V> {
     /// The policy, as it was named.
     policy: String,
     /// What was measured; means are in the workload's unit of time.

@@ -1,6 +1,7 @@
 //! A kind of its own: jobs of mean size 1 at one server, first come, first served. It stands on
 //! nothing but what knows no kind, and has all verbs.
 #![allow(clippy::unwrap_used)]
+#![allow(unreachable_pub, reason = "types of the items of a public trait")]
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

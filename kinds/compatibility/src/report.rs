@@ -14,7 +14,7 @@ use synth_verb::report::{
 use synth_verb::table;
 
 /// Returns what a cluster is, in a few words: `3 classes of jobs on 4 servers`.
-pub fn about(cluster: &Cluster) -> String {
+pub(crate) fn about(cluster: &Cluster) -> String {
     let servers = counted(cluster.servers().len() as f64, "server");
     match (cluster.assignment(), cluster.classes().len()) {
         (Some(AssignmentRecord { random, .. }), _) => {
@@ -41,7 +41,7 @@ fn list(names: &[&str]) -> String {
 }
 
 /// Explains why no policy is stable, and which arrival rates would be.
-pub fn overload(cluster: &Cluster, overload: &Load) -> String {
+pub(crate) fn overload(cluster: &Cluster, overload: &Load) -> String {
     let (needed, stable) = (load(overload.load), load(1.0 / overload.load));
     let why = match &overload.margin {
         Some(margin) => {
@@ -66,7 +66,7 @@ fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> [Vec<&'a str>; 2] {
 }
 
 /// Describes the synthesized policy, and what it attains.
-pub fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
+pub(crate) fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     let artifact = &synthesized.artifact;
     let stability = stability(cluster, artifact);
     let mut report = Report::from(format!("{}: {stability}", about(cluster)));
@@ -143,7 +143,7 @@ fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
 const MOST: usize = 40;
 
 /// Describes what a policy is for, what it does, what it promises, and who may use which server.
-pub fn show(checked: &Checked) -> Report {
+pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
     let source = cluster.record().source.as_deref();
     let stability = stability(cluster, artifact);
@@ -178,7 +178,7 @@ fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
 }
 
 /// Returns what a simulation measured, with the verdicts on the claims, if any were judged.
-pub fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Report {
+pub(crate) fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Report {
     let unit = cluster.time_unit();
     let servers = cluster.servers().iter().zip(&run.own.utilization);
     let overall = table!("", servers.take(LISTED), (server, busy) => {
@@ -194,7 +194,7 @@ pub fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Repor
 }
 
 /// Returns what a comparison reports besides response times: which servers work.
-pub fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
+pub(crate) fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
     /// Pictures of more servers than this say nothing.
     const DRAWN: usize = 8;
     let names = cluster.servers().iter().map(|server| &*server.name);

@@ -22,7 +22,7 @@ const JOBS: usize = 24;
 const STAGES: usize = 12;
 
 /// Returns what a workload is, in a few words: `20 jobs on 64 servers`.
-pub fn about(workload: &Workload) -> String {
+pub(crate) fn about(workload: &Workload) -> String {
     match workload {
         Workload::Pool(pool) => of_pool(pool),
         Workload::Stream(stream) => of_stream(stream),
@@ -35,7 +35,7 @@ fn of_pool(pool: &Pool) -> String {
 }
 
 /// Returns what a stream is, in a few words.
-pub fn of_stream(stream: &Stream) -> String {
+pub(crate) fn of_stream(stream: &Stream) -> String {
     let servers = counted(stream.servers(), "server");
     format!("jobs that arrive at {servers}")
 }
@@ -74,7 +74,7 @@ fn gap(gap: f64) -> String {
 }
 
 /// Describes a plan: what it costs, and what each job has.
-pub fn plan(pool: &Pool, planned: &Planned) -> Report {
+pub(crate) fn plan(pool: &Pool, planned: &Planned) -> Report {
     let ends = &planned.evidence.ends;
     let found = cost(pool, pool.objective().quantity(), ends);
     let [mean, makespan] = [Quantity::MeanResponse, Quantity::Makespan]
@@ -154,7 +154,7 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
 }
 
 /// Describes a rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
-pub fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
+pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
     let (tuned, time, least) = (&synthesized.tuned, stream.time_unit(), synthesized.least);
     let (about, load) = (of_stream(stream), number(stream.load()));
     let mut report = Report::from(format!(
@@ -184,7 +184,7 @@ pub fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
 }
 
 /// Explains why no policy keeps up.
-pub fn overload(stream: &Stream, times: f64) -> String {
+pub(crate) fn overload(stream: &Stream, times: f64) -> String {
     let work = stream.arrival_rate() * stream.size().mean();
     let [work, most, times] = [work, stream.most_work(), times].map(number);
     let servers = counted(stream.servers(), "server");
@@ -194,7 +194,7 @@ pub fn overload(stream: &Stream, times: f64) -> String {
 }
 
 /// Describes what a policy is for, what it does, and what it promises.
-pub fn show(checked: &Checked) -> Report {
+pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, workload) = (checked.artifact(), checked.workload());
     let curves = match workload {
         Workload::Pool(pool) => pool.curves(),
@@ -224,13 +224,13 @@ fn rule_words(artifact: &Artifact) -> String {
 }
 
 /// Returns what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
-pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
+pub(crate) fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
     let (unit, overall) = (stream.time_unit(), Section::default());
     run_report(unit, run, overall, verdicts, |_| false)
 }
 
 /// Returns what happened to a pool, with the verdicts.
-pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement]) -> Report {
+pub(crate) fn course(pool: &Pool, course: &Course, verdicts: &[Judgement]) -> Report {
     let (order, more) = first_to_end(&course.ends);
     let mut jobs = table!("", order, i => {
         "job" => &pool.jobs()[i].name,
@@ -272,7 +272,7 @@ fn digits(value: f64) -> String {
 }
 
 /// Returns what happened to a pool, for programs; a job that never ends has no end.
-pub fn of_course(pool: &Pool, course: &Course) -> Value {
+pub(crate) fn of_course(pool: &Pool, course: &Course) -> Value {
     let of = |quantity| cost(pool, quantity, &course.ends);
     let jobs = pool.jobs().iter().zip(&course.ends);
     let jobs = jobs.map(|(job, end)| json!({ "name": job.name, "end": end }));

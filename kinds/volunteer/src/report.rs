@@ -14,7 +14,7 @@ use synth_verb::report::{
 use synth_verb::table;
 
 /// Says what it is for, in a few words: `400 hosts for 1440 h`.
-pub fn about(campaign: &Campaign) -> String {
+pub(crate) fn about(campaign: &Campaign) -> String {
     let hosts = counted(campaign.host_count() as f64, "host");
     let horizon = number(campaign.horizon());
     format!("{hosts} for {horizon} {}", campaign.time_unit())
@@ -33,7 +33,7 @@ fn knob(value: f64) -> String {
 }
 
 /// Describes what a policy is for, what it does, and what it promises.
-pub fn show(checked: &Checked) -> Report {
+pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, campaign) = (checked.artifact(), checked.workload());
     let time = campaign.time_unit();
     let what = format!("a server of volunteers, {}", about(campaign));
@@ -84,7 +84,7 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
 }
 
 /// Returns what simulated campaigns found, with the verdicts on the claims, if any were judged.
-pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement]) -> Report {
+pub(crate) fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement]) -> Report {
     let mark = if run.interrupted { "INTERRUPTED: " } else { "" };
     let (about, count, events) = (about(campaign), run.campaigns.len(), run.events());
     let mut report = Report::from(format!("{mark}{about}: {count} campaigns, {events} events"));
@@ -132,7 +132,7 @@ fn batches(campaign: &Campaign, run: &Run) -> Section {
 }
 
 /// Returns what was measured, for programs.
-pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
+pub(crate) fn of_run(campaign: &Campaign, run: &Run) -> Value {
     let quantities = Quantity::ALL.iter().filter_map(|quantity| {
         let found = run.estimate(*quantity)?;
         let (mean, half_width) = (found.mean, found.half_width);
@@ -152,7 +152,7 @@ pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
 }
 
 /// Describes a policy: what it attains, what others do, and what it was selected from.
-pub fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
+pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
     let (others, run) = (&synthesized.competitors, &synthesized.run);
     let (about, rule) = (about(campaign), rule(&synthesized.artifact.policy.dispatch));
     let mut report = Report::from(format!("{about}: {rule}"));
@@ -220,7 +220,7 @@ fn better(other: &Competitor) -> Option<String> {
 }
 
 /// Returns why no rule can do the work.
-pub fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
+pub(crate) fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
     let unit = campaign.time_unit();
     match shortage {
         Shortage::Never { batch, why } => format!("Batch `{batch}` can never be done: {why}."),

@@ -18,13 +18,13 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The classes.
-pub const CLASSES: [&str; 3] = ["large", "cloud", "small"];
+pub(crate) const CLASSES: [&str; 3] = ["large", "cloud", "small"];
 
 /// The classes that take more than a search with one system of prices.
-pub const HARD: [&str; 3] = ["hosts", "mixed", "coprime"];
+pub(crate) const HARD: [&str; 3] = ["hosts", "mixed", "coprime"];
 
 /// The workload of a class (one of [`CLASSES`] or [`HARD`]) with so many types, as a YAML document.
-pub fn document(class: &str, types: usize, seed: u64) -> String {
+pub(crate) fn document(class: &str, types: usize, seed: u64) -> String {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed * 1000 + types as u64);
     let capacity: &[f64] = match class {
         "large" => &[20.0, 15.0, 50.0],
@@ -59,7 +59,7 @@ pub fn document(class: &str, types: usize, seed: u64) -> String {
 
 /// 10 000 servers of five shapes and 50 types, of which a fifth take GPUs, at a load near .95: a YAML document.
 #[allow(dead_code, reason = "not all that use this file have fleets")]
-pub fn large_fleet(seed: u64) -> String {
+pub(crate) fn large_fleet(seed: u64) -> String {
     let shapes = [
         ("general", 4000.0, [96.0, 384.0, 0.0]),
         ("memory", 2000.0, [64.0, 512.0, 0.0]),

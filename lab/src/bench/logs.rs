@@ -22,7 +22,7 @@ const JOBS: usize = 4000;
 const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 
 /// What logs are drawn from.
-pub struct Origin {
+pub(super) struct Origin {
     /// As it is named in lines and files: `logs-07`.
     pub name: String,
     /// The fluid load of each of its logs, to a few percent.
@@ -87,7 +87,7 @@ struct Sent {
 
 impl Origin {
     /// Returns the n-th law of a set: of four three are sites.
-    pub fn new(set: Set, n: u64) -> Self {
+    pub(super) fn new(set: Set, n: u64) -> Self {
         let seed = seed(set, Tier::Logs, n);
         let mut draw = Draw::new(seed);
         let (load, law) = if n % 4 == 3 {
@@ -106,7 +106,7 @@ impl Origin {
     }
 
     /// Says what it is.
-    pub fn about(&self) -> String {
+    pub(super) fn about(&self) -> String {
         let what = match &self.law {
             Law::Site(site) => {
                 format!("{} processors, {} users", site.processors, site.users.len())
@@ -117,7 +117,7 @@ impl Origin {
     }
 
     /// Returns the r-th log as it is in a file of this name.
-    pub fn file(&self, r: u64) -> (String, String) {
+    pub(super) fn file(&self, r: u64) -> (String, String) {
         let mut draw = Draw::new(1000 * self.seed + r);
         let (text, kind) = match &self.law {
             Law::Site(site) => (site.log(self.load, &mut draw), "swf"),
@@ -130,7 +130,7 @@ impl Origin {
     ///
     /// # Errors
     /// When one cannot be read, which is a fault of the program.
-    pub fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
+    pub(super) fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
         let mut options = ReadOptions::default();
         if let Law::Continuous(demand) = self.law {
             let two = matches!(demand, Demand::Two);
@@ -147,7 +147,7 @@ impl Origin {
     }
 
     /// Returns what runs before the first choice: EASY in order of arrival; First-Fit where jobs have no limits.
-    pub fn now(&self) -> RulePoint {
+    pub(super) fn now(&self) -> RulePoint {
         match self.law {
             Law::Site(_) => RulePoint::EASY,
             Law::Continuous(_) => RulePoint::FIRST_FIT,
@@ -155,7 +155,7 @@ impl Origin {
     }
 
     /// Returns how a log is cut: the second half of it into four windows.
-    pub fn windows(&self, log: &Log) -> LogWindows {
+    pub(super) fn windows(&self, log: &Log) -> LogWindows {
         let span = log.span() / log.tick.per_second() as f64;
         LogWindows {
             past: 0.5,

@@ -23,7 +23,7 @@ use synth::simulation::sweep::Knows;
 use synth::simulation::{Estimate, Health, Ranking, Settings};
 
 /// What the choice of this program is called among policies.
-pub const CHOICE: &str = "choice";
+pub(super) const CHOICE: &str = "choice";
 
 /// A first run has this part of the events; who is surely so many times slower than the best, or runs away, has no second one.
 const FIRST: u64 = 10;
@@ -33,7 +33,7 @@ const BEHIND: f64 = 1.25;
 const FAR: f64 = 2.0;
 
 /// A loss is confirmed by runs that are so many times as long, with other seeds, before it is named.
-pub const AGAIN: u64 = 4;
+pub(super) const AGAIN: u64 = 4;
 
 /// Who is surely worse by more than this is lost.
 const MATTERS: f64 = 0.02;
@@ -47,7 +47,7 @@ const STATES: usize = 5_000_000;
 
 /// What decides the numbers beside the system: all of it is counted in events and updates, and nothing in time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Terms {
+pub(super) struct Terms {
     /// The name and version of the bench.
     pub bench: String,
     /// The set.
@@ -68,7 +68,7 @@ pub struct Terms {
 
 /// What was measured on one system: a line of the results.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Line {
+pub(super) struct Line {
     /// The name of the system.
     pub system: String,
     /// Its tier.
@@ -98,7 +98,7 @@ pub struct Line {
 
 /// What a family would have had alone, by the runs of the choice.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Alone {
+pub(super) struct Alone {
     /// As people call it.
     pub family: String,
     /// How many times as long jobs stay as under the choice; none where it has not settled, or no run was compared.
@@ -107,7 +107,7 @@ pub struct Alone {
 
 /// A policy on a system.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Ran {
+pub(super) struct Ran {
     /// As it is named.
     pub policy: String,
     /// The rule that it is; for the choice what was chosen.
@@ -131,14 +131,14 @@ pub struct Ran {
 
 impl Terms {
     /// Whether a policy is the choice or was named: of these losses are confirmed, and named.
-    pub fn entered(&self, policy: &str) -> bool {
+    pub(super) fn entered(&self, policy: &str) -> bool {
         policy == CHOICE || self.policies.iter().any(|(own, _)| own == policy)
     }
 }
 
 impl Line {
     /// Returns the runs that count for a policy, its own first: the longer ones where it ran again.
-    pub fn considered<'a>(&'a self, own: &'a Ran) -> (&'a Ran, &'a [Ran]) {
+    pub(super) fn considered<'a>(&'a self, own: &'a Ran) -> (&'a Ran, &'a [Ran]) {
         let again = self.again.iter().find(|ran| ran.policy == own.policy);
         match again.filter(|_| self.terms.entered(&own.policy)) {
             Some(longer) => (longer, &self.again),
@@ -147,7 +147,7 @@ impl Line {
     }
 
     /// Returns the policy that one is lost to by most, and by how much at least.
-    pub fn lost<'a>(&'a self, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
+    pub(super) fn lost<'a>(&'a self, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
         let (own, runs) = self.considered(own);
         let mean = |ran: &Ran| ran.response.map_or(f64::INFINITY, |own| own.mean);
         let order = |a: &(&Ran, Option<f64>), b: &(&Ran, Option<f64>)| {
@@ -160,7 +160,7 @@ impl Line {
 
 impl Ran {
     /// Returns how many times as long jobs stay as under another policy, where the difference is sure: at least so many.
-    pub fn surely_behind(&self, other: &Ran) -> Option<f64> {
+    pub(super) fn surely_behind(&self, other: &Ran) -> Option<f64> {
         let both = [self, other].map(|own| (own.policy.as_str(), &own.replications[..]));
         let ranking = Ranking::new(&both);
         let pair = ranking.pair(both[0].0, both[1].0)?;
@@ -172,7 +172,7 @@ impl Ran {
 ///
 /// # Errors
 /// When the search for a bound ends in a fault of the program.
-pub fn measure(
+pub(super) fn measure(
     system: &System,
     terms: &Terms,
     changes: Changes,
@@ -244,7 +244,7 @@ fn bounds(
 }
 
 /// Is notified of progress.
-pub type Listener<'a> = &'a mut dyn FnMut(&str);
+pub(super) type Listener<'a> = &'a mut dyn FnMut(&str);
 
 /// A policy that runs: its name, or why it does not.
 type Entrant = (String, Result<Contender, String>);
@@ -369,7 +369,7 @@ fn run(
 }
 
 /// Returns the entrants that look lost, and what is ahead of them.
-pub fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
+pub(super) fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
     let mut suspects = Vec::new();
     for own in runs.iter().filter(|own| terms.entered(&own.policy)) {
         let ahead = ahead(runs, own);
@@ -409,7 +409,7 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
 
 /// Returns the policies that a policy is lost to: those that know no more, and that it is surely slower than by what matters, with the least ratio; or,
 /// where it has not settled itself, all that have.
-pub fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
+pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {
         return settled.map(|ran| (ran, None)).collect();
@@ -422,7 +422,7 @@ pub fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
 }
 
 /// Returns those that have settled without knowing more than this policy, and are others, with their means.
-pub fn rivals<'a>(runs: &'a [Ran], own: &Ran) -> impl Iterator<Item = (&'a Ran, f64)> {
+pub(super) fn rivals<'a>(runs: &'a [Ran], own: &Ran) -> impl Iterator<Item = (&'a Ran, f64)> {
     let others = runs.iter().filter(|ran| ran.policy != own.policy);
     let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
     alike.filter_map(|ran| Some((ran, ran.response?.mean)))

@@ -16,12 +16,12 @@ use synth::multiresource::verbs::resolve::own_load;
 use synth::multiresource::workload::Fleet;
 
 /// The name and the version of the systems.
-pub const NAME: &str = "bench-v1";
+pub(super) const NAME: &str = "bench-v1";
 
 /// What systems are for: no number of the one set says anything of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Set {
+pub(super) enum Set {
     /// To develop and to tune with
     Tuning,
     /// To report results of
@@ -43,7 +43,7 @@ pub enum Set {
     JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Tier {
+pub(super) enum Tier {
     /// Two and three types on one server: the optimum, by the dynamic program
     Exact,
     /// 3 to 30 types, one server, fleets and gangs: all rules of the same information, and a proven bound
@@ -54,7 +54,7 @@ pub enum Tier {
 
 impl Tier {
     /// How many systems a set has, and in the short form of these every n-th.
-    pub const fn systems(self) -> (u64, usize) {
+    pub(super) const fn systems(self) -> (u64, usize) {
         match self {
             Tier::Exact => (40, 5),
             Tier::Bounded => (100, 7),
@@ -70,7 +70,7 @@ impl fmt::Display for Tier {
 }
 
 /// A system at its load.
-pub struct System {
+pub(super) struct System {
     /// As it is named in lines and files: `exact-07`.
     pub name: String,
     /// Its tier.
@@ -90,7 +90,7 @@ impl System {
     ///
     /// # Errors
     /// When its load cannot be found.
-    pub fn new(set: Set, tier: Tier, n: u64) -> VerbResult<Self> {
+    pub(super) fn new(set: Set, tier: Tier, n: u64) -> VerbResult<Self> {
         let seed = seed(set, tier, n);
         let mut draw = Draw::new(seed);
         let draft = match tier {
@@ -115,56 +115,56 @@ impl System {
     }
 
     /// Returns what identifies it.
-    pub fn digest(&self) -> String {
+    pub(super) fn digest(&self) -> String {
         digest(&self.text)
     }
 }
 
 /// Returns the name of the n-th system of a tier.
-pub fn name(tier: Tier, n: u64) -> String {
+pub(super) fn name(tier: Tier, n: u64) -> String {
     format!("{tier}-{n:02}")
 }
 
 /// Returns what the n-th system of a set and a tier is drawn from.
-pub fn seed(set: Set, tier: Tier, n: u64) -> u64 {
+pub(super) fn seed(set: Set, tier: Tier, n: u64) -> u64 {
     1_000_000 * (1 + set as u64) + 10_000 * (1 + tier as u64) + n
 }
 
 /// A stream of numbers that depends on no version of a library of distributions.
-pub struct Draw(Xoshiro256PlusPlus);
+pub(super) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
     /// Returns the stream of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Draw(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// Returns a number in [0, 1).
-    pub fn part(&mut self) -> f64 {
+    pub(super) fn part(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (-53_f64).exp2()
     }
 
-    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[(self.part() * of.len() as f64) as usize]
     }
 
     /// Returns a whole number, both ends included.
-    pub fn between(&mut self, low: u32, high: u32) -> u32 {
+    pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         low + (self.part() * f64::from(high - low + 1)) as u32
     }
 
     /// Returns a number whose logarithm is uniform.
-    pub fn spread(&mut self, low: f64, high: f64) -> f64 {
+    pub(super) fn spread(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.part())
     }
 
     /// Returns a number of an exponential law of mean 1.
-    pub fn exponential(&mut self) -> f64 {
+    pub(super) fn exponential(&mut self) -> f64 {
         -(1.0 - self.part()).ln()
     }
 
     /// Returns a number of the standard normal law.
-    pub fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
     }
 }

@@ -87,7 +87,7 @@ struct Section {
 
 /// The results of a bench.
 #[derive(Serialize, JsonSchema)]
-pub struct Results<'a> {
+pub(super) struct Results<'a> {
     bench: &'static str,
     tiers: Vec<Section>,
     lines: &'a [Line],
@@ -95,7 +95,7 @@ pub struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Returns what lines say.
-    pub fn new(lines: &'a [Line]) -> Self {
+    pub(super) fn new(lines: &'a [Line]) -> Self {
         let tiers = [Tier::Exact, Tier::Bounded, Tier::Logs].map(|tier| section(tier, lines));
         Results {
             bench: NAME,
@@ -105,7 +105,7 @@ impl<'a> Results<'a> {
     }
 
     /// Returns the tables and the misses.
-    pub fn report(&self) -> Report {
+    pub(super) fn report(&self) -> Report {
         let tiers = self.tiers.iter();
         let sections = tiers.flat_map(|own| [own.of_policies(), own.of_families()]);
         Report {

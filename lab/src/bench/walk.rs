@@ -17,16 +17,16 @@ use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
 
 /// So many logs of each law; others, and [`AGAIN`] times as many, where an entrant looks lost.
-pub const LOGS: u64 = 8;
+pub(super) const LOGS: u64 = 8;
 
 /// Who runs: its name, what it goes by, and its rule; the choice has none.
-pub type Entrant = (String, Knows, Option<RulePoint>);
+pub(super) type Entrant = (String, Knows, Option<RulePoint>);
 
 /// Measures on the logs of one law.
 ///
 /// # Errors
 /// When a log cannot be read or replayed, which is a fault of the program, and when it is interrupted.
-pub fn measure(
+pub(super) fn measure(
     origin: &Origin,
     terms: &Terms,
     interrupt: &AtomicBool,
@@ -62,7 +62,7 @@ pub fn measure(
 }
 
 /// Returns the choice, the rules that people run, the same with sizes known, and what was named.
-pub fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
+pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();
     for (name, _) in &terms.policies {
@@ -91,7 +91,7 @@ pub fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
 ///
 /// # Errors
 /// When a log cannot be replayed, which is a fault of the program, and when it is interrupted.
-pub fn walked(
+pub(super) fn walked(
     origin: &Origin,
     logs: &[Log],
     entrants: &[Entrant],

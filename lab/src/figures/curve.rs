@@ -6,27 +6,27 @@ use itertools::Itertools as _;
 use synth::report::plot::{self, Axis, Chart, Point, Scale, Sheet, Style};
 use synth::simulation::Estimate;
 
-pub const BLUE: usize = 0;
-pub const VERMILLION: usize = 1;
-pub const GREEN: usize = 2;
-pub const PURPLE: usize = 3;
-pub const ORANGE: usize = 4;
-pub const GREY: usize = 5;
-pub const SKY: usize = 6;
-pub const VIOLET: usize = 7;
+pub(super) const BLUE: usize = 0;
+pub(super) const VERMILLION: usize = 1;
+pub(super) const GREEN: usize = 2;
+pub(super) const PURPLE: usize = 3;
+pub(super) const ORANGE: usize = 4;
+pub(super) const GREY: usize = 5;
+pub(super) const SKY: usize = 6;
+pub(super) const VIOLET: usize = 7;
 
 /// Returns an axis with this title and range.
-pub fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
+pub(super) fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
     let scale = if log { Scale::Log } else { Scale::Linear };
     Axis::new(title, scale, low, high)
 }
 
 /// What was drawn, or why it could not be.
-pub type Done<T> = Result<T, Box<dyn Error>>;
+pub(super) type Done<T> = Result<T, Box<dyn Error>>;
 
 /// What a curve is, and so how it is drawn.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A line.
     Exact,
     /// A dashed line.
@@ -56,7 +56,7 @@ impl Kind {
     }
 }
 
-pub struct Curve {
+pub(super) struct Curve {
     pub label: String,
     pub color: usize,
     pub kind: Kind,
@@ -65,7 +65,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    pub fn new(
+    pub(super) fn new(
         label: impl Into<String>,
         color: usize,
         kind: Kind,
@@ -81,7 +81,7 @@ impl Curve {
     }
 
     /// Of numbers that are known, or do not exist.
-    pub fn known(
+    pub(super) fn known(
         label: impl Into<String>,
         color: usize,
         kind: Kind,
@@ -91,7 +91,7 @@ impl Curve {
         Curve::new(label, color, kind, points.collect())
     }
 
-    pub fn at(&self, x: f64) -> Option<Estimate> {
+    pub(super) fn at(&self, x: f64) -> Option<Estimate> {
         let found = self.points.iter().find(|p| (p.0 - x).abs() < 1e-9);
         found.and_then(|p| p.1)
     }
@@ -134,13 +134,18 @@ fn is_common(style: Style) -> bool {
 }
 
 /// A chart, with the curves that it is drawn from.
-pub struct Panel {
+pub(super) struct Panel {
     pub chart: Chart,
     curves: Vec<Curve>,
 }
 
 impl Panel {
-    pub fn new(title: impl Into<String>, across: Axis, up: Axis, curves: Vec<Curve>) -> Self {
+    pub(super) fn new(
+        title: impl Into<String>,
+        across: Axis,
+        up: Axis,
+        curves: Vec<Curve>,
+    ) -> Self {
         let chart = Chart {
             title: title.into(),
             curves: curves.iter().map(|own| own.drawn(&up)).collect(),
@@ -152,7 +157,7 @@ impl Panel {
     }
 
     /// Returns the value of a curve at a place; not a number if it has none there.
-    pub fn at(&self, label: &str, kind: Kind, x: f64) -> Done<f64> {
+    pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> Done<f64> {
         let mut curves = self.curves.iter();
         let found = curves.find(|own| own.label == label && own.kind == kind);
         let found = found.ok_or_else(|| format!("{} has no curve {label}", self.chart.title))?;
@@ -161,7 +166,7 @@ impl Panel {
 }
 
 /// A figure: the name of its files, such as `figure2`, and a table beside its picture.
-pub struct Figure {
+pub(super) struct Figure {
     pub name: String,
     table: String,
     sheet: Sheet,
@@ -169,7 +174,7 @@ pub struct Figure {
 
 impl Figure {
     /// Returns the figure of this number, of panels of this size, so many of them in a row.
-    pub fn new(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
+    pub(super) fn new(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
         let table = table(&panels);
         let sheet = Sheet {
             size,

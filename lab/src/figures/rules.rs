@@ -31,7 +31,7 @@ pub(super) use model;
 
 /// Returns what the analysis is exact for: no backfilling, empty slots keep their clocks. No percentiles, which take most of the
 /// work.
-pub fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
+pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
     SynthesisOptions {
         route,
         backfill: Backfill::None,
@@ -42,7 +42,7 @@ pub fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
 }
 
 /// Returns the MSR policy of these options at its best switching rate (pMSR: at 2), and what was found on the way.
-pub fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig, Outlook)> {
+pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig, Outlook)> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
@@ -56,7 +56,7 @@ pub fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig
 }
 
 /// A rule that is simulated.
-pub enum Rule {
+pub(super) enum Rule {
     Named(String),
     /// Static Quickswap in which the next type starts while the last one drains.
     Overlapping,
@@ -67,23 +67,23 @@ pub enum Rule {
 }
 
 /// Returns the rule of this name.
-pub fn named(name: &str) -> Rule {
+pub(super) fn named(name: &str) -> Rule {
     Rule::Named(name.into())
 }
 
 /// Returns First-Fit, as it is drawn.
-pub fn first_fit() -> Plan {
+pub(super) fn first_fit() -> Plan {
     ("First-Fit", VERMILLION, named("first-fit"))
 }
 
 /// Returns nMSR with backfilling at its best switching rate, as it is drawn.
-pub fn nmsr_with_backfilling(color: usize) -> Plan {
+pub(super) fn nmsr_with_backfilling(color: usize) -> Plan {
     let rule = Rule::Msr(Preemption::None, None, true);
     ("nMSR with backfilling", color, rule)
 }
 
 /// Returns settings of so many events, from this seed.
-pub fn of_events(events: u64, seed: u64) -> Settings {
+pub(super) fn of_events(events: u64, seed: u64) -> Settings {
     Settings {
         events,
         seed,
@@ -134,10 +134,10 @@ impl Rule {
 }
 
 /// What to simulate, and how it is drawn.
-pub type Plan = (&'static str, usize, Rule);
+pub(super) type Plan = (&'static str, usize, Rule);
 
 /// A rule's runs.
-pub struct Sweep {
+pub(super) struct Sweep {
     pub label: &'static str,
     pub color: usize,
     /// By arrival rate or load.
@@ -145,7 +145,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    pub fn curve(&self, of: impl Fn(&Run) -> Option<Estimate>) -> Curve {
+    pub(super) fn curve(&self, of: impl Fn(&Run) -> Option<Estimate>) -> Curve {
         let runs = self.runs.iter();
         let points = runs.map(|(at, run)| (*at, run.as_ref().and_then(&of)));
         Curve::new(self.label, self.color, Kind::Simulated, points.collect())
@@ -154,7 +154,7 @@ impl Sweep {
 
 /// Simulates all rules at all places, a seed each: with one seed for all, those at the same place would see the same arrivals,
 /// and miss an exact value together.
-pub fn sweep(
+pub(super) fn sweep(
     scene: impl Fn(f64) -> Done<Workload>,
     plans: Vec<Plan>,
     places: &[f64],
@@ -180,7 +180,7 @@ pub fn sweep(
 }
 
 /// Returns a mean with its interval, in words.
-pub fn words(estimate: Option<Estimate>) -> String {
+pub(super) fn words(estimate: Option<Estimate>) -> String {
     match estimate {
         Some(own) => synth::report::within(own.mean, own.half_width),
         None => "no mean".into(),

@@ -35,7 +35,7 @@ pub(super) struct Site {
 
 impl Site {
     /// Of the policy, on an empty system.
-    pub fn new(family: &Family, fleet: &Fleet, clocks: RandomStream) -> Self {
+    pub(crate) fn new(family: &Family, fleet: &Fleet, clocks: RandomStream) -> Self {
         let rule = family.build(fleet);
         let system = System::for_policy(fleet, &*rule);
         Site {
@@ -52,7 +52,7 @@ impl Site {
     }
 
     /// The rule begins: on an empty system, or with what runs.
-    pub fn begin(&mut self, adopted: bool, now: f64) {
+    pub(crate) fn begin(&mut self, adopted: bool, now: f64) {
         // A system begins at 0, and clusters at any time.
         self.system.start_at(now);
         if adopted {
@@ -64,7 +64,7 @@ impl Site {
     }
 
     /// The rule acts on an event, or on what else has changed, and sets its clocks.
-    pub fn act(&mut self, event: Option<Event>, now: f64) {
+    pub(crate) fn act(&mut self, event: Option<Event>, now: f64) {
         self.system.advance(now);
         if let Some(Event::Clock(clock)) = event {
             self.timers[clock] = (0.0, f64::INFINITY);
@@ -88,7 +88,7 @@ impl Site {
     }
 
     /// The rule decides on what was noted, unless more happens at this time.
-    pub fn decide_noted(&mut self, now: f64) {
+    pub(crate) fn decide_noted(&mut self, now: f64) {
         if self.is_noted && !self.has_more {
             self.is_noted = false;
             self.decide(now);
@@ -96,7 +96,7 @@ impl Site {
     }
 
     /// The rule decides at a time that it has set.
-    pub fn decide(&mut self, now: f64) {
+    pub(crate) fn decide(&mut self, now: f64) {
         self.system.advance(now);
         self.rule.decide(&mut self.system);
         self.set_timers();
@@ -143,7 +143,7 @@ impl Site {
     }
 
     /// The job is called like this.
-    pub fn name(&mut self, job: Job, id: &Arc<str>) {
+    pub(crate) fn name(&mut self, job: Job, id: &Arc<str>) {
         let slot = job.slot as usize;
         if self.ids.len() <= slot {
             self.ids.resize(slot + 1, Arc::clone(id));
@@ -152,7 +152,7 @@ impl Site {
     }
 
     /// Others use so many units of each resource of server n.
-    pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
+    pub(crate) fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.system.start_at(now);
         self.system.occupy(n, units, now);
         for own in 0..self.open.len() {
@@ -161,7 +161,7 @@ impl Site {
     }
 
     /// Waiting jobs that could not run if no other did leave.
-    pub fn shut_out(&mut self, now: f64) -> Vec<(Arc<str>, Job)> {
+    pub(crate) fn shut_out(&mut self, now: f64) -> Vec<(Arc<str>, Job)> {
         let mut out = Vec::new();
         for own in (0..self.open.len()).filter(|i| !self.open[*i]) {
             let waiting: Vec<Job> = self.system.waiting_jobs(own).collect();
@@ -174,13 +174,13 @@ impl Site {
     }
 
     /// Ids of the waiting jobs of a type, in order.
-    pub fn queue(&self, job_type: usize) -> impl Iterator<Item = &Arc<str>> + '_ {
+    pub(crate) fn queue(&self, job_type: usize) -> impl Iterator<Item = &Arc<str>> + '_ {
         let jobs = self.system.waiting_jobs(job_type);
         jobs.map(|job| &self.ids[job.slot as usize])
     }
 
     /// Returns when the next clock rings, and which.
-    pub fn due(&self) -> (f64, usize) {
+    pub(crate) fn due(&self) -> (f64, usize) {
         let due = self.timers.iter().map(|timer| timer.1).zip(0..);
         due.fold((f64::INFINITY, 0), |first, next| {
             if next.0 < first.0 { next } else { first }
@@ -188,7 +188,7 @@ impl Site {
     }
 
     /// Returns when this clock rings.
-    pub fn rings_at(&self, clock: usize) -> f64 {
+    pub(crate) fn rings_at(&self, clock: usize) -> f64 {
         self.timers[clock].1
     }
 }

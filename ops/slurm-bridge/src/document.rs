@@ -61,7 +61,7 @@ impl synth_operator::Condition for Condition {
 
 impl TypesFile {
     /// Reads a file for a policy of this fleet; `name` stands for it in messages.
-    pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
+    pub(crate) fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
         let faulty = &mut faults;
@@ -104,7 +104,7 @@ fn resources(
 
 impl Condition {
     /// Whether a job meets the condition; its time limit is given in seconds.
-    pub fn is_met(&self, row: &QueueRow, limit: f64) -> bool {
+    pub(crate) fn is_met(&self, row: &QueueRow, limit: f64) -> bool {
         let texts = [
             (&self.partition, &row.partition),
             (&self.qos, &row.qos),

@@ -65,7 +65,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
         let mut before = TakenOver::default();
@@ -84,7 +84,7 @@ impl Journal {
     }
 
     /// Writes a line; where that fails no further one is written, and the reason is returned once.
-    pub fn write(&mut self, record: &JournalRecord) -> Option<io::Error> {
+    pub(crate) fn write(&mut self, record: &JournalRecord) -> Option<io::Error> {
         let file = self.file.as_mut()?;
         let line = serde_json::to_string(record).map_err(io::Error::other);
         // In one piece: a line is there whole, or it is the last one.

@@ -32,7 +32,7 @@ pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
 
 impl OpenJobs {
     /// Follows jobs through a round at this time; returns those that ended.
-    pub fn follow(&mut self, now: f64, round: &Round) -> Vec<EndedJob> {
+    pub(crate) fn follow(&mut self, now: f64, round: &Round) -> Vec<EndedJob> {
         let mut ended = Vec::new();
         for line in &round.told {
             if let (Some(job_type), Some(id)) = (&line.arrive, &line.job) {
@@ -93,7 +93,7 @@ const APART: f64 = 0.1;
 const ERRORS: f64 = 3.0;
 
 impl Measured {
-    pub fn new(places: &Places, since: f64) -> Self {
+    pub(crate) fn new(places: &Places, since: f64) -> Self {
         Measured {
             since,
             jobs: OpenJobs::default(),
@@ -103,7 +103,7 @@ impl Measured {
     }
 
     /// Counts a round; jobs that the first one finds waiting came before.
-    pub fn count(&mut self, round: &Round, is_first: bool, places: &Places) {
+    pub(crate) fn count(&mut self, round: &Round, is_first: bool, places: &Places) {
         for line in &round.told {
             if let Some(id) = &line.withdraw {
                 self.jobs.0.remove(id);
@@ -127,7 +127,7 @@ impl Measured {
     }
 
     /// Returns a line a type, and whether something is not as the policy takes it.
-    pub fn lines(&self, fleet: &Fleet, now: f64) -> (Vec<String>, bool) {
+    pub(crate) fn lines(&self, fleet: &Fleet, now: f64) -> (Vec<String>, bool) {
         let unit = fleet.time_unit();
         let time = (now - self.since).max(f64::MIN_POSITIVE);
         let mut is_apart = false;

@@ -49,7 +49,7 @@ fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> VerbResult<()
 ///
 /// # Errors
 /// When Slurm does not answer, or does not let this user.
-pub fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
+pub(crate) fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
     let queue = slurm.queue()?;
     let mut jobs: Vec<JobId> = Vec::new();
     let mut remaining = 0;

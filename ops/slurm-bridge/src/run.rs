@@ -21,7 +21,7 @@ use synth_verb::VerbResult;
 
 /// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
-pub struct Signals {
+pub(crate) struct Signals {
     /// To end.
     pub end: Arc<AtomicBool>,
     /// To read the policy again.
@@ -41,7 +41,7 @@ const BOOTED: Duration = Duration::from_secs(10);
 const TELL: Duration = Duration::from_secs(3600);
 
 /// A bridge that runs.
-pub struct Bridge {
+pub(crate) struct Bridge {
     slurm: Slurm,
     setup: Setup,
     watch: Watch,
@@ -65,7 +65,7 @@ impl Bridge {
     /// # Errors
     /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
     /// cannot be written.
-    pub fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
+    pub(crate) fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
         let watch = Watch::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
         watch.map.check_nodes(&nodes.rows)?;
@@ -131,7 +131,7 @@ impl Bridge {
     }
 
     /// Returns what it is about to do, for the one who started it.
-    pub fn announced(&self) -> String {
+    pub(crate) fn announced(&self) -> String {
         let resources = self.watch.map.resources.iter();
         let names = resources.map(|own| {
             let source = written(&own.source, own.scale);
@@ -150,7 +150,7 @@ impl Bridge {
     ///
     /// # Errors
     /// When whoever runs it may not release jobs.
-    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> VerbResult<()> {
+    pub(crate) fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> VerbResult<()> {
         let mut pause = self.poll();
         let mut reported = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
@@ -336,7 +336,7 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer.
-    pub fn plan(&mut self) -> VerbResult<String> {
+    pub(crate) fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
         let at = HostMoment::of(self.started);
@@ -352,7 +352,7 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer, or the job is not there.
-    pub fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
+    pub(crate) fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
         let queue = self.slurm.queue()?;
         let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);
         let row = row.ok_or_else(|| {

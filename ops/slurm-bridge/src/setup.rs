@@ -10,7 +10,7 @@ use synth_typed::duration;
 
 /// How a bridge is run.
 #[derive(Args, Clone, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// The policy file.
     #[arg(skip)]
     pub policy: PathBuf,
@@ -66,7 +66,7 @@ pub struct Setup {
 
 /// What becomes of held jobs in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OnExit {
+pub(crate) enum OnExit {
     /// All stays as it is: jobs wait until a bridge runs again
     Hold,
     /// They are released
@@ -75,7 +75,7 @@ pub enum OnExit {
 
 /// Who may release a job besides the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HoldBy {
+pub(crate) enum HoldBy {
     /// Jobs stay held as they were submitted: their owners can release them
     User,
     /// An operator holds them at first sight
@@ -84,7 +84,7 @@ pub enum HoldBy {
 
 /// What becomes of held jobs that have no type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Unknown {
+pub(crate) enum Unknown {
     /// They are released at once; what they use is not the policy's
     Pass,
     /// They stay held

@@ -35,22 +35,24 @@ pub(super) struct Untyped(pub &'static str);
 
 impl Untyped {
     /// It takes several nodes, and the policy is of one server.
-    pub const ONE_SERVER: Self = Untyped(
+    pub(crate) const ONE_SERVER: Self = Untyped(
         "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)",
     );
     /// It takes several nodes, and no type has as many with what it needs on each.
-    pub const GANG: Self =
+    pub(crate) const GANG: Self =
         Untyped("of several nodes (no type has as many nodes with what they need on each)");
     /// It has all of its nodes, and no type has all CPUs of a server.
-    pub const EXCLUSIVE: Self = Untyped("with whole nodes (no type has all CPUs of a server)");
+    pub(crate) const EXCLUSIVE: Self =
+        Untyped("with whole nodes (no type has all CPUs of a server)");
     /// No type holds it, or none that the file names is its own.
-    pub const DEMAND: Self = Untyped("that no type holds");
+    pub(crate) const DEMAND: Self = Untyped("that no type holds");
     /// It is one of several that start together with demands of their own.
-    pub const COMPONENT: Self = Untyped("of heterogeneous jobs");
+    pub(crate) const COMPONENT: Self = Untyped("of heterogeneous jobs");
     /// Its generic resources are not known before it starts.
-    pub const GRES: Self = Untyped("with generic resources that are not known before they start");
+    pub(crate) const GRES: Self =
+        Untyped("with generic resources that are not known before they start");
     /// It names its nodes or their features, and in a fleet the policy chooses them.
-    pub const OWN_NODES: Self = Untyped("that name their nodes or features (-w, -C)");
+    pub(crate) const OWN_NODES: Self = Untyped("that name their nodes or features (-w, -C)");
 }
 
 impl TypeMap {

@@ -21,7 +21,7 @@ pub(super) struct Usage {
 
 impl Usage {
     /// Takes in the nodes; tells of those that are down or drained, and again up.
-    pub fn look(&mut self, nodes: &Nodes, queue: &SlurmQueue, notes: &mut Vec<String>) {
+    pub(crate) fn look(&mut self, nodes: &Nodes, queue: &SlurmQueue, notes: &mut Vec<String>) {
         notes.extend(nodes.unread.note("sinfo"));
         for node in &nodes.rows {
             let was = self.nodes.iter().find(|was| was.name == node.name);
@@ -66,7 +66,7 @@ impl Usage {
 
     /// Returns the amounts that others leave of each server, once nodes were read. `is_own` says which jobs the rule has
     /// started.
-    pub fn left(
+    pub(crate) fn left(
         &self,
         queue: &SlurmQueue,
         map: &TypeMap,

@@ -53,10 +53,10 @@ const LAG: f64 = 5.0;
 
 /// After this time a released job that does not start is held again \[s\].
 /// The seed of the policy's clocks.
-pub const SEED: u64 = 1;
+pub(crate) const SEED: u64 = 1;
 
 /// Released jobs that Slurm does not start within this time \[s\] are reported.
-pub const STUCK: f64 = 30.0;
+pub(crate) const STUCK: f64 = 30.0;
 
 const GIVE_UP: f64 = 600.0;
 
@@ -78,7 +78,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Reads the policy and the types of Slurm's jobs; refuses what a bridge cannot carry out.
-    pub fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
         let policy = read_policy(&setup.policy, setup.changes)?;
         let operator = Operator::new(policy, SEED, CANNOT_STOP)?;
         let mut map = TypeMap::new(&operator.policy, setup.types.as_deref())?;
@@ -86,7 +86,7 @@ impl Watch {
         Ok(Watch::new(operator, map, setup))
     }
 
-    pub fn new(operator: Operator<Key, Progress>, map: TypeMap, setup: &Setup) -> Self {
+    pub(crate) fn new(operator: Operator<Key, Progress>, map: TypeMap, setup: &Setup) -> Self {
         Watch {
             operator,
             map,
@@ -100,7 +100,12 @@ impl Watch {
     }
 
     /// Compares with what was known.
-    pub fn look(&mut self, queue: &SlurmQueue, nodes: Option<&Nodes>, at: HostMoment) -> Changes {
+    pub(crate) fn look(
+        &mut self,
+        queue: &SlurmQueue,
+        nodes: Option<&Nodes>,
+        at: HostMoment,
+    ) -> Changes {
         self.at = at;
         let mut found = Changes::default();
         self.depart(queue, &mut found);
@@ -259,7 +264,7 @@ impl Watch {
 
     /// Returns the type of a job that waits, or why it has none. In a fleet the rule says where a job runs: not of one that
     /// says it itself, and was not sent there from here.
-    pub fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
+    pub(crate) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if self.is_fleet() && row.names_nodes && !self.placed.contains_key(&row.key) {
             return Err(Untyped::OWN_NODES);
         }
@@ -295,7 +300,7 @@ impl Watch {
     }
 
     /// Released jobs that Slurm has not started for long: they are held again, and go behind the others.
-    pub fn give_up(&mut self, now: f64) -> Vec<JobId> {
+    pub(crate) fn give_up(&mut self, now: f64) -> Vec<JobId> {
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
             let since = job.more.pending_since.filter(|_| job.runs());
@@ -310,7 +315,7 @@ impl Watch {
 
     /// Notes that a job is released now. Returns its nodes in a fleet, and of several the CPUs on each, where that is the
     /// same number; `None` if it does not wait any more.
-    pub fn release(
+    pub(crate) fn release(
         &mut self,
         start: &Started,
         queue: &SlurmQueue,
@@ -331,7 +336,7 @@ impl Watch {
     }
 
     /// Returns how many jobs of a queue have no type: of those that wait, and of the others.
-    pub fn untyped(&self, queue: &SlurmQueue) -> [usize; 2] {
+    pub(crate) fn untyped(&self, queue: &SlurmQueue) -> [usize; 2] {
         let without = queue.rows.iter().filter(|row| self.find(row).is_err());
         let waits = |row: &&QueueRow| row.state == JobState::Pending;
         let waiting = without.clone().filter(waits).count();
@@ -340,7 +345,7 @@ impl Watch {
 
     /// Looks for a scheduler that begins, to which all that waits and runs has to be reported. These jobs were known
     /// before.
-    pub fn again(&mut self, before: &Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
+    pub(crate) fn again(&mut self, before: &Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
         let running = before.iter().filter(|(_, job)| job.runs());
         self.before = running.map(|(key, _)| *key).collect();
         let mut found = self.look(queue, None, at);

@@ -12,7 +12,7 @@ use crate::report::{Cell, Section, below, list};
 use synth_verb::table;
 
 /// Names the selected policy, and explains why it was selected.
-pub fn selected(chosen: &Chosen, stability: Stability) -> String {
+pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     let name = chosen.artifact.policy.followed().called();
     let proved = match stability {
         Stability::Unproved => "",
@@ -58,7 +58,12 @@ pub fn selected(chosen: &Chosen, stability: Stability) -> String {
 const SHOWN: usize = 6;
 
 /// Returns the candidates, the selected one first, with how far each is from what no policy can beat, if that is known.
-pub fn candidates(record: &ChoiceLog, unit: &str, floor: Option<&Floor>, in_full: bool) -> Section {
+pub(super) fn candidates(
+    record: &ChoiceLog,
+    unit: &str,
+    floor: Option<&Floor>,
+    in_full: bool,
+) -> Section {
     let other = match record.objective.other() {
         Objective::Mean => "E[T], times [1]",
         _ => "weighted E[T], times [1]",
@@ -144,7 +149,7 @@ fn remark(record: &ChoiceLog) -> Option<String> {
 }
 
 /// Describes what no policy can beat, and whether one may come near.
-pub fn unbeaten(floor: &Floor, unit: &str) -> String {
+pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
     let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
     let (knowing, least) = (knowing(floor.knows_sizes), below(floor.least));
     let near = match floor.is_near_optimum {

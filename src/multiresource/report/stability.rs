@@ -14,7 +14,7 @@ use super::unmet_by;
 
 /// What is known about a policy's stability.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stability {
+pub(super) enum Stability {
     /// Proved, by the loads `ρ_i < 1`.
     Loads,
     /// Proved, since `Σ λ_i/(μ_i c_i)` is this, below 1.
@@ -33,7 +33,7 @@ pub enum Stability {
 
 impl Stability {
     /// Returns what is known about that of a policy.
-    pub fn of(workload: &Workload, policy: &Family) -> Self {
+    pub(super) fn of(workload: &Workload, policy: &Family) -> Self {
         match policy {
             _ if !policy.is_proved_stable(workload) => Stability::Unproved,
             Family::Guarded(policy) => match &policy.guard {
@@ -48,7 +48,7 @@ impl Stability {
     }
 
     /// Describes it; `seen` tells whether the policy was seen to settle, if it was simulated.
-    pub fn words(self, is_fleet: bool, seen: Option<bool>) -> String {
+    pub(super) fn words(self, is_fleet: bool, seen: Option<bool>) -> String {
         match self {
             Stability::Unproved if is_fleet && seen.is_none() => "proved only for exponential sizes and Poisson arrivals, since each type has more slots than work".into(),
             Stability::Unproved => match seen {
@@ -68,7 +68,7 @@ impl Stability {
 }
 
 /// Describes the load and how far it is proved, with `best`, the load of the best schedules, if the policy has others.
-pub fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
+pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
     let evidence = &artifact.evidence;
     let (own, gap) = (load(evidence.load), evidence.gap);
     let proof = match evidence.proven {
@@ -88,7 +88,7 @@ pub fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String 
 }
 
 /// Returns the resources that limit the load, the most limiting first: each with its share of the price of all servers.
-pub fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
+pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     let mut all = Vec::new();
     for (shape, at) in fleet.shapes().iter().zip(&artifact.evidence.servers) {
         for (resource, price) in shape.server().resources().iter().zip(&at.resource_prices) {
@@ -107,7 +107,7 @@ pub fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
 }
 
 /// Returns the part of each resource (R) that the jobs need, whatever the shapes.
-pub fn demand(fleet: &Fleet) -> Vec<f64> {
+pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| {
         let types = fleet.types().iter();
         let pieces = types.map(|kind| kind.offered_pieces() * kind.demand()[j].value());
@@ -118,7 +118,7 @@ pub fn demand(fleet: &Fleet) -> Vec<f64> {
 }
 
 /// Returns by how much all arrival rates can grow alike, under any policy and under this one.
-pub fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
+pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let evidence = &artifact.evidence;
     // With gangs the load is a bound: with jobs on several servers the limit may be lower.
     let is_bound = fleet.gangs().next().is_some();
@@ -184,7 +184,7 @@ fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
 const SAME: f64 = 5e-5;
 
 /// Returns the purchases that lower the load, the most helpful first; `load` is that of the best policy now.
-pub fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section {
+pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section {
     let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;
     let (helping, idle): (Vec<_>, Vec<_>) = upgrades.found.iter().partition(helps);
     let mut section = table!("What to buy first", helping, step => {

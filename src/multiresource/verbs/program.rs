@@ -16,7 +16,11 @@ const VISITS: usize = 20_000_000;
 ///
 /// # Errors
 /// When the workload cannot be read, or has too many schedules.
-pub fn write(file: &Path, output: PathBuf, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+pub(super) fn write(
+    file: &Path,
+    output: PathBuf,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
     let fleet = known(Fleet::read(file)?, caller);
     fleet.counts_amounts()?;
     let (text, schedules) = lp(&fleet)?;

@@ -31,7 +31,7 @@ const FIRST: u64 = 8;
 const SERVERS: u64 = 100_000;
 
 /// What is bought, and of what.
-pub struct Sizes<'a> {
+pub(super) struct Sizes<'a> {
     fleet: &'a Fleet,
     name: &'a str,
     /// The shape.
@@ -41,7 +41,7 @@ pub struct Sizes<'a> {
 }
 
 /// The fleet with the least size, its policy, and what was found of the sizes; else the answer that there is none.
-pub type SizeAnswer = Result<
+pub(super) type SizeAnswer = Result<
     (Fleet, Box<(Synthesized, SynthesisLog)>, Option<Report>),
     SynthesisAnswer<Multiresource>,
 >;
@@ -55,7 +55,7 @@ impl<'a> Sizes<'a> {
     ///
     /// # Errors
     /// With the names that there are.
-    pub fn named(name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
+    pub(super) fn named(name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
         let of = |h, amount| Sizes {
             fleet,
             name,
@@ -124,7 +124,7 @@ impl<'a> Sizes<'a> {
     ///
     /// # Errors
     /// When the request does not fit the fleet, and when the solver fails.
-    pub fn least(
+    pub(super) fn least(
         &self,
         request: &SolveRequest,
         listener: &mut dyn FnMut(&str),

@@ -215,7 +215,7 @@ pub(super) enum Raw {
 
 impl Raw {
     /// Returns the tree of a value, with its places in the text.
-    pub fn located(raw: Spanned<Self>, sheet: &Sheet<'_>) -> Node {
+    pub(super) fn located(raw: Spanned<Self>, sheet: &Sheet<'_>) -> Node {
         let value = match raw.value {
             Self::Null => Value::Null,
             Self::Text(text) => Value::Text(text),

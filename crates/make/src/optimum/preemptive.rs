@@ -27,7 +27,7 @@ pub(super) struct Preemptive {
 const EVALUATIONS: usize = 11;
 
 impl Preemptive {
-    pub fn new(
+    pub(super) fn new(
         region: Region,
         schedules: Vec<Schedule>,
         workload: &Workload,

@@ -14,7 +14,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    pub fn new(limits: Vec<usize>) -> Self {
+    pub(super) fn new(limits: Vec<usize>) -> Self {
         let mut strides = vec![1; limits.len()];
         for i in (1..limits.len()).rev() {
             strides[i - 1] = strides[i] * (limits[i] + 1);
@@ -27,18 +27,18 @@ impl Region {
     }
 
     /// Returns a box that is half as large again in each type.
-    pub fn grown(&self) -> Self {
+    pub(super) fn grown(&self) -> Self {
         Region::new(self.limits.iter().map(|b| b + b.div_ceil(2)).collect())
     }
 
     /// Jobs of type i in a state.
-    pub fn count(&self, i: usize, state: usize) -> usize {
+    pub(super) fn count(&self, i: usize, state: usize) -> usize {
         state / self.strides[i] % (self.limits[i] + 1)
     }
 
     /// Calls with pairs of ranges of states, one job of type i fewer and as many more, until all are
     /// through.
-    pub fn pairs(
+    pub(super) fn pairs(
         &self,
         i: usize,
         mut of: impl FnMut(std::ops::Range<usize>, std::ops::Range<usize>),
@@ -50,7 +50,7 @@ impl Region {
     }
 
     /// Calls with ranges of states that have as many jobs of type i as the box has, until all are through.
-    pub fn edges(&self, i: usize, mut of: impl FnMut(std::ops::Range<usize>)) {
+    pub(super) fn edges(&self, i: usize, mut of: impl FnMut(std::ops::Range<usize>)) {
         let (stride, block) = (self.strides[i], self.strides[i] * (self.limits[i] + 1));
         for end in (block..=self.states).step_by(block) {
             of(end - stride..end);
@@ -59,7 +59,7 @@ impl Region {
 
     /// The values of this box on a larger one: beyond four fifths, where the losses at its edge have an effect, as
     /// the parabola through three points within, type by type.
-    pub fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {
+    pub(super) fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {
         let mut sides: Vec<usize> = self.limits.iter().map(|b| b + 1).collect();
         let mut values = values.to_vec();
         for i in 0..sides.len() {
@@ -108,7 +108,7 @@ pub(super) struct Uniform {
 }
 
 impl Uniform {
-    pub fn new(
+    pub(super) fn new(
         workload: &Workload,
         services: &[f64],
         schedules: &[Schedule],
@@ -127,7 +127,7 @@ impl Uniform {
 
     /// Adds the values after arrivals to a row of the last type's jobs, from a state on. Beyond the box an arrival is
     /// lost. Returns the cost with that of the other types' jobs there.
-    pub fn arrive(
+    pub(super) fn arrive(
         &self,
         region: &Region,
         start: usize,

@@ -39,7 +39,7 @@ pub(super) struct Sweeps {
 
 impl Sweeps {
     /// Returns the values 0 of these schedules, with setups at this rate, if there are any.
-    pub fn new(
+    pub(super) fn new(
         schedules: Vec<Schedule>,
         waiting: Region,
         setup_rate: Option<f64>,

@@ -29,7 +29,7 @@ type Step = (f64, Option<(usize, u32)>, [(usize, u32); 2]);
 
 impl<'a> Exchange<'a> {
     /// With values (one a type) that are nonnegative.
-    pub fn new(packing: &'a Packing, values: &'a [f64], third: bool) -> Self {
+    pub(super) fn new(packing: &'a Packing, values: &'a [f64], third: bool) -> Self {
         let mut order: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
         order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
         Exchange {
@@ -42,7 +42,7 @@ impl<'a> Exchange<'a> {
 
     /// Returns the schedule after the best exchange, the best after that and so on; `None` where the first
     /// finds nothing.
-    pub fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
+    pub(super) fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
         let mut room = self.packing.room(schedule)?;
         let mut better = schedule.clone();
         for _ in 0..STEPS {

@@ -64,7 +64,7 @@ pub(super) struct Generation<'a> {
 
 impl<'a> Generation<'a> {
     /// Begins with columns that serve every type.
-    pub fn new(
+    pub(super) fn new(
         problem: &'a Problem,
         columns: Vec<Column>,
         limits: &SolveLimits,
@@ -88,7 +88,7 @@ impl<'a> Generation<'a> {
     }
 
     /// Runs until the optimum is proven or the limits are reached.
-    pub fn run(&mut self) -> Result<(), ProgramError> {
+    pub(super) fn run(&mut self) -> Result<(), ProgramError> {
         loop {
             self.rounds += 1;
             let mut primal = self.master.solve()?;

@@ -51,7 +51,7 @@ pub(super) struct Primal {
 
 impl<'a> Master<'a> {
     /// Returns a master without columns.
-    pub fn new(problem: &'a Problem) -> Result<Self, ProgramError> {
+    pub(super) fn new(problem: &'a Problem) -> Result<Self, ProgramError> {
         Master::scaled(problem, problem.scaled.clone(), f64::INFINITY)
     }
 
@@ -78,12 +78,12 @@ impl<'a> Master<'a> {
     }
 
     /// Returns the columns that the master knows, in order.
-    pub fn columns(&self) -> &[Column] {
+    pub(super) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
     /// Adds the new ones among the columns; returns how many there were.
-    pub fn add(&mut self, columns: Vec<Column>) -> Result<usize, ProgramError> {
+    pub(super) fn add(&mut self, columns: Vec<Column>) -> Result<usize, ProgramError> {
         let before = self.columns.len();
         for column in columns {
             if self.known.insert(column.clone()) {
@@ -108,7 +108,7 @@ impl<'a> Master<'a> {
         served.chain([(self.convexity[column.0], 1.0)]).collect()
     }
 
-    pub fn solve(&mut self) -> Result<Primal, ProgramError> {
+    pub(super) fn solve(&mut self) -> Result<Primal, ProgramError> {
         let mut solution = self.run();
         if solution.is_err() && self.model.is_some() {
             // With coefficients of very different size presolve drops the small ones.
@@ -174,7 +174,7 @@ impl<'a> Master<'a> {
     /// Returns the weights with the equations of their basis solved anew: with N columns in use on H
     /// sites, N + 1 − H rows are tight. The solver's tolerance is absolute, and a rare type's row has
     /// coefficients of 1e9 and more. Kept only if t does not fall.
-    pub fn polished(&self, weights: Vec<f64>) -> Vec<f64> {
+    pub(super) fn polished(&self, weights: Vec<f64>) -> Vec<f64> {
         let used: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] > 0.0).collect();
         let served = self.served(&weights);
         let mut tight: Vec<usize> = (0..self.rows.len()).collect();
@@ -227,7 +227,7 @@ impl<'a> Master<'a> {
     }
 
     /// t of the weights as they are, recomputed, not as the solver states it.
-    pub fn coverage(&self, weights: &[f64]) -> f64 {
+    pub(super) fn coverage(&self, weights: &[f64]) -> f64 {
         let served = self.served(weights).into_iter();
         served.fold(f64::INFINITY, f64::min)
     }

@@ -23,7 +23,7 @@ pub(super) use tree::{Effort, Search, Tree, efforts};
 use synth_multiresource::schedule::{Packing, Schedule, largest, price};
 
 /// A knapsack with its resource prices, ready to be solved with more or less effort.
-pub struct Knapsack<'a> {
+pub(crate) struct Knapsack<'a> {
     pub(super) packing: &'a Packing,
     /// Price of one unit of each resource.
     prices: Vec<f64>,
@@ -89,7 +89,7 @@ const WORTH: f64 = 1e-12;
 
 impl<'a> Knapsack<'a> {
     /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one a type.
-    pub fn new(packing: &'a Packing, values: &[f64]) -> Self {
+    pub(crate) fn new(packing: &'a Packing, values: &[f64]) -> Self {
         let (counts, prices) = relaxation(packing, values);
         let item = |i: usize| Item {
             relaxed: (counts[i] > 0.0).then_some(counts[i] as u32),
@@ -106,12 +106,12 @@ impl<'a> Knapsack<'a> {
     }
 
     /// Prices `w` of the resources' integer units, with `D_i·w ≥ v_i` for every type.
-    pub fn resource_prices(&self) -> Vec<f64> {
+    pub(crate) fn resource_prices(&self) -> Vec<f64> {
         self.prices.clone()
     }
 
     /// Returns the bound of the linear relaxation, `P·w`.
-    pub fn relaxed(&self) -> f64 {
+    pub(crate) fn relaxed(&self) -> f64 {
         price(self.packing.capacity(), &self.prices)
     }
 

@@ -32,7 +32,7 @@ pub(super) struct Column(pub usize, pub Schedule);
 
 impl Problem {
     /// Returns the servers of a fleet.
-    pub fn new(fleet: &Fleet) -> Self {
+    pub(super) fn new(fleet: &Fleet) -> Self {
         let sites = fleet.shapes().iter().map(|shape| Site {
             count: f64::from(shape.count()),
             packing: Packing::new(shape.server()),
@@ -52,7 +52,7 @@ impl Problem {
     }
 
     /// Returns the schedule of a column over all types (K).
-    pub fn over_all(&self, Column(site, schedule): &Column) -> Schedule {
+    pub(super) fn over_all(&self, Column(site, schedule): &Column) -> Schedule {
         let mut all = vec![0; self.offered.len()];
         for (&i, jobs) in self.sites[*site].types.iter().zip(schedule) {
             all[i] = *jobs;
@@ -61,14 +61,14 @@ impl Problem {
     }
 
     /// Values of the types (K) to a column's site, in the order of its own types.
-    pub fn local(&self, site: usize, values: &[f64]) -> Vec<f64> {
+    pub(super) fn local(&self, site: usize, values: &[f64]) -> Vec<f64> {
         self.sites[site].types.iter().map(|&i| values[i]).collect()
     }
 
     /// What a type's job takes of the scarcest resource of the servers that it fits on: prices to start
     /// with, those of the fluid bound where there is one shape. In the scale of
     /// `Σ_i b_i v_i = 1` (K).
-    pub fn fluid_values(&self) -> Vec<f64> {
+    pub(super) fn fluid_values(&self) -> Vec<f64> {
         let mut values = vec![0.0; self.offered.len()];
         for site in &self.sites {
             // The resource with the largest utilization if all offered load of the types that fit came here.

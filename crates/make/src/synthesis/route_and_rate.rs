@@ -167,7 +167,7 @@ pub(super) struct RateSearch<'a> {
 impl<'a> RateSearch<'a> {
     /// Returns a search along a route of the draft's loop; `None` where its chain has more phases than the limit, and
     /// other routes may be taken.
-    pub fn new(
+    pub(super) fn new(
         workload: &'a Workload,
         options: &'a SynthesisOptions,
         draft: &MsrConfig,
@@ -232,13 +232,13 @@ impl<'a> RateSearch<'a> {
     }
 
     /// Returns switching rates around the best that is predicted, all stable.
-    pub fn range(&self) -> (f64, f64) {
+    pub(super) fn range(&self) -> (f64, f64) {
         let best = self.outlook.rate;
         (best / 30.0, (best * 30.0).min(0.98 * self.outlook.largest))
     }
 
     /// Returns the best switching rate, found as well as the effort allows; `None` where more switching never costs.
-    pub fn best_rate(&mut self) -> Result<Option<f64>, SynthesisError> {
+    pub(super) fn best_rate(&mut self) -> Result<Option<f64>, SynthesisError> {
         if self.is_free() {
             return Ok(None);
         }

@@ -27,7 +27,7 @@ pub(super) struct BackfillRule {
 }
 
 impl BackfillRule {
-    pub fn new(let_in: f64, by_limits: bool, workload: &Workload) -> Self {
+    pub(super) fn new(let_in: f64, by_limits: bool, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let packed = Packed::new(&packing);
         let empty: Vec<u64> = packed.nothing_of(packing.capacity());
@@ -43,20 +43,20 @@ impl BackfillRule {
         }
     }
 
-    pub fn knows(&self) -> Knows {
+    pub(super) fn knows(&self) -> Knows {
         let limits = self.limits.as_ref();
         limits.map_or(Knows::Means, |jobs| jobs.lengths.estimates.knows())
     }
 
     /// What has happened.
-    pub fn look(&mut self, event: Event, system: &System) {
+    pub(super) fn look(&mut self, event: Event, system: &System) {
         if let Some(jobs) = &mut self.limits {
             jobs.look(event, system);
         }
     }
 
     /// Begins with what waits and runs now.
-    pub fn take_over(&mut self, system: &System) {
+    pub(super) fn take_over(&mut self, system: &System) {
         if let Some(jobs) = &mut self.limits {
             jobs.running.forget();
             jobs.look_anew(system);
@@ -64,7 +64,7 @@ impl BackfillRule {
     }
 
     /// Starts the oldest job of type i.
-    pub fn start(&mut self, i: usize, system: &mut System) {
+    pub(super) fn start(&mut self, i: usize, system: &mut System) {
         match &mut self.limits {
             Some(jobs) => jobs.start_oldest(i, &[0], system),
             None => system.start(i),
@@ -72,19 +72,19 @@ impl BackfillRule {
     }
 
     /// Starts, oldest first, every waiting job that fits.
-    pub fn start_all_that_fit(&mut self, system: &mut System) {
+    pub(super) fn start_all_that_fit(&mut self, system: &mut System) {
         while let Some(i) = system.oldest_fitting_type() {
             self.start(i, system);
         }
     }
 
     /// Room is kept for nothing.
-    pub fn keep_nothing(&mut self) {
+    pub(super) fn keep_nothing(&mut self) {
         self.used.copy_from_slice(&self.empty);
     }
 
     /// Room is kept for as many of these jobs of type i as there is for: how many.
-    pub fn keep(&mut self, i: usize, jobs: u64) -> u32 {
+    pub(super) fn keep(&mut self, i: usize, jobs: u64) -> u32 {
         let count = self.packed.most(&self.used, i, jobs);
         self.packed.take(&mut self.used, i, count);
         count as u32
@@ -92,7 +92,7 @@ impl BackfillRule {
 
     /// Starts the oldest job that may pass the next one of type `lead`, for which all running jobs leave but
     /// those that are kept: whether there was one.
-    pub fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
+    pub(super) fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         // How long a job may take by its limit that passes the lead.
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
             let until = jobs.running.room_for(lead, 0, &mut self.free, system);

@@ -28,7 +28,7 @@ pub(super) struct Drains {
 }
 
 impl Drains {
-    pub fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         let means: Vec<f64> = workload.types().iter().map(|t| t.mean_size()).collect();
         let mut longest: Vec<usize> = (0..means.len()).collect();
         longest.sort_by(|a, b| means[*b].total_cmp(&means[*a]));
@@ -43,7 +43,7 @@ impl Drains {
     /// The expected wait \[time\] until one more job of type i fits, where all running jobs leave but
     /// these. Those that are no longer than `than` count as gone: what may start for a while must not
     /// keep the wait up itself.
-    pub fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
+    pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
             let free = system.free(j);
@@ -71,7 +71,7 @@ impl Drains {
 
     /// How long a job of type i that leaves works during a time, in the mean.
     #[inline]
-    pub fn works(&self, i: usize, time: f64) -> f64 {
+    pub(super) fn works(&self, i: usize, time: f64) -> f64 {
         self.means[i] * (1.0 - decay(time * self.rates[i]))
     }
 }

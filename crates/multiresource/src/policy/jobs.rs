@@ -71,7 +71,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// A job of type i that waits, and has this much work left.
-    pub fn waiting(i: usize, number: u64, arrived: f64, work: f64) -> Self {
+    pub(super) fn waiting(i: usize, number: u64, arrived: f64, work: f64) -> Self {
         Entry {
             number,
             arrived,
@@ -98,17 +98,17 @@ impl Ticket {
     const SLOT_BITS: u32 = 24;
 
     #[inline]
-    pub fn new(number: u64, slot: u32) -> Self {
+    pub(super) fn new(number: u64, slot: u32) -> Self {
         Ticket(number << Self::SLOT_BITS | u64::from(slot))
     }
 
     #[inline]
-    pub fn number(self) -> u64 {
+    pub(super) fn number(self) -> u64 {
         self.0 >> Self::SLOT_BITS
     }
 
     #[inline]
-    pub fn slot(self) -> u32 {
+    pub(super) fn slot(self) -> u32 {
         self.0 as u32 & (MOST_JOBS as u32 - 1)
     }
 }

@@ -25,7 +25,7 @@ struct Pool {
 }
 
 impl Pools {
-    pub fn new(rates: &[f64]) -> Self {
+    pub(super) fn new(rates: &[f64]) -> Self {
         let power = |rate: f64| rate.log2().floor();
         let mut powers: Vec<f64> = rates.iter().map(|r| power(*r)).collect();
         powers.sort_by(f64::total_cmp);
@@ -54,13 +54,13 @@ impl Pools {
     }
 
     /// The jobs in the pool of type i.
-    pub fn alike(&self, i: usize) -> &[u32] {
+    pub(super) fn alike(&self, i: usize) -> &[u32] {
         &self.pools[self.of_type[i] as usize].jobs
     }
 
     /// A job of type i starts: its place.
     #[inline]
-    pub fn join(&mut self, i: usize, slot: u32) -> u32 {
+    pub(super) fn join(&mut self, i: usize, slot: u32) -> u32 {
         let pool = &mut self.pools[self.of_type[i] as usize];
         pool.jobs.push(slot);
         self.rate += pool.top;
@@ -70,7 +70,7 @@ impl Pools {
 
     /// The job of type i in this place runs no more: the one that takes its place, if any.
     #[inline]
-    pub fn leave(&mut self, i: usize, place: u32) -> Option<u32> {
+    pub(super) fn leave(&mut self, i: usize, place: u32) -> Option<u32> {
         let pool = &mut self.pools[self.of_type[i] as usize];
         pool.jobs.swap_remove(place as usize);
         self.rate -= pool.top;
@@ -79,7 +79,7 @@ impl Pools {
     }
 
     /// Sums the rate again.
-    pub fn recount(&mut self) {
+    pub(super) fn recount(&mut self) {
         let rates = self.pools.iter().map(|p| p.jobs.len() as f64 * p.top);
         self.rate = rates.sum();
     }
@@ -87,7 +87,7 @@ impl Pools {
     /// The slot at a point drawn uniformly from \[0, rate), and a number that is then uniform in
     /// \[0, the highest service rate of the pool): the job ends if that is below its own rate.
     #[inline]
-    pub fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
+    pub(super) fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
         for pool in &self.pools {
             let rate = pool.jobs.len() as f64 * pool.top;
             if point < rate {

@@ -26,7 +26,7 @@ pub(super) struct Queued {
 }
 
 impl Queued {
-    pub fn new(types: usize) -> Self {
+    pub(super) fn new(types: usize) -> Self {
         Queued {
             heads: vec![EMPTY; types],
             types: FixedBitSet::with_capacity(types),
@@ -36,28 +36,28 @@ impl Queued {
 
     /// This number is now the oldest of those that wait of type i.
     #[inline]
-    pub fn set_oldest(&mut self, i: usize, number: Option<u64>) {
+    pub(super) fn set_oldest(&mut self, i: usize, number: Option<u64>) {
         self.heads[i] = number.map_or(EMPTY, |number| number << TYPE_BITS | i as u64);
         self.types.set(i, number.is_some());
     }
 
     /// The type with the oldest waiting job.
     #[inline]
-    pub fn oldest(&self) -> Option<usize> {
+    pub(super) fn oldest(&self) -> Option<usize> {
         let oldest = self.heads.iter().copied().min()?;
         (oldest != EMPTY).then(|| type_of(oldest))
     }
 
     /// The type with the oldest waiting job of those that are accepted.
     #[inline]
-    pub fn oldest_of(&self, accepts: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(super) fn oldest_of(&self, accepts: impl Fn(usize) -> bool) -> Option<usize> {
         let accepted = self.types.ones().filter(|i| accepts(*i));
         accepted.map(|i| self.heads[i]).min().map(type_of)
     }
 
     /// The type with the oldest waiting job of those that fit.
     #[inline]
-    pub fn oldest_fitting(&self, room: &Room) -> Option<usize> {
+    pub(super) fn oldest_fitting(&self, room: &Room) -> Option<usize> {
         match self.length {
             0 => None,
             _ if self.heads.len() <= FEW => room.least_fitting(&self.heads).map(type_of),

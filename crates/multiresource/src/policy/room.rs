@@ -11,7 +11,7 @@ pub(super) struct Room {
 
 impl Room {
     /// The empty server.
-    pub fn new(packing: &Packing) -> Self {
+    pub(super) fn new(packing: &Packing) -> Self {
         let packed = Packed::new(packing);
         Room {
             used: packed.nothing_of(packing.capacity()),
@@ -21,29 +21,29 @@ impl Room {
 
     /// Returns what is used, as it lies in the words.
     #[inline]
-    pub fn used(&self) -> &[u64] {
+    pub(super) fn used(&self) -> &[u64] {
         &self.used
     }
 
     /// Returns the free units of resource j.
-    pub fn free(&self, j: usize) -> u64 {
+    pub(super) fn free(&self, j: usize) -> u64 {
         self.packed.free(&self.used, j)
     }
 
     /// Sets how many units of resource j are free, no more than there are.
-    pub fn set_free(&mut self, j: usize, units: u64) {
+    pub(super) fn set_free(&mut self, j: usize, units: u64) {
         self.packed.set_free(&mut self.used, j, units);
     }
 
     /// Whether one more job of type i fits.
     #[inline]
-    pub fn fits(&self, i: usize) -> bool {
+    pub(super) fn fits(&self, i: usize) -> bool {
         self.packed.fits(&self.used, i, 1)
     }
 
     /// Returns the least of these keys, one a type, of the types of which one more job fits.
     #[inline(always)]
-    pub fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
+    pub(super) fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
         let ([used], [guards]) = (&*self.used, &*self.packed.guards) else {
             return self.least_fitting_in_all_words(keys);
         };
@@ -66,7 +66,7 @@ impl Room {
 
     /// Takes the room of a job of type i, if it fits; whether it does.
     #[inline(always)]
-    pub fn take(&mut self, i: usize) -> bool {
+    pub(super) fn take(&mut self, i: usize) -> bool {
         let fits = self.fits(i);
         if fits {
             self.packed.take(&mut self.used, i, 1);
@@ -76,7 +76,7 @@ impl Room {
 
     /// Gives the room of a job of type i back.
     #[inline]
-    pub fn give(&mut self, i: usize) {
+    pub(super) fn give(&mut self, i: usize) {
         self.packed.give(&mut self.used, i, 1);
     }
 }
@@ -139,7 +139,7 @@ impl Words for Vec<u64> {
 }
 
 impl Packed {
-    pub fn new(packing: &Packing) -> Self {
+    pub(super) fn new(packing: &Packing) -> Self {
         let (mut fields, mut word, mut shift) = (Vec::new(), 0, 0);
         for capacity in packing.capacity() {
             // At most 54: units are at most 2^53.
@@ -166,12 +166,12 @@ impl Packed {
         }
     }
 
-    pub fn words(&self) -> usize {
+    pub(super) fn words(&self) -> usize {
         self.guards.len()
     }
 
     /// Nothing used of these amounts, one a resource and at most its capacity.
-    pub fn nothing_of<U: Words>(&self, amounts: &[u64]) -> U {
+    pub(super) fn nothing_of<U: Words>(&self, amounts: &[u64]) -> U {
         let mut words = vec![0; self.words()];
         for (field, amount) in self.fields.iter().zip(amounts) {
             words[field.word] |= (field.largest() - amount) << field.shift;
@@ -180,13 +180,13 @@ impl Packed {
     }
 
     /// Free units of resource j.
-    pub fn free(&self, used: &[u64], j: usize) -> u64 {
+    pub(super) fn free(&self, used: &[u64], j: usize) -> u64 {
         let field = self.fields[j];
         field.largest() - (used[field.word] >> field.shift & field.largest())
     }
 
     /// So many units of resource j are free, no more than there are.
-    pub fn set_free(&self, used: &mut [u64], j: usize, units: u64) {
+    pub(super) fn set_free(&self, used: &mut [u64], j: usize, units: u64) {
         let field = self.fields[j];
         let (used, largest) = (&mut used[field.word], field.largest());
         *used = *used & !(largest << field.shift) | (largest - units) << field.shift;
@@ -194,7 +194,7 @@ impl Packed {
 
     /// Whether so many jobs of type i, no more than an empty server holds, fit beside what is used.
     #[inline(always)]
-    pub fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
+    pub(super) fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
         let used = used.as_ref();
         let demand = &self.demand[i * used.len()..][..used.len()];
         let mut over = 0;
@@ -206,7 +206,7 @@ impl Packed {
 
     /// So many jobs of type i more; no more than an empty server holds.
     #[inline(always)]
-    pub fn take<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
+    pub(super) fn take<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
         let used = used.as_mut();
         let demand = &self.demand[i * used.len()..][..used.len()];
         for (used, demand) in used.iter_mut().zip(demand) {
@@ -216,7 +216,7 @@ impl Packed {
 
     /// So many jobs of type i less.
     #[inline(always)]
-    pub fn give<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
+    pub(super) fn give<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
         let used = used.as_mut();
         let demand = &self.demand[i * used.len()..][..used.len()];
         for (used, demand) in used.iter_mut().zip(demand) {
@@ -226,7 +226,7 @@ impl Packed {
 
     /// The most of so many jobs of type i, no more than an empty server holds, that fit.
     #[inline(always)]
-    pub fn most<U: Words>(&self, used: &U, i: usize, count: u64) -> u64 {
+    pub(super) fn most<U: Words>(&self, used: &U, i: usize, count: u64) -> u64 {
         if self.fits(used, i, count) {
             return count;
         }

@@ -15,7 +15,7 @@ pub(super) struct Served {
 
 impl Served {
     /// Stops the youngest running jobs until at most `target` run.
-    pub fn stop(&mut self, target: usize, system: &mut System) {
+    pub(super) fn stop(&mut self, target: usize, system: &mut System) {
         while self.count > target {
             self.count -= 1;
             let (i, job) = self.jobs[self.count];
@@ -24,7 +24,7 @@ impl Served {
     }
 
     /// Starts the oldest waiting jobs until `target` run. Fewer start if others, which the rule does not know, use the server.
-    pub fn start(&mut self, target: usize, system: &mut System) {
+    pub(super) fn start(&mut self, target: usize, system: &mut System) {
         while self.count < target
             && let Some(&(i, job)) = self.jobs.get(self.count)
             && system.fits(i)
@@ -35,7 +35,7 @@ impl Served {
     }
 
     /// Removes the running job of this number, which has left the system. O(running).
-    pub fn leave(&mut self, number: u64) {
+    pub(super) fn leave(&mut self, number: u64) {
         let mut running = self.jobs.iter().take(self.count);
         if let Some(place) = running.position(|(_, job)| job.number == number) {
             self.jobs.remove(place);
@@ -44,7 +44,7 @@ impl Served {
     }
 
     /// Removes all jobs.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.jobs.clear();
         self.count = 0;
     }

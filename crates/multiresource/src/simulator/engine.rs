@@ -27,7 +27,7 @@ pub(super) struct Engine {
 
 impl Engine {
     /// The `replication`-th run of this workload, with these classes. `server` gets the stream of service.
-    pub fn new(
+    pub(super) fn new(
         classes: &[JobClass],
         workload: &Workload,
         server: impl FnOnce(&mut RandomStream) -> Server,

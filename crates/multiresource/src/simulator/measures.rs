@@ -95,12 +95,12 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Switches.
-    pub const SWITCHES: usize = 0;
+    pub(super) const SWITCHES: usize = 0;
 
     /// ∫ servers under guard.
-    pub const GUARDED: usize = 1;
+    pub(super) const GUARDED: usize = 1;
 
-    pub fn of(workload: &Workload) -> Self {
+    pub(super) fn of(workload: &Workload) -> Self {
         Columns {
             types: workload.types().len(),
             resources: workload.resources().len(),
@@ -108,16 +108,16 @@ impl Columns {
     }
 
     /// ∫ free room of resource j while a job waits, by looking at each tick.
-    pub fn wasted(self, j: usize) -> usize {
+    pub(super) fn wasted(self, j: usize) -> usize {
         2 + j
     }
 
     /// ∫ slots offered to type i.
-    pub fn offered(self, i: usize) -> usize {
+    pub(super) fn offered(self, i: usize) -> usize {
         2 + self.resources + i
     }
 
-    pub fn width(self) -> usize {
+    pub(super) fn width(self) -> usize {
         self.offered(self.types)
     }
 }

@@ -86,7 +86,7 @@ pub(super) struct Excursions {
 }
 
 impl Excursions {
-    pub fn new(rates: &DMatrix<f64>) -> Self {
+    pub(super) fn new(rates: &DMatrix<f64>) -> Self {
         let others = rates.nrows() - 1;
         let inside = rates.view((0, 0), (others, others)).clone_owned();
         let exits = rates.view((0, others), (others, 1)).column(0).clone_owned();
@@ -102,7 +102,7 @@ impl Excursions {
     }
 
     /// Time spent in each state, from a start weighed by h (nonnegative) until the last is reached.
-    pub fn sojourns_of(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
+    pub(super) fn sojourns_of(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut spent = RowDVector::zeros(others + 1);
         let inside = h.columns(0, others) * &self.sojourns;
@@ -112,7 +112,7 @@ impl Excursions {
 
     /// Returns the row z with `z G = h`, `z·1 = 0`, for a row h with `h·1 = 0`: `h` times the group
     /// inverse of the generator G.
-    pub fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
+    pub(super) fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut z = RowDVector::zeros(others + 1);
         z.columns_mut(0, others)

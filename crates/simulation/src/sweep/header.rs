@@ -184,7 +184,7 @@ impl fmt::Display for Shard {
 /// Mathematics 17, 1969: at most 4/3 of the least possible makespan). Work is counted in whole
 /// events, so that every machine deals alike.
 #[must_use]
-pub fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
+pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
     let mut order: Vec<usize> = (0..work.len()).collect();
     order.sort_by_key(|&cell| (std::cmp::Reverse(work[cell]), cell));

@@ -198,7 +198,7 @@ pub(super) const YEAR: i64 = 31_556_952;
 
 impl Gap {
     /// The next job comes, after so many.
-    pub fn note(&mut self, jobs: u64, submit: i64, line: u32) {
+    pub(super) fn note(&mut self, jobs: u64, submit: i64, line: u32) {
         if jobs == 0 {
             (self.first, self.last) = (submit, (submit, line));
         }
@@ -210,7 +210,7 @@ impl Gap {
     }
 
     /// Says that few jobs stand alone, which a wrong instant does, if of all time most is without a job.
-    pub fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
+    pub(super) fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
         // In a short log a single job is reported if it is 20 years away.

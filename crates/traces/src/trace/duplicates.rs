@@ -42,7 +42,7 @@ pub(super) fn find(known: &Known, (id, start): (u64, Option<i64>)) -> (u64, Opti
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Counted {
-    pub fn new(raw: &Raw) -> Self {
+    pub(super) fn new(raw: &Raw) -> Self {
         Counted {
             line: raw.line,
             start: raw.start,
@@ -54,7 +54,7 @@ impl Counted {
     }
 
     /// Removes the notes of this row from the account.
-    pub fn retract(&self, account: &mut Account) {
+    pub(super) fn retract(&self, account: &mut Account) {
         account.lines -= 1;
         for row in &mut account.rows {
             if self.reasons & row.reason.bit() != 0 {

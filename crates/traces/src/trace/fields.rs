@@ -16,7 +16,7 @@ pub(super) struct Fault {
 
 impl Fault {
     /// This field of a line of which `before` bytes stand in front of it.
-    pub fn at(before: &[u8], field: &[u8], expected: &'static str) -> Self {
+    pub(super) fn at(before: &[u8], field: &[u8], expected: &'static str) -> Self {
         let mut found = String::from_utf8_lossy(field).into_owned();
         if let Some((end, _)) = found.char_indices().nth(40) {
             found.replace_range(end.., "…");
@@ -29,12 +29,12 @@ impl Fault {
     }
 
     /// Counts it.
-    pub fn note(self, line: u32, account: &mut Account) {
+    pub(super) fn note(self, line: u32, account: &mut Account) {
         account.fault(line, || self.reported(line));
     }
 
     /// In words.
-    pub fn reported(&self, line: u32) -> String {
+    pub(super) fn reported(&self, line: u32) -> String {
         let (column, expected) = (self.column, self.expected);
         let found = self.found.escape_debug();
         let help = self.without_unit().or_else(|| self.without_commas());

@@ -58,7 +58,7 @@ type FirstEnd = (i64, bool);
 
 impl Activity {
     /// Adds the row of a job, unless it neither ran nor ended.
-    pub fn note(&mut self, raw: &Raw) {
+    pub(super) fn note(&mut self, raw: &Raw) {
         let ran = || (raw.size >= 0).then(|| raw.last());
         let is_open = raw.is_open || raw.seen == Observed::Censored;
         let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
@@ -70,7 +70,7 @@ impl Activity {
     }
 
     /// Returns the first end of the rows submitted from an instant on, if they may have been selected by activity.
-    pub fn first_end(mut self, from: i64, format: TraceFormat) -> Option<FirstEnd> {
+    pub(super) fn first_end(mut self, from: i64, format: TraceFormat) -> Option<FirstEnd> {
         self.rows.retain(|(submit, _)| *submit >= from);
         self.rows.sort_unstable();
         let (first, last) = (self.rows.first()?.0, self.rows.last()?.0);
@@ -176,7 +176,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn new(begin: i64, why: Why) -> Self {
+    pub(super) fn new(begin: i64, why: Why) -> Self {
         Window {
             begin,
             why,
@@ -187,12 +187,12 @@ impl Window {
     }
 
     /// Returns when the log begins; `None` if that is with its first submission.
-    pub fn begin(&self) -> Option<i64> {
+    pub(super) fn begin(&self) -> Option<i64> {
         (self.why != Why::Possible).then_some(self.begin)
     }
 
     /// Returns a job as the log has it, which has this much work; `None` if it had ended before the log begins.
-    pub fn place(&mut self, job: TraceJob, work: f64) -> Option<TraceJob> {
+    pub(super) fn place(&mut self, job: TraceJob, work: f64) -> Option<TraceJob> {
         self.span = [self.span[0].min(job.submit), self.span[1].max(job.submit)];
         let is_early = job.submit < self.begin;
         self.work[usize::from(!is_early)] += work;
@@ -206,7 +206,7 @@ impl Window {
     }
 
     /// Describes where the log begins, and how much depends on that. A warning says what a user should do.
-    pub fn report(&self, per_second: u64, account: &mut Account) {
+    pub(super) fn report(&self, per_second: u64, account: &mut Account) {
         let instant = |at: i64| {
             let seconds = at as f64 / per_second as f64;
             let after = at.saturating_sub(self.span[0]) as f64 / per_second as f64;

@@ -28,10 +28,10 @@ pub struct Besides<'a, M, C> {
 }
 
 /// A count that a run has.
-pub type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
+pub(super) type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
 
 /// An estimate that a run has, if it has means.
-pub type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
+pub(super) type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
 
 /// A fraction of each part.
 #[derive(Clone, Copy, Debug)]

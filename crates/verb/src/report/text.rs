@@ -63,7 +63,7 @@ impl Section {
 }
 
 /// Joins the texts that are not empty, with an empty line between two of them.
-pub fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
+pub(super) fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
     texts.into_iter().filter(|own| !own.is_empty()).join("\n\n")
 }
 

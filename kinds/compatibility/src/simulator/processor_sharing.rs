@@ -50,7 +50,7 @@ impl Server {
 }
 
 impl ProcessorSharing {
-    pub fn new(
+    pub(super) fn new(
         candidates: Candidates,
         rates: &[f64],
         shortest: bool,

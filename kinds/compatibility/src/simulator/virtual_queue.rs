@@ -51,7 +51,12 @@ fn is_due(jobs: &[Underway]) -> impl Fn(f64, u32) -> bool {
 }
 
 impl VirtualQueue {
-    pub fn new(candidates: Candidates, rates: &[f64], slice: f64, service: RandomStream) -> Self {
+    pub(super) fn new(
+        candidates: Candidates,
+        rates: &[f64],
+        slice: f64,
+        service: RandomStream,
+    ) -> Self {
         VirtualQueue {
             queue: FairQueue::new(rates.len()),
             candidates,

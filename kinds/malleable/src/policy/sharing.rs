@@ -96,7 +96,7 @@ impl Sharing {
 }
 
 /// Returns by job the values of the jobs at these places; 0 for all others.
-pub fn by_job(count: usize, places: &[usize], values: &[f64]) -> Vec<f64> {
+pub(crate) fn by_job(count: usize, places: &[usize], values: &[f64]) -> Vec<f64> {
     let mut by_job = vec![0.0; count];
     for (&i, value) in places.iter().zip(values) {
         by_job[i] = *value;

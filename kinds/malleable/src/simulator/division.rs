@@ -41,7 +41,7 @@ const REMEMBERED: usize = 512;
 const ROUNDING: f64 = 1e-9;
 
 impl<'a> Division<'a> {
-    pub fn new(stream: &'a Stream, sharing: Sharing) -> Self {
+    pub(super) fn new(stream: &'a Stream, sharing: Sharing) -> Self {
         Division {
             curve: stream.curve(),
             servers: stream.servers(),

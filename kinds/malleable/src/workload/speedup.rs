@@ -351,7 +351,7 @@ impl Curve {
 }
 
 /// Returns the last number between these at which something holds, by halves: it holds at `low`, and from some number on not.
-pub fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+pub(crate) fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     while high - low > 2.0 * f64::EPSILON * high {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {

@@ -47,7 +47,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub fn new(campaign: &Campaign, batch: &Batch) -> Self {
+    pub(super) fn new(campaign: &Campaign, batch: &Batch) -> Self {
         let [_, parts @ ..] = campaign.least_time(batch, batch.size.mean());
         State {
             retry: parts.iter().sum(),
@@ -62,12 +62,12 @@ impl State {
     }
 
     /// Returns for how long nothing was sent.
-    pub fn waiting(&self, now: f64) -> f64 {
+    pub(super) fn waiting(&self, now: f64) -> f64 {
         self.waits.map_or(0.0, |since| (now - since).max(0.0))
     }
 
     /// Begins a new wait: something was sent, or what there is to send has changed to something or to nothing.
-    pub fn wait_anew(&mut self, now: f64) {
+    pub(super) fn wait_anew(&mut self, now: f64) {
         self.result.waited = self.result.waited.max(self.waiting(now));
         self.waits = (self.to_send > 0).then_some(now);
     }
@@ -77,7 +77,7 @@ impl State {
     /// With a reserve, an instance has half of the time until a deadline, so that a lost one can be sent again, unless
     /// the other half is too short for that. Without one, as the proposal has it, an instance of a long batch has the
     /// whole bound from when the last first instance was sent, and losses are noticed too late.
-    pub fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
+    pub(super) fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
         let end = self.end(now);
         let due = batch.due(now);
         match batch.quality {
@@ -106,7 +106,7 @@ impl State {
 
     /// Estimates the law of its turnaround from what its results took, and for how long others are awaited.
     /// `others` is a sorted sample of what results of the application took.
-    pub fn estimate(
+    pub(super) fn estimate(
         &mut self,
         rule: &Dispatch,
         batch: &Batch,

@@ -65,7 +65,7 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    pub fn new(campaign: &'a Campaign, rule: Rule, seed: u64, replication: u32) -> Self {
+    pub(super) fn new(campaign: &'a Campaign, rule: Rule, seed: u64, replication: u32) -> Self {
         let streams = Streams::new(seed, replication);
         let (groups, hosts) = population(campaign, &streams);
         let mut stream = streams.sizes;
@@ -117,14 +117,14 @@ impl<'a> Engine<'a> {
     }
 
     /// Schedules an event, if it is in the campaign.
-    pub fn at(&mut self, time: f64, event: Event) {
+    pub(super) fn at(&mut self, time: f64, event: Event) {
         if time <= self.campaign.horizon() {
             self.events.push(Reverse((time.to_bits(), event)));
         }
     }
 
     /// Runs to the end of the campaign, or until `stopped` after so many events. Returns whether it came to the end.
-    pub fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
         for turn in 0_u64.. {
@@ -171,7 +171,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Creates a job.
-    pub fn create(&mut self, b: usize) {
+    pub(super) fn create(&mut self, b: usize) {
         let campaign = self.campaign;
         let own = campaign.batches()[b].application;
         let limits = [campaign.quorum(own), campaign.most_instances(own)];
@@ -187,7 +187,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Changes a job, and with it its place in the queue of its batch.
-    pub fn change<T>(&mut self, job: u32, change: impl FnOnce(&mut Store) -> T) -> T {
+    pub(super) fn change<T>(&mut self, job: u32, change: impl FnOnce(&mut Store) -> T) -> T {
         let own = &self.store.jobs[job as usize];
         let (state, before) = (&mut self.batches[own.batch], own.unsent);
         if before > 0 {
@@ -226,7 +226,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Estimates C(B) again, where it is needed.
-    pub fn estimate(&mut self, b: usize) {
+    pub(super) fn estimate(&mut self, b: usize) {
         let batch = &self.campaign.batches()[b];
         let Rule::Dispatch(rule) = &self.rule else {
             return;
@@ -364,13 +364,13 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the speed of a version on a host, by the clock \[work/time\].
-    pub fn speed(&self, h: usize, version: usize) -> f64 {
+    pub(super) fn speed(&self, h: usize, version: usize) -> f64 {
         let (host, version) = (&self.hosts[h], &self.campaign.versions()[version]);
         host.pools[version.processor as usize].speed * version.efficiency * host.availability
     }
 
     /// Returns what was measured until now, the end of the campaign.
-    pub fn measures(self) -> Measures {
+    pub(super) fn measures(self) -> Measures {
         let horizon = self.campaign.horizon();
         let batches = self.campaign.batches().iter().zip(&self.batches);
         let results = batches.map(|(batch, state)| {

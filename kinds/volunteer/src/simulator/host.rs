@@ -42,7 +42,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub fn new(count: u32, speed: f64) -> Self {
+    pub(super) fn new(count: u32, speed: f64) -> Self {
         Pool {
             count,
             speed,
@@ -55,7 +55,7 @@ impl Pool {
     }
 
     /// Returns the time of one processor that all its jobs still take, and those with tight deadlines \[time\].
-    pub fn left(&self) -> [f64; 2] {
+    pub(super) fn left(&self) -> [f64; 2] {
         let mut left = [0.0; 2];
         for task in &self.tasks {
             left[0] += task.left;
@@ -65,12 +65,12 @@ impl Pool {
     }
 
     /// Counts processors that have no job.
-    pub fn idle(&self) -> u32 {
+    pub(super) fn idle(&self) -> u32 {
         self.count.saturating_sub(self.tasks.len() as u32)
     }
 
     /// Adds a job.
-    pub fn push(&mut self, task: Task) {
+    pub(super) fn push(&mut self, task: Task) {
         let order = self.came;
         let task = Task { order, ..task };
         self.came += 1;
@@ -87,7 +87,7 @@ impl Pool {
 
     /// Chooses the order: that of arrival, unless by it a job would miss its deadline. Returns how many jobs are stopped that
     /// were running.
-    pub fn choose(&mut self, now: f64, availability: f64) -> u64 {
+    pub(super) fn choose(&mut self, now: f64, availability: f64) -> u64 {
         let urgent = self.misses(now, availability);
         if urgent != self.urgent {
             self.urgent = urgent;
@@ -142,7 +142,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Returns how long a host stays on or off \[time\]; infinity where it always is on.
-    pub fn turn(&self, on: bool, stream: &mut RandomStream) -> f64 {
+    pub(super) fn turn(&self, on: bool, stream: &mut RandomStream) -> f64 {
         let law = self.turns.as_ref().map(|laws| &laws[usize::from(on)]);
         law.map_or(f64::INFINITY, |law| law.draw(stream))
     }
@@ -179,7 +179,7 @@ pub(super) struct Host {
 
 impl Host {
     /// Lets its jobs run until now.
-    pub fn advance(&mut self, now: f64) {
+    pub(super) fn advance(&mut self, now: f64) {
         if self.on {
             let ran = now - self.since;
             for pool in &mut self.pools {
@@ -193,7 +193,7 @@ impl Host {
     }
 
     /// Returns the time of its next event.
-    pub fn next(&self) -> f64 {
+    pub(super) fn next(&self) -> f64 {
         if !self.on {
             return self.next_switch;
         }
@@ -204,7 +204,7 @@ impl Host {
     }
 
     /// Takes a job that has run to its end by now.
-    pub fn take(&mut self) -> Option<Task> {
+    pub(super) fn take(&mut self) -> Option<Task> {
         self.pools.iter_mut().find_map(|pool| {
             let (n, left) = pool.next_end()?;
             (left <= 1e-12 * self.since).then(|| pool.tasks.remove(n))
@@ -212,7 +212,7 @@ impl Host {
     }
 
     /// Returns what it has and wants.
-    pub fn processors(&self) -> [policy::Host; TYPES] {
+    pub(super) fn processors(&self) -> [policy::Host; TYPES] {
         self.pools.each_ref().map(|pool| {
             let count = f64::from(pool.count);
             let each = |left: f64| left / count.max(1.0) / self.availability;
@@ -229,14 +229,14 @@ impl Host {
     }
 
     /// Chooses the order of all its jobs. Returns how many were stopped.
-    pub fn choose(&mut self, now: f64) -> u64 {
+    pub(super) fn choose(&mut self, now: f64) -> u64 {
         let pools = self.pools.iter_mut();
         pools.map(|own| own.choose(now, self.availability)).sum()
     }
 
     /// Sets when it asks for work next, if it stays on and no job ends before: once half of what it wants is queued, or a
     /// processor has none.
-    pub fn plan_request(&mut self, now: f64) {
+    pub(super) fn plan_request(&mut self, now: f64) {
         let half = self.buffer / 2.0 * self.availability;
         let waits = self.pools.iter().map(|pool| {
             if pool.idle() > 0 {

@@ -11,7 +11,7 @@ use crate::workload::{Batch, Processor, Quality};
 
 impl Engine<'_> {
     /// Answers a request of a host.
-    pub fn answer(&mut self, h: usize) {
+    pub(super) fn answer(&mut self, h: usize) {
         self.hosts[h].last_request = self.now;
         let processors = self.hosts[h].processors();
         self.order();

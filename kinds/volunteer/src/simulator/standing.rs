@@ -34,7 +34,7 @@ pub(super) struct Standings {
 }
 
 impl Standings {
-    pub fn new(campaign: &Campaign, hosts: usize) -> Self {
+    pub(super) fn new(campaign: &Campaign, hosts: usize) -> Self {
         let versions = campaign.versions().len();
         let applications = campaign.record().applications.len();
         Standings {
@@ -45,17 +45,17 @@ impl Standings {
         }
     }
 
-    pub fn history(&mut self, host: u32, version: u16) -> &mut History {
+    pub(super) fn history(&mut self, host: u32, version: u16) -> &mut History {
         &mut self.histories[host as usize * self.versions + version as usize]
     }
 
     /// Returns P \[%\].
-    pub fn percentile(&self, host: usize, version: usize) -> f64 {
+    pub(super) fn percentile(&self, host: usize, version: usize) -> f64 {
         self.standing[host * self.versions + version]
     }
 
     /// Lets versions that are released by now inherit what is known of those whose place they take.
-    pub fn release(&mut self, campaign: &Campaign, now: f64) {
+    pub(super) fn release(&mut self, campaign: &Campaign, now: f64) {
         let all = campaign.versions();
         for (v, version) in all.iter().enumerate() {
             let application = &mut self.applications[version.application];
@@ -80,7 +80,7 @@ impl Standings {
     }
 
     /// Adds what a result of an application took.
-    pub fn took(&mut self, application: usize, turnaround: f64) {
+    pub(super) fn took(&mut self, application: usize, turnaround: f64) {
         let own = &mut self.applications[application];
         match own.recent.get_mut(own.count % SAMPLE) {
             Some(oldest) => *oldest = turnaround,
@@ -91,7 +91,7 @@ impl Standings {
 
     /// Computes the percentiles of all hosts that have returned something, by application over its versions, and sorts what
     /// results take; `able` says whether a host can run a version.
-    pub fn refresh(&mut self, able: impl Fn(usize, usize) -> bool) {
+    pub(super) fn refresh(&mut self, able: impl Fn(usize, usize) -> bool) {
         let hosts = self.histories.len() / self.versions.max(1);
         let mut new = Vec::new();
         let mut known: Vec<(f64, u32)> = vec![(0.0, 0); hosts];

@@ -47,7 +47,7 @@ pub(super) struct Job {
 
 impl Job {
     /// Returns its place in the queue of its batch, for as long as it has something to send.
-    pub fn waiting(&self, index: u32) -> Waiting {
+    pub(super) fn waiting(&self, index: u32) -> Waiting {
         let sent = self.total - self.unsent;
         let retries = sent.saturating_sub(self.quorum.saturating_sub(1));
         (Reverse(retries), self.id, index)
@@ -55,7 +55,7 @@ impl Job {
 
     /// Adds instances for those that are missing: results agree with each other if they are right, and which are is not known
     /// before.
-    pub fn refill(&mut self) -> Change {
+    pub(super) fn refill(&mut self) -> Change {
         let agree = self.correct.max(self.wrong.min(1));
         let missing = |job: &Self| agree + job.out + job.unsent < job.quorum;
         while missing(self) && self.total < self.most {
@@ -118,7 +118,13 @@ pub(super) struct Store {
 
 impl Store {
     /// Creates a job without instances.
-    pub fn create(&mut self, batch: usize, size: f64, now: f64, [quorum, most]: [u32; 2]) -> u32 {
+    pub(super) fn create(
+        &mut self,
+        batch: usize,
+        size: f64,
+        now: f64,
+        [quorum, most]: [u32; 2],
+    ) -> u32 {
         let index = self.free_jobs.pop().unwrap_or_else(|| {
             self.jobs.push(Job::default());
             (self.jobs.len() - 1) as u32
@@ -141,7 +147,7 @@ impl Store {
     }
 
     /// Adds an instance that is sent.
-    pub fn send(&mut self, instance: Instance) -> u32 {
+    pub(super) fn send(&mut self, instance: Instance) -> u32 {
         let job = &mut self.jobs[instance.job as usize];
         job.unsent -= 1;
         job.out += 1;
@@ -157,7 +163,7 @@ impl Store {
     }
 
     /// Adds a result. Returns what it changes, and the results that are validated now.
-    pub fn report(&mut self, index: u32, now: f64) -> (Change, Vec<JobResult>) {
+    pub(super) fn report(&mut self, index: u32, now: f64) -> (Change, Vec<JobResult>) {
         let instance = self.instances[index as usize];
         let job = &mut self.jobs[instance.job as usize];
         if !instance.late {
@@ -186,7 +192,7 @@ impl Store {
     }
 
     /// Gives an instance up; the job gets another one.
-    pub fn give_up(&mut self, index: u32) -> Change {
+    pub(super) fn give_up(&mut self, index: u32) -> Change {
         let instance = &mut self.instances[index as usize];
         instance.late = true;
         let job = &mut self.jobs[instance.job as usize];
@@ -195,7 +201,7 @@ impl Store {
     }
 
     /// Forgets an instance of which nothing more comes, and its job where nothing more comes of that.
-    pub fn drop_instance(&mut self, index: u32) {
+    pub(super) fn drop_instance(&mut self, index: u32) {
         self.uses[index as usize] += 1;
         self.free_instances.push(index);
         let place = self.instances[index as usize].job;

@@ -27,7 +27,7 @@ const MISSED: f64 = 10.0;
 
 impl Engine<'_> {
     /// Gives priority to batches that are nearly done.
-    pub fn accelerate(&mut self) {
+    pub(super) fn accelerate(&mut self) {
         let median = |state: &State| {
             let mut took: Vec<f64> = state.came.iter().map(|(took, _)| *took).collect();
             took.sort_by(f64::total_cmp);

@@ -20,7 +20,7 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    pub fn new(log: &'a Log, site: &'a ForecastSite, walk: Walk<'a>) -> Self {
+    pub(super) fn new(log: &'a Log, site: &'a ForecastSite, walk: Walk<'a>) -> Self {
         Course {
             log,
             site,
@@ -35,7 +35,7 @@ impl<'a> Course<'a> {
     ///
     /// # Errors
     /// When the policy made a decision that no server could carry out.
-    pub fn step(&mut self) -> Result<Option<Range<usize>>, Stopped> {
+    pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, Stopped> {
         // Those of the instant before.
         for job in &self.log.jobs[self.past.jobs().len()..self.next] {
             self.past.came(job);
@@ -58,7 +58,7 @@ impl<'a> Course<'a> {
     }
 
     /// Returns what is there now, and of each job its place in the log.
-    pub fn moment(&self) -> (Snapshot, Vec<usize>) {
+    pub(super) fn moment(&self) -> (Snapshot, Vec<usize>) {
         let present = self.walk.present();
         let places = present.iter().map(|(n, ..)| *n).collect();
         let jobs = present.into_iter().map(|(n, started, servers)| PresentJob {
@@ -75,7 +75,7 @@ impl<'a> Course<'a> {
     }
 
     /// Returns the rule as it is now.
-    pub fn policy(&self) -> Box<dyn Policy> {
+    pub(super) fn policy(&self) -> Box<dyn Policy> {
         self.walk.policy()
     }
 
@@ -83,7 +83,7 @@ impl<'a> Course<'a> {
     ///
     /// # Errors
     /// As [`step`](Self::step), and when the policy leaves jobs waiting.
-    pub fn waits(mut self) -> Result<Vec<f64>, Stopped> {
+    pub(super) fn waits(mut self) -> Result<Vec<f64>, Stopped> {
         self.walk.finish()?;
         let clock = self.site.clock;
         let jobs = self.log.jobs.iter().zip(self.walk.ends());

@@ -67,7 +67,7 @@ const APART: f64 = 1.3;
 
 impl Probes {
     /// Chooses widths and limits that the log's jobs have, and moments.
-    pub fn of(log: &Log) -> Self {
+    pub(super) fn of(log: &Log) -> Self {
         let kinds = Kinds::exact(log);
         let share = |kind: u32| kinds.most_held(kind);
         let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
@@ -100,12 +100,12 @@ impl Probes {
     }
 
     /// Returns whether to look after so many jobs.
-    pub fn is_due(&self, come: usize) -> bool {
+    pub(super) fn is_due(&self, come: usize) -> bool {
         come >= self.first + self.moments * self.every
     }
 
     /// Looks what each would wait now.
-    pub fn look(
+    pub(super) fn look(
         &mut self,
         site: &ForecastSite,
         moment: &Snapshot,
@@ -135,7 +135,7 @@ impl Probes {
     }
 
     /// Returns what was found, by levels that were calibrated.
-    pub fn map(self, calibration: &Calibration) -> Map {
+    pub(super) fn map(self, calibration: &Calibration) -> Map {
         let cell = |mut draws: Vec<f64>| {
             draws.sort_unstable_by(f64::total_cmp);
             let at_once = draws.iter().filter(|wait| **wait <= 0.0).count();

@@ -40,7 +40,7 @@ struct Kind {
 
 impl Estimates {
     /// All kinds, since the rule of today may go by each, in a clock of which a day has so many units.
-    pub fn new(day: f64) -> Self {
+    pub(super) fn new(day: f64) -> Self {
         Estimates {
             kinds: RuntimeEstimate::NAMED.map(|(_, estimate)| Kind {
                 estimator: Estimator::new(estimate, day, &LearnedRuntimes::default()),
@@ -52,13 +52,19 @@ impl Estimates {
     }
 
     /// The kinds that are tried on a log.
-    pub fn of(log: &Log) -> &'static [RuntimeEstimate] {
+    pub(super) fn of(log: &Log) -> &'static [RuntimeEstimate] {
         use RuntimeEstimate::{History, Limit, Tree};
         &[Limit, History, Tree][usize::from(!log.has_limits)..]
     }
 
     /// Takes in what has come, and what ended before this time; `shares` by type.
-    pub fn look(&mut self, scene: &DecisionState<'_>, shares: &[f64], ends: &[f64], time: f64) {
+    pub(super) fn look(
+        &mut self,
+        scene: &DecisionState<'_>,
+        shares: &[f64],
+        ends: &[f64],
+        time: f64,
+    ) {
         let come = self.next..ends.len();
         self.next = ends.len();
         self.open.extend(come.clone());
@@ -84,23 +90,23 @@ impl Estimates {
     }
 
     /// Returns the estimator of this kind as it is now.
-    pub fn estimator(&self, estimate: RuntimeEstimate) -> &Estimator {
+    pub(super) fn estimator(&self, estimate: RuntimeEstimate) -> &Estimator {
         &self.kinds[estimate as usize].estimator
     }
 
     /// Returns what was said \[ticks\] of these jobs, by kind.
-    pub fn tables(&self, jobs: &[usize]) -> [Vec<f64>; 4] {
+    pub(super) fn tables(&self, jobs: &[usize]) -> [Vec<f64>; 4] {
         let of = |kind: &Kind| jobs.iter().map(|n| kind.table[*n]).collect();
         self.kinds.each_ref().map(of)
     }
 
     /// Returns the size of a job by the tree \[ticks\].
-    pub fn by_tree(&self, job: usize) -> f64 {
+    pub(super) fn by_tree(&self, job: usize) -> f64 {
         self.kinds[RuntimeEstimate::Tree as usize].table[job]
     }
 
     /// Returns what each kind that is tried is worth, from this job on.
-    pub fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
+    pub(super) fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
         let of = |estimate: &RuntimeEstimate| {
             let table = &self.kinds[*estimate as usize].table;
             let judged = log.jobs.iter().zip(table).skip(from);

@@ -63,7 +63,7 @@ impl<'a> Past<'a> {
     ///
     /// # Errors
     /// Where the jobs are out of the range of what can be counted.
-    pub fn new(
+    pub(super) fn new(
         log: &Log,
         kinds: &Kinds,
         jobs: &'a [ReplayJob],
@@ -84,7 +84,7 @@ impl<'a> Past<'a> {
     ///
     /// # Errors
     /// When it makes a decision that no server could carry out, or starts no more jobs.
-    pub fn replay(&self, point: &RulePoint) -> Result<PastOutcome, Stopped> {
+    pub(super) fn replay(&self, point: &RulePoint) -> Result<PastOutcome, Stopped> {
         let (scene, jobs) = (&self.scene, self.scene.jobs);
         let table = self.tables[point.estimate as usize].clone();
         let choices = point.choices(scene.clock.size(self.per_second));

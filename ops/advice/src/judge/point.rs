@@ -153,7 +153,7 @@ pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
 }
 
 /// Returns the points that people run, with these estimates.
-pub fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
+pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     let reservations = [Reservations::First, Reservations::None];
     let all = iproduct!(reservations, Priority::NAMED, estimates);
     let all = all.map(|(reservations, (_, order), estimate)| RulePoint {

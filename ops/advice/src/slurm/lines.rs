@@ -24,18 +24,18 @@ impl Lines {
     }
 
     /// Sets an option.
-    pub fn set(&mut self, key: &str, value: impl Into<String>) {
+    pub(super) fn set(&mut self, key: &str, value: impl Into<String>) {
         self.0.push((key.to_owned(), value.into()));
     }
 
     /// Returns whether a list of plugins has this one, as `lua` or `job_submit/lua`.
-    pub fn has_plugin(&self, key: &str, plugin: &str) -> bool {
+    pub(super) fn has_plugin(&self, key: &str, plugin: &str) -> bool {
         let mut plugins = self.parts(key).into_iter();
         plugins.any(|own| own.rsplit('/').next() == Some(plugin))
     }
 
     /// Appends a plugin to a list of them, unless the list has it already.
-    pub fn add_plugin(&mut self, key: &str, plugin: &str) {
+    pub(super) fn add_plugin(&mut self, key: &str, plugin: &str) {
         if !self.has_plugin(key, plugin) {
             let all = self.parts(key).into_iter().chain([plugin]).join(",");
             self.set(key, all);
@@ -43,7 +43,7 @@ impl Lines {
     }
 
     /// Sets a parameter of the scheduler: where it is already, else behind all others. Slurm follows the first of several.
-    pub fn set_parameter(&mut self, name: &str, value: f64) {
+    pub(super) fn set_parameter(&mut self, name: &str, value: f64) {
         let is_it = |part: &&str| {
             let own = part.split('=').next().unwrap_or_default();
             let is_old = name == "bf_max_job_test" && own.eq_ignore_ascii_case("max_job_bf");
@@ -59,7 +59,7 @@ impl Lines {
     }
 
     /// Returns the lines that turn a site with the options `before` into one with these, and the lines that turn it back.
-    pub fn instead_of(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
+    pub(super) fn instead_of(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
         let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
         let lines = keys.filter_map(|key| {
             let (own, was) = (self.value(key), before.value(key));

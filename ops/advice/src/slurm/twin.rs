@@ -26,7 +26,7 @@ impl Setting {
     ///
     /// # Errors
     /// When the jobs cannot be replayed there.
-    pub fn waits(&self, log: &Log, kinds: &Kinds) -> Result<Vec<Vec<f64>>, String> {
+    pub(super) fn waits(&self, log: &Log, kinds: &Kinds) -> Result<Vec<Vec<f64>>, String> {
         let servers = self.site.servers().0;
         let mut log = Cow::Borrowed(log);
         if servers != log.servers {

@@ -64,7 +64,7 @@ pub(super) struct Cell<'a> {
 
 impl Layout {
     /// Returns what is typed after `-O`.
-    pub fn request(&self) -> String {
+    pub(super) fn request(&self) -> String {
         let columns = self.columns.iter();
         let columns = columns.map(|(name, _, width)| format!("{name}:{width}"));
         columns.collect::<Vec<_>>().join(",")
@@ -88,7 +88,7 @@ impl Layout {
 
     /// Every row of a table: `read` makes something of its columns, or says what is wrong and what is known. After a row
     /// that is not understood the next one is looked for behind its first end of line.
-    pub fn read<T, K>(
+    pub(super) fn read<T, K>(
         &'static self,
         mut bytes: &[u8],
         mut read: impl FnMut(&Cells<'_>) -> Result<T, (String, Option<K>)>,
@@ -183,7 +183,7 @@ impl Slurm {
 
 impl<'a> Cells<'a> {
     /// Column i; `None` where its bytes are no text, or do not begin where the column does.
-    pub fn cell(&self, i: usize) -> Option<Cell<'a>> {
+    pub(super) fn cell(&self, i: usize) -> Option<Cell<'a>> {
         let bytes = self.bytes(i);
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(' ');
         (!text.starts_with(' ')).then(|| Cell {
@@ -193,7 +193,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Column i as free text: what is no text, as a character that was cut at the width, is replaced.
-    pub fn free(&self, i: usize) -> String {
+    pub(super) fn free(&self, i: usize) -> String {
         let text = text(self.bytes(i));
         let text = text.trim_end_matches(' ');
         let text = text.trim_end_matches(char::REPLACEMENT_CHARACTER);
@@ -204,7 +204,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Column i, which is read whole or not at all.
-    pub fn read<T>(&self, i: usize, of: impl Fn(&'a str) -> Option<T>) -> Result<T, String> {
+    pub(super) fn read<T>(&self, i: usize, of: impl Fn(&'a str) -> Option<T>) -> Result<T, String> {
         let Some(cell) = self.cell(i).filter(|cell| !cell.is_full) else {
             return Err(self.wrong(i, &self.free(i)));
         };
@@ -212,7 +212,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Column i is not what was expected.
-    pub fn wrong(&self, i: usize, found: &str) -> String {
+    pub(super) fn wrong(&self, i: usize, found: &str) -> String {
         format!("{} is `{found}`", self.layout.columns[i].0)
     }
 

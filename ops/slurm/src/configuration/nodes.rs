@@ -72,7 +72,7 @@ impl Places {
     ///
     /// # Errors
     /// Where one names a node that is not there.
-    pub fn add_sets(&mut self, conf: &Conf) -> Result<(), SiteError> {
+    pub(super) fn add_sets(&mut self, conf: &Conf) -> Result<(), SiteError> {
         for record in &conf.sets {
             let mut nodes = Vec::new();
             if let Some(pair) = record.pair(&["Nodes"]) {

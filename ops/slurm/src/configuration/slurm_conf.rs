@@ -30,7 +30,7 @@ impl Conf {
     ///
     /// # Errors
     /// Where a line is none of slurm.conf, or a file that is included cannot be read.
-    pub fn read(name: &str, text: &str) -> Result<Self, SiteError> {
+    pub(super) fn read(name: &str, text: &str) -> Result<Self, SiteError> {
         let other = FileKind::of(text).filter(|kind| *kind != FileKind::SlurmConf);
         if let Some(kind) = other {
             return Err(SiteError(format!(

@@ -21,7 +21,7 @@ pub(super) struct Place {
 
 impl Place {
     /// This line of a file, counted from 0.
-    pub fn new(file: &Rc<str>, line: usize) -> Self {
+    pub(super) fn new(file: &Rc<str>, line: usize) -> Self {
         Place {
             file: file.clone(),
             line: line + 1,
@@ -29,12 +29,12 @@ impl Place {
     }
 
     /// What is wrong here.
-    pub fn wrong(&self, why: impl std::fmt::Display) -> SiteError {
+    pub(super) fn wrong(&self, why: impl std::fmt::Display) -> SiteError {
         SiteError(format!("{}, line {}: {why}", self.file, self.line))
     }
 
     /// Something else than what is expected stands here.
-    pub fn found(&self, found: &str, expected: &str) -> SiteError {
+    pub(super) fn found(&self, found: &str, expected: &str) -> SiteError {
         self.wrong(format!("found `{}`, expected {expected}", short(found)))
     }
 }
@@ -57,7 +57,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub fn new(key: &str, value: &str, place: &Place) -> Self {
+    pub(super) fn new(key: &str, value: &str, place: &Place) -> Self {
         Pair {
             key: key.to_owned(),
             value: value.to_owned(),
@@ -69,7 +69,7 @@ impl Pair {
     ///
     /// # Errors
     /// Where it is none of these, with the key before what is expected.
-    pub fn read<T>(
+    pub(super) fn read<T>(
         &self,
         expected: &str,
         of: impl FnOnce(&str) -> Option<T>,
@@ -87,7 +87,7 @@ pub(super) struct Record(pub Vec<Pair>);
 
 impl Record {
     /// Returns the pair of the first of these keys that has a value.
-    pub fn pair(&self, keys: &[&str]) -> Option<&Pair> {
+    pub(super) fn pair(&self, keys: &[&str]) -> Option<&Pair> {
         let of = |key: &&str| {
             let mut pairs = self.0.iter().rev();
             pairs.find(|pair| pair.key.eq_ignore_ascii_case(key))
@@ -97,7 +97,7 @@ impl Record {
     }
 
     /// Returns the value of the first of these keys that has one.
-    pub fn text(&self, keys: &[&str]) -> Option<&str> {
+    pub(super) fn text(&self, keys: &[&str]) -> Option<&str> {
         self.pair(keys).map(|pair| pair.value.as_str())
     }
 
@@ -105,7 +105,7 @@ impl Record {
     ///
     /// # Errors
     /// As [`Pair::read`].
-    pub fn read<T>(
+    pub(super) fn read<T>(
         &self,
         keys: &[&str],
         expected: &str,
@@ -119,19 +119,19 @@ impl Record {
     ///
     /// # Errors
     /// As [`Pair::read`].
-    pub fn number(&self, keys: &[&str], without: u64) -> Result<u64, SiteError> {
+    pub(super) fn number(&self, keys: &[&str], without: u64) -> Result<u64, SiteError> {
         let number = self.read(keys, "a whole number", whole)?;
         Ok(number.unwrap_or(without))
     }
 
     /// Returns whether the value is one of these words.
-    pub fn says(&self, keys: &[&str], words: &[&str]) -> bool {
+    pub(super) fn says(&self, keys: &[&str], words: &[&str]) -> bool {
         let text = self.text(keys);
         text.is_some_and(|text| is_one_of(text, words))
     }
 
     /// Appends the pairs of a line, `Key=value other="a b"`; returns what is none.
-    pub fn add<'a>(&mut self, line: &'a str, place: &Place) -> &'a str {
+    pub(super) fn add<'a>(&mut self, line: &'a str, place: &Place) -> &'a str {
         let mut rest = line.trim();
         while let Some((key, value, behind)) = pair(rest) {
             self.0.push(Pair::new(key, value, place));

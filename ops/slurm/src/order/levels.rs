@@ -10,7 +10,7 @@ const LIMITS: f64 = 525_600.0;
 const SHARES: f64 = 1e6;
 
 /// When the age of a job is full, as Slurm has it where nothing is said \[s\].
-pub const FULL_AGE: f64 = 7.0 * 86_400.0;
+pub(super) const FULL_AGE: f64 = 7.0 * 86_400.0;
 
 /// Points of jobs: of limit and share a job loses so many with each factor of ten, of the wait it gets them. All orders have a
 /// multiple of these numbers in common, which is left out.

@@ -21,7 +21,7 @@ pub(super) struct FairShare {
 
 impl FairShare {
     /// Returns the tree of these associations.
-    pub fn new(associations: &[Association]) -> Self {
+    pub(super) fn new(associations: &[Association]) -> Self {
         let parents = Association::parents(associations);
         let is_through = |n: &usize| associations[*n].shares.is_none() && parents[*n].is_some();
         let nearest = |parent: &Option<usize>| {
@@ -62,12 +62,12 @@ impl FairShare {
     }
 
     /// So much of what was used is left.
-    pub fn fade(&mut self, left: f64) {
+    pub(super) fn fade(&mut self, left: f64) {
         self.usage.iter_mut().for_each(|usage| *usage *= left);
     }
 
     /// This association used so much \[CPU s\], and so did those above it.
-    pub fn add(&mut self, association: usize, used: f64) {
+    pub(super) fn add(&mut self, association: usize, used: f64) {
         let mut at = Some(association);
         while let Some(n) = at {
             self.usage[n] += used;
@@ -76,7 +76,7 @@ impl FairShare {
     }
 
     /// Returns the factor of each association, in [0, 1]; with the Fair Tree 0 of accounts.
-    pub fn factors(&self, priority: &PrioritySettings) -> Vec<f64> {
+    pub(super) fn factors(&self, priority: &PrioritySettings) -> Vec<f64> {
         if !priority.is_fair_tree {
             let factor = |n| match self.effective(n) {
                 [used, share] if share > 0.0 => 0.5_f64.powf(used / share / priority.dampening),

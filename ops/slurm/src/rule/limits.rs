@@ -38,7 +38,7 @@ pub(super) const MINUTE: f64 = 60.0;
 
 impl Limits {
     /// Returns the limits without running jobs; `types` has the demand for these resources on each node, and the nodes.
-    pub fn new<'a>(
+    pub(super) fn new<'a>(
         site: &Arc<SlurmSite>,
         resources: impl Iterator<Item = &'a str>,
         types: impl Iterator<Item = (impl AsRef<[f64]>, u32)>,
@@ -75,12 +75,12 @@ impl Limits {
     }
 
     /// Returns the amounts that a job of type i holds.
-    pub fn amounts(&self, i: usize) -> &[f64] {
+    pub(super) fn amounts(&self, i: usize) -> &[f64] {
         &self.types[i]
     }
 
     /// A job of type i starts (1) or has ended (−1).
-    pub fn count(&mut self, i: usize, facts: &Facts, sign: f64) {
+    pub(super) fn count(&mut self, i: usize, facts: &Facts, sign: f64) {
         let holders: Vec<usize> = self.holders(facts, false).collect();
         for n in holders {
             for (scope, key) in keys(facts).into_iter().enumerate() {
@@ -93,7 +93,7 @@ impl Limits {
     }
 
     /// Forgets all running jobs.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.running.clear();
     }
 
@@ -114,12 +114,12 @@ impl Limits {
     }
 
     /// Whether no limit on the number of jobs keeps one from starting now: Slurm checks these before it looks for nodes.
-    pub fn allow_one(&self, facts: &Facts) -> bool {
+    pub(super) fn allow_one(&self, facts: &Facts) -> bool {
         self.allow(&[1.0], facts)
     }
 
     /// Whether no limit keeps a job that holds these amounts from starting now.
-    pub fn allow(&self, job: &[f64], facts: &Facts) -> bool {
+    pub(super) fn allow(&self, job: &[f64], facts: &Facts) -> bool {
         self.exceeded(job, None, facts).is_none()
     }
 
@@ -176,7 +176,7 @@ impl Limits {
     }
 
     /// Returns the limit that keeps a job of type i with this time limit \[min\] from ever starting.
-    pub fn never(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
+    pub(super) fn never(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
         let site = &self.site;
         let nodes = self.types[i][NODES];
         let own = &site.partitions[facts.partition as usize];
@@ -218,7 +218,7 @@ impl Limits {
     }
 
     /// Returns a job of type i in a few words, with its time limit \[min\].
-    pub fn describe(&self, i: usize, minutes: f64) -> String {
+    pub(super) fn describe(&self, i: usize, minutes: f64) -> String {
         let rounded = |number: f64| (number * 100.0).round() / 100.0;
         let amount = |place: usize| {
             let count = rounded(self.types[i][place]);
@@ -237,7 +237,7 @@ impl Limits {
     }
 
     /// Returns the longest time limit of a job \[s\].
-    pub fn max_wall(&self, facts: &Facts) -> Option<f64> {
+    pub(super) fn max_wall(&self, facts: &Facts) -> Option<f64> {
         let of = |n: usize| self.of(n)[scope::MINUTES].get("");
         let minutes = self.holders(facts, false).find_map(of)?;
         Some(minutes as f64 * MINUTE)

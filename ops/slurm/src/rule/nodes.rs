@@ -42,7 +42,7 @@ pub(super) struct Models {
 
 impl Models {
     /// Returns the models of an empty fleet.
-    pub fn new(fleet: &Fleet) -> Self {
+    pub(super) fn new(fleet: &Fleet) -> Self {
         let resources = fleet.envelope().resources();
         let of = |name: &str| {
             let (base, _) = name.split_once(':')?;
@@ -97,7 +97,7 @@ const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
     /// Returns empty servers with these weights. `cpu` is the index of the CPU resource.
-    pub fn new(weights: Vec<u32>, cpu: usize, models: Models) -> Self {
+    pub(super) fn new(weights: Vec<u32>, cpu: usize, models: Models) -> Self {
         Nodes {
             running: vec![Vec::new(); weights.len()],
             ends: Vec::new(),
@@ -110,7 +110,7 @@ impl Nodes {
     }
 
     /// Returns the same servers, empty.
-    pub fn cleared(&self) -> Self {
+    pub(super) fn cleared(&self) -> Self {
         let mut models = self.models.clone();
         for (n, running) in self.running.iter().enumerate() {
             let free = &mut models.free[n];
@@ -120,12 +120,12 @@ impl Nodes {
     }
 
     /// How many servers there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.weights.len()
     }
 
     /// A job of type i starts on these servers, and ends then \[s\] at the latest.
-    pub fn start(&mut self, servers: &[usize], end: f64, i: usize, number: u64) {
+    pub(super) fn start(&mut self, servers: &[usize], end: f64, i: usize, number: u64) {
         for &n in servers {
             let place = self.running[n].partition_point(|own| own.0 <= end);
             let models = self.models.start(i, n);
@@ -138,7 +138,7 @@ impl Nodes {
     }
 
     /// The job of this number has ended on these servers.
-    pub fn end(&mut self, servers: &[usize], number: u64) {
+    pub(super) fn end(&mut self, servers: &[usize], number: u64) {
         self.ends.retain(|own| own.1 != number);
         for &n in servers {
             let ended = self.running[n].extract_if(.., |own| own.2 == number);
@@ -183,7 +183,12 @@ impl Nodes {
     }
 
     /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
-    pub fn room_now(&self, i: usize, among: &FixedBitSet, system: &System) -> Option<Vec<usize>> {
+    pub(super) fn room_now(
+        &self,
+        i: usize,
+        among: &FixedBitSet,
+        system: &System,
+    ) -> Option<Vec<usize>> {
         let fits = |n: &usize| system.fits_on(i, *n) && self.models.fit(i, &self.models.free[*n]);
         let free = |n| (n, system.free_on(n, self.cpu));
         let there = among.ones().filter(fits).map(free).collect();
@@ -192,7 +197,7 @@ impl Nodes {
 
     /// Returns when \[s\] and where a job of type i may start at the earliest if jobs run to their limits, on servers of
     /// this set; none where it never fits.
-    pub fn earliest(
+    pub(super) fn earliest(
         &self,
         i: usize,
         among: &FixedBitSet,

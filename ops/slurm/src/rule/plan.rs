@@ -26,7 +26,7 @@ struct Part {
 
 impl Plan {
     /// Returns the plan without reservations, from now on for so long \[s\].
-    pub fn new(now: f64, window: f64, resolution: f64, servers: usize) -> Self {
+    pub(super) fn new(now: f64, window: f64, resolution: f64, servers: usize) -> Self {
         let step = |time: f64| (time / resolution).floor() * resolution;
         Plan {
             parts: vec![Part {
@@ -41,7 +41,12 @@ impl Plan {
 
     /// Returns which of these servers are left for all of a time, and from when on others may be: the end of the first part
     /// behind which some come free.
-    pub fn left(&self, from: f64, to: f64, among: &FixedBitSet) -> (FixedBitSet, Option<f64>) {
+    pub(super) fn left(
+        &self,
+        from: f64,
+        to: f64,
+        among: &FixedBitSet,
+    ) -> (FixedBitSet, Option<f64>) {
         let mut left = among.clone();
         let mut later = None;
         let first = self.parts.partition_point(|part| part.end <= from);
@@ -65,7 +70,7 @@ impl Plan {
     }
 
     /// Whether one of these servers is reserved in this time.
-    pub fn overlaps(&self, from: f64, to: f64, servers: &FixedBitSet) -> bool {
+    pub(super) fn overlaps(&self, from: f64, to: f64, servers: &FixedBitSet) -> bool {
         let [from, to] = [from, to].map(|time| self.step(time));
         let within = |part: &&Part| part.end > from && part.begin < to;
         let mut parts = self.parts.iter().filter(within);
@@ -73,7 +78,7 @@ impl Plan {
     }
 
     /// Reserves these servers, in whole steps.
-    pub fn reserve(&mut self, from: f64, to: f64, servers: &FixedBitSet) {
+    pub(super) fn reserve(&mut self, from: f64, to: f64, servers: &FixedBitSet) {
         let from = self.step(from).max(self.parts[0].begin);
         let to = self.step(to).max(from + self.resolution);
         let Some(first) = self.cut(from) else {

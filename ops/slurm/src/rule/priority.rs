@@ -27,7 +27,7 @@ pub(super) struct Factors {
 const RANGE: [f64; 2] = [1.0, u32::MAX as f64];
 
 impl Factors {
-    pub fn new(site: &Arc<SlurmSite>, cpus: f64, nodes: usize) -> Self {
+    pub(super) fn new(site: &Arc<SlurmSite>, cpus: f64, nodes: usize) -> Self {
         let over_largest = |all: Vec<u32>| {
             let most = all.iter().copied().max().unwrap_or(0).max(1);
             let of = |own: u32| f64::from(own) / f64::from(most);
@@ -48,7 +48,7 @@ impl Factors {
     }
 
     /// This association used so much \[CPU s\] up to now.
-    pub fn used(&mut self, usage: Option<(u32, f64)>, now: f64) {
+    pub(super) fn used(&mut self, usage: Option<(u32, f64)>, now: f64) {
         self.fade(now);
         if let Some((association, used)) = usage {
             self.shares.add(association as usize, used);
@@ -56,7 +56,7 @@ impl Factors {
     }
 
     /// Lets what was used fade, and finds the factors anew.
-    pub fn settle(&mut self, now: f64) {
+    pub(super) fn settle(&mut self, now: f64) {
         self.fade(now);
         self.fair = self.shares.factors(&self.site.priority);
     }
@@ -70,7 +70,7 @@ impl Factors {
     }
 
     /// Returns the priority of a job that has waited so long and may run so long \[s\].
-    pub fn priority(&self, facts: &Facts, job: &[f64], waited: f64, limit: f64) -> f64 {
+    pub(super) fn priority(&self, facts: &Facts, job: &[f64], waited: f64, limit: f64) -> f64 {
         let of = |factors: &[f64], n: Option<u32>| {
             let factor = n.and_then(|n| factors.get(n as usize));
             factor.copied().unwrap_or(0.0)

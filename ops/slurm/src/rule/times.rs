@@ -21,7 +21,7 @@ pub(super) struct Times {
 
 impl Times {
     /// Before all jobs.
-    pub const NEVER: Times = Times {
+    pub(super) const NEVER: Times = Times {
         main: f64::INFINITY,
         queued: f64::INFINITY,
         full: f64::INFINITY,
@@ -33,7 +33,7 @@ impl Times {
     };
 
     /// Nothing is looked at any more.
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         *self = Times {
             idle: [self.queued, self.backfill],
             last_queued: self.last_queued,
@@ -43,7 +43,7 @@ impl Times {
     }
 
     /// What was due while nothing waited has been.
-    pub fn go_on(&mut self, now: f64) {
+    pub(super) fn go_on(&mut self, now: f64) {
         let [queued, backfill] = std::mem::replace(&mut self.idle, [f64::INFINITY; 2]);
         if queued <= now {
             self.last_queued = queued;
@@ -54,7 +54,7 @@ impl Times {
     }
 
     /// Returns when something is due next.
-    pub fn next(&self) -> f64 {
+    pub(super) fn next(&self) -> f64 {
         let first = self.main.min(self.queued).min(self.full);
         first.min(self.backfill).min(self.priorities)
     }

@@ -45,7 +45,7 @@ fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
 
 /// Returns what ran in the stretch of the first policy that was replayed, or in that of this one, which saw the jobs of the log
 /// by these kinds and is measured so: what jobs held of the resource that is used most.
-pub fn stretch(
+pub(super) fn stretch(
     (log, groups, kinds): (&Log, &Groups, &Kinds),
     visits: &[Visit],
     first: Option<&Played>,

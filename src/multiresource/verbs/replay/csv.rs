@@ -14,7 +14,7 @@ type Text = Result<String, Box<dyn Error>>;
 ///
 /// # Errors
 /// When the text cannot be put together.
-pub fn visits(replays: &Replays) -> Text {
+pub(super) fn visits(replays: &Replays) -> Text {
     let header =
         "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured";
     let mut table = Csv::titled(header.split(','))?;

@@ -74,7 +74,7 @@ pub struct OfType {
 ///
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
-pub fn run_once(
+pub(super) fn run_once(
     (file, text): (&str, &[u8]),
     name: &str,
     (workload, start_latency): (Option<&Fleet>, Option<Decimal>),

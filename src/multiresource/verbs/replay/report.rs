@@ -14,7 +14,7 @@ use synth_advice::verbs::{account_of, ends};
 use synth_verb::{numbers, table};
 
 /// Returns the report of a replay; `command` makes it again.
-pub fn report(replays: &Replays, command: String) -> Report {
+pub(super) fn report(replays: &Replays, command: String) -> Report {
     let trace = &replays.trace;
     let paces = &replays.paces;
     let busiest = paces.iter().max_by(|a, b| a.load.total_cmp(&b.load));
@@ -266,7 +266,7 @@ fn numbers(replays: &Replays) -> Numbers {
 }
 
 /// Returns what happened to recorded jobs.
-pub fn recorded(run: &Recorded) -> Report {
+pub(super) fn recorded(run: &Recorded) -> Report {
     let unit = &run.time_unit;
     let types = run.types.iter().map(|own| (&*own.name, &own.jobs));
     let each = types.chain([("all", &run.all)]);

@@ -94,7 +94,7 @@ pub struct AtPace {
 }
 
 /// What the row of the starts that a log tells is called in place of a policy.
-pub const RECORDED: &str = "as recorded";
+pub(super) const RECORDED: &str = "as recorded";
 
 /// A policy at one pace.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -24,7 +24,7 @@ use synth_slurm::configuration::{SlurmSite, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
 /// All that a replay needs.
-pub struct Stage<'a> {
+pub(super) struct Stage<'a> {
     args: &'a Arguments,
     interrupt: Arc<AtomicBool>,
     policies: Vec<Policy>,
@@ -51,7 +51,7 @@ const STEPS: f64 = 500.0;
 
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
-    pub fn read(args: &'a Arguments, caller: &mut Caller<'_>) -> VerbResult<Self> {
+    pub(super) fn read(args: &'a Arguments, caller: &mut Caller<'_>) -> VerbResult<Self> {
         // Types are those of the workload that is given, or of the first policy file.
         let fleet = args.workload.as_deref().map(Fleet::read).transpose()?;
         let mut fleet = fleet.map(|parsed| known(parsed, caller));
@@ -131,7 +131,7 @@ impl<'a> Stage<'a> {
     /// # Errors
     /// When a pace cannot be reached. Where a policy cannot serve the jobs, its outcome says
     /// why.
-    pub fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
+    pub(super) fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
         let loads = self.args.loads.iter().copied().map(Some);
         let as_typed = self.args.loads.is_empty().then_some(None);

@@ -9,7 +9,7 @@ use crate::number::{Decimal, seconds_in};
 use crate::trace::Servers;
 
 /// The jobs of a trace as those of types.
-pub struct Types {
+pub(super) struct Types {
     /// The workload that the types are of.
     pub fleet: Fleet,
     /// What jobs of each type hold.
@@ -32,7 +32,12 @@ impl Types {
     ///
     /// # Errors
     /// When the workload is of other servers or resources, or no type holds too much of the work.
-    pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, known_only: bool) -> Result<Self, String> {
+    pub(super) fn of(
+        log: &Log,
+        exact: &Kinds,
+        fleet: Fleet,
+        known_only: bool,
+    ) -> Result<Self, String> {
         let workload = fleet.envelope();
         let (servers, known) = (Servers::from(&fleet), &log.servers.resources);
         let places = places(&servers.resources, known).ok_or_else(|| format!(
@@ -89,12 +94,12 @@ impl Types {
     }
 
     /// Returns whether some type holds this job of the trace.
-    pub fn holds(&self, job: &ReplayJob) -> bool {
+    pub(super) fn holds(&self, job: &ReplayJob) -> bool {
         !self.by_vector[job.kind as usize].is_empty()
     }
 
     /// Returns the jobs that some type holds, as jobs of their types.
-    pub fn rounded(&self, jobs: &[ReplayJob]) -> Vec<ReplayJob> {
+    pub(super) fn rounded(&self, jobs: &[ReplayJob]) -> Vec<ReplayJob> {
         let of_type = |job: &ReplayJob| {
             let types = &self.by_vector[job.kind as usize];
             let own = types.iter().find(|(limit, _)| job.promised <= *limit);

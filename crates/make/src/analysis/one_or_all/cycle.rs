@@ -21,7 +21,7 @@ pub(super) struct Cycle {
 
 impl Cycle {
     /// `self + by · other`.
-    pub fn plus(self, by: f64, other: Cycle) -> Cycle {
+    pub(super) fn plus(self, by: f64, other: Cycle) -> Cycle {
         let add = |a: f64, b: f64| a + by * b;
         Cycle {
             idle: add(self.idle, other.idle),
@@ -35,11 +35,11 @@ impl Cycle {
         }
     }
 
-    pub fn length(&self) -> f64 {
+    pub(super) fn length(&self) -> f64 {
         self.idle + self.working + self.draining + self.heavy
     }
 
-    pub fn areas(&self) -> [f64; 2] {
+    pub(super) fn areas(&self) -> [f64; 2] {
         [self.light_area, self.heavy_area]
     }
 }
@@ -110,7 +110,7 @@ pub(super) struct Cycles {
 }
 
 impl Cycles {
-    pub fn new(queue: &MsfqQueue) -> Self {
+    pub(super) fn new(queue: &MsfqQueue) -> Self {
         let (k, l) = (queue.servers, queue.threshold);
         let passages = Passages::new(queue);
         let (busy, drains) = (passages.busy, &passages.drains);
@@ -165,11 +165,11 @@ impl Cycles {
     }
 
     /// [`Self::effect`] for j = 0 … k.
-    pub fn effects(&self) -> Vec<Cycle> {
+    pub(super) fn effects(&self) -> Vec<Cycle> {
         (0..self.from.len()).map(|j| self.effect(j, -1.0)).collect()
     }
 
-    pub fn magnitudes(&self) -> Vec<Cycle> {
+    pub(super) fn magnitudes(&self) -> Vec<Cycle> {
         (0..self.from.len()).map(|j| self.effect(j, 1.0)).collect()
     }
 }

@@ -72,7 +72,7 @@ pub(super) struct LightLeft {
 
 impl LightLeft {
     /// `None` when it takes too many steps.
-    pub fn new(queue: &MsfqQueue) -> Option<Self> {
+    pub(super) fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
         let circle = Circle::new(queue)?;
         let from_few = circle.coefficients(k, |m, i| circle.values[m].0[i]);
@@ -95,12 +95,12 @@ impl LightLeft {
     }
 
     /// Returns whether they can be probabilities.
-    pub fn is_law(&self) -> bool {
+    pub(super) fn is_law(&self) -> bool {
         self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
     }
 
     /// Returns the largest error by rounding of a function of them with these derivatives.
-    pub fn error(&self, derivatives: &DVector<f64>) -> f64 {
+    pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
         // With P M = L U, what M x = e does to d·x is (M⁻ᵀ d)·e.
         let (l, u) = (self.equations.l(), self.equations.u());
         let weights = u.tr_solve_upper_triangular(derivatives);

@@ -12,7 +12,7 @@ pub(super) struct Time {
 
 impl Time {
     /// Returns the sum with an independent time.
-    pub fn plus(self, other: Time) -> Time {
+    pub(super) fn plus(self, other: Time) -> Time {
         Time {
             mean: self.mean + other.mean,
             variance: self.variance + other.variance,
@@ -20,7 +20,7 @@ impl Time {
     }
 
     /// Returns the mean square.
-    pub fn square(self) -> f64 {
+    pub(super) fn square(self) -> f64 {
         self.variance + self.mean * self.mean
     }
 
@@ -32,7 +32,7 @@ impl Time {
     }
 
     /// Returns a busy period of an M/M/1 queue.
-    pub fn busy_period(arrivals: f64, service: f64) -> Time {
+    pub(super) fn busy_period(arrivals: f64, service: f64) -> Time {
         let gap = service - arrivals;
         Time {
             mean: 1.0 / gap,
@@ -52,7 +52,7 @@ pub(super) struct Passages {
 }
 
 impl Passages {
-    pub fn new(queue: &MsfqQueue) -> Self {
+    pub(super) fn new(queue: &MsfqQueue) -> Self {
         let (k, rate) = (queue.servers, queue.light.arrival_rate);
         let all = k as f64 * queue.light.service_rate;
         let busy = Time::busy_period(rate, all);

@@ -27,7 +27,7 @@ pub(super) struct Fractions {
 
 impl Fractions {
     /// Puts the numbers at these places among `all`, and 0 elsewhere.
-    pub fn spread(self, places: &[usize], all: usize) -> Self {
+    pub(super) fn spread(self, places: &[usize], all: usize) -> Self {
         let mut numerators = vec![BigInt::zero(); all];
         for (&place, x) in places.iter().zip(self.numerators) {
             numerators[place] = x;
@@ -45,7 +45,7 @@ pub(super) struct Echelon {
 
 impl Echelon {
     /// Admits a row if it is independent of those admitted; rows are of one length.
-    pub fn admit(&mut self, row: &[u32]) -> bool {
+    pub(super) fn admit(&mut self, row: &[u32]) -> bool {
         let mut row: Vec<u64> = row.iter().map(|x| u64::from(*x) % P).collect();
         for (pivot, known) in &self.rows {
             let factor = row[*pivot];
@@ -63,7 +63,7 @@ impl Echelon {
     }
 
     /// As many columns as rows were admitted, with which the rows are still independent.
-    pub fn columns(&self) -> Vec<usize> {
+    pub(super) fn columns(&self) -> Vec<usize> {
         self.rows.iter().map(|(pivot, _)| *pivot).collect()
     }
 }

@@ -46,7 +46,7 @@ const NO_SIGN: f64 = 1e-12;
 const FAR: f64 = 1e3;
 
 impl Simplex {
-    pub fn new(shares: Vec<Vec<f64>>, values: Vec<f64>) -> Self {
+    pub(super) fn new(shares: Vec<Vec<f64>>, values: Vec<f64>) -> Self {
         let (resources, types) = (shares.len(), values.len());
         let all = types + resources;
         let mut simplex = Simplex {
@@ -66,7 +66,7 @@ impl Simplex {
     }
 
     /// Solves for these bounds (n) and this room (R, as fractions of the capacity).
-    pub fn solve(&mut self, most: &[f64], room: &[f64]) {
+    pub(super) fn solve(&mut self, most: &[f64], room: &[f64]) {
         for _ in 0..PIVOTS {
             if !self.invert() {
                 self.reset();
@@ -84,20 +84,20 @@ impl Simplex {
     }
 
     /// The reduced values at these prices, nonnegative.
-    pub fn take_prices(&mut self, prices: Vec<f64>) {
+    pub(super) fn take_prices(&mut self, prices: Vec<f64>) {
         self.prices = prices;
         self.reduce();
     }
 
     /// No x is worth more.
-    pub fn bound(&self, most: &[f64], room: &[f64]) -> f64 {
+    pub(super) fn bound(&self, most: &[f64], room: &[f64]) -> f64 {
         let priced = self.prices.iter().zip(room).map(|(w, r)| w * r);
         let types = self.reduced.iter().zip(most);
         priced.sum::<f64>() + types.map(|(d, m)| d.max(0.0) * m).sum::<f64>()
     }
 
     /// x of the last solve, for type i.
-    pub fn count_of(&self, i: usize, most: &[f64]) -> f64 {
+    pub(super) fn count_of(&self, i: usize, most: &[f64]) -> f64 {
         match self.basis.iter().position(|&b| b == i) {
             Some(place) => self.counts[place].clamp(0.0, most[i]),
             None if self.is_at_most[i] => most[i],

@@ -106,7 +106,7 @@ pub(in crate::program) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// For schedules worth more than the threshold; values are nonnegative, one a type.
-    pub fn new(packing: &'a Packing, values: &[f64], threshold: f64) -> Self {
+    pub(crate) fn new(packing: &'a Packing, values: &[f64], threshold: f64) -> Self {
         let types = undominated(packing, values);
         let largest = values.iter().copied().fold(0.0, f64::max);
         let unit = if largest > 0.0 { largest } else { 1.0 };
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
 
     /// Searches until all is proven, the effort or this work is spent, or the deadline is past. Returns the work, too,
     /// in nodes of depth-first searches.
-    pub fn run(
+    pub(crate) fn run(
         mut self,
         (nodes, each): Effort,
         most: u64,

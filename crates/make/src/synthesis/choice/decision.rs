@@ -33,7 +33,7 @@ const OWN_RUN: f64 = 0.7;
 impl Selection<'_> {
     /// Runs candidates, and `rivals`, rules that people run now, on fresh arrivals and sizes until it is known which is
     /// best, or the work is done. If none has converged by then, the one that costs least runs on alone.
-    pub fn compare(&mut self, rivals: Vec<Family>) -> Result<(), Failure> {
+    pub(super) fn compare(&mut self, rivals: Vec<Family>) -> Result<(), Failure> {
         self.trials.begin(0, COMPARISON);
         for rule in rivals {
             if self.candidates.iter().all(|c| c.name() != rule.called()) {
@@ -64,7 +64,7 @@ impl Selection<'_> {
 
     /// Selects a candidate, puts it first, and the others in the order of their costs. Returns the reason, and whether no
     /// other may be better by what is worth longer runs.
-    pub fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
+    pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
         let (n, basis) = match self.settled_best()? {
@@ -85,7 +85,7 @@ impl Selection<'_> {
     }
 
     /// Returns the run that describes the policy selected, and why no simulated result is claimed for it.
-    pub fn description(&self, basis: &Basis) -> (Option<&Run>, Option<String>) {
+    pub(super) fn description(&self, basis: &Basis) -> (Option<&Run>, Option<String>) {
         let selected = &self.candidates[0];
         let why = match basis {
             Basis::Settled | Basis::Fairest(..) if selected.own.is_none() => {

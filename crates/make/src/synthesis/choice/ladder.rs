@@ -49,7 +49,7 @@ pub(super) struct Candidate<'w> {
 
 impl Candidate<'_> {
     /// One that may be selected, not run yet.
-    pub fn new(policy: Family, tried: usize) -> Self {
+    pub(super) fn new(policy: Family, tried: usize) -> Self {
         Candidate {
             policy,
             tried,
@@ -61,24 +61,24 @@ impl Candidate<'_> {
     }
 
     /// The name of its rule in common use.
-    pub fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         self.policy.followed().called()
     }
 
     /// The longest run of a comparison.
-    pub fn longest(&self) -> Option<&Trial> {
+    pub(super) fn longest(&self) -> Option<&Trial> {
         self.runs.last()
     }
 
     /// The run of its claims, or if there is none or it is too short, the longest of the comparison.
-    pub fn measured(&self) -> Option<&Trial> {
+    pub(super) fn measured(&self) -> Option<&Trial> {
         let own = self.own.as_ref();
         let tells = own.filter(|_| self.unclaimed().is_none());
         tells.or(self.longest())
     }
 
     /// Why its own run is too short for claims; `None` if it is not.
-    pub fn unclaimed(&self) -> Option<String> {
+    pub(super) fn unclaimed(&self) -> Option<String> {
         let trial = self.own.as_ref()?;
         if let Some(why) = &trial.run.unsettled {
             return Some(why.to_string());
@@ -96,12 +96,12 @@ impl Candidate<'_> {
     }
 
     /// Whether the number of jobs grew without end in its longest run.
-    pub fn runs_away(&self) -> bool {
+    pub(super) fn runs_away(&self) -> bool {
         self.longest().is_some_and(Trial::runs_away)
     }
 
     /// Whether its longest run has converged, and its own run does not say otherwise.
-    pub fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.longest().is_some_and(|run| run.value.is_some()) && !self.is_refuted()
     }
 
@@ -113,7 +113,7 @@ impl Candidate<'_> {
 
     /// Its outcome. A policy that is known to be stable but whose queues grew was not simulated for long
     /// enough.
-    pub fn outcome(&self, workload: &Workload, is_far: bool) -> Steadiness {
+    pub(super) fn outcome(&self, workload: &Workload, is_far: bool) -> Steadiness {
         match self.measured() {
             None => Steadiness::Unsettled,
             Some(run) if run.value.is_some() => Steadiness::Steady,
@@ -139,7 +139,7 @@ pub(super) struct Ladder {
 
 impl Ladder {
     /// Events of a run on this rung.
-    pub fn length(&self, rung: usize) -> u64 {
+    pub(super) fn length(&self, rung: usize) -> u64 {
         let times = LONGER.saturating_pow(rung as u32);
         self.first.saturating_mul(times)
     }
@@ -160,7 +160,7 @@ pub(super) struct Selection<'w> {
 
 impl<'w> Selection<'w> {
     /// Runs candidates, the cheapest next run first, while some are `open` and there is work left for them.
-    pub fn climb(
+    pub(super) fn climb(
         &mut self,
         ladder: Ladder,
         what: &str,
@@ -197,7 +197,7 @@ impl<'w> Selection<'w> {
     }
 
     /// Sorts the candidates by how many have less cost on a common rung, the fewest first; those without a run are last.
-    pub fn rank(&mut self) {
+    pub(super) fn rank(&mut self) {
         let key = |c: &Candidate<'_>| (c.runs.is_empty(), self.ahead(c).len());
         let keys: Vec<_> = self.candidates.iter().map(key).collect();
         let mut keyed: Vec<_> = keys.into_iter().zip(self.candidates.drain(..)).collect();
@@ -213,7 +213,7 @@ impl<'w> Selection<'w> {
     }
 
     /// Returns the first that may be selected and satisfies a condition.
-    pub fn first(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
+    pub(super) fn first(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
         let mut each = self.candidates.iter();
         each.position(|c| c.is_eligible && is(c))
     }
@@ -227,7 +227,7 @@ impl<'w> Selection<'w> {
 
     /// Returns the candidates that a search goes on with: those whose runs do not tell yet how good they are, and that are
     /// not behind too many others, or too far.
-    pub fn promising(&self) -> Vec<usize> {
+    pub(super) fn promising(&self) -> Vec<usize> {
         self.all(|_, one| {
             let Some(rung) = one.runs.len().checked_sub(1) else {
                 return true;
@@ -241,7 +241,7 @@ impl<'w> Selection<'w> {
     }
 
     /// Returns the highest rung on which both have converged.
-    pub fn settled_rung(&self, one: usize, other: usize) -> Option<usize> {
+    pub(super) fn settled_rung(&self, one: usize, other: usize) -> Option<usize> {
         let runs = |n: usize| self.candidates[n].runs.iter();
         let pairs = runs(one).zip(runs(other));
         let both: Vec<bool> = pairs
@@ -251,14 +251,14 @@ impl<'w> Selection<'w> {
     }
 
     /// Returns the runs of two on the highest rung on which both have converged.
-    pub fn settled(&self, one: usize, other: usize) -> Option<(&Trial, &Trial)> {
+    pub(super) fn settled(&self, one: usize, other: usize) -> Option<(&Trial, &Trial)> {
         let rung = self.settled_rung(one, other)?;
         let run = |n: usize| &self.candidates[n].runs[rung];
         Some((run(one), run(other)))
     }
 
     /// Returns the ratio of an objective to that of another, on the highest rung on which both have converged.
-    pub fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
+    pub(super) fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
         let (own, other) = self.settled(one, other)?;
         own.ratio(objective, other)
     }
@@ -267,7 +267,7 @@ impl<'w> Selection<'w> {
     ///
     /// Those without a run of their own are judged by that of another, and by how the two compare on common arrivals and
     /// sizes: of several that are alike, one always looks better than it is in the comparison.
-    pub fn place(&self, n: usize) -> f64 {
+    pub(super) fn place(&self, n: usize) -> f64 {
         let own = &self.candidates[n];
         let Some(run) = own.measured() else {
             return f64::INFINITY;
@@ -294,7 +294,7 @@ impl<'w> Selection<'w> {
 
     /// Returns the best of the candidates that may be selected, have converged and satisfy a condition: the first in the
     /// order of promises, and of equals the one that fewest are ahead of.
-    pub fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
+    pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
         let settled = self.all(|_, c| c.is_eligible && c.is_settled() && is(c));
         let is_ahead = |other: usize, n: usize| {
             let pair = self.settled(n, other);
@@ -313,7 +313,7 @@ impl<'w> Selection<'w> {
     /// Returns, of the candidates that satisfy a condition and that no run shows to be worse than the best by what is worth
     /// longer runs, the one that slows down its most slowed type least, and the ratio to the best; `None` if that is the
     /// best, or not worth it.
-    pub fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
+    pub(super) fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(self.trials.objective, n, best);
             let is_sound = n != best && c.is_eligible && c.is_settled() && is(n);
@@ -329,7 +329,7 @@ impl<'w> Selection<'w> {
     }
 
     /// Returns the candidates that run on: the best, and all that may yet be better by what is worth it.
-    pub fn open(&self) -> Vec<usize> {
+    pub(super) fn open(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
             // One that has not converged may look good while few jobs that it starves are there.
             return self.all(|_, c| !c.runs_away());
@@ -349,7 +349,7 @@ impl<'w> Selection<'w> {
     }
 
     /// Returns those that have not converged, and so far look better than the best of those that have.
-    pub fn may_be_better(&self) -> Vec<usize> {
+    pub(super) fn may_be_better(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
             return Vec::new();
         };
@@ -362,7 +362,7 @@ impl<'w> Selection<'w> {
     }
 
     /// Whether a candidate costs far more than another, roughly. Without convergence short runs are not conclusive.
-    pub fn is_far(&self, from: usize, n: usize) -> bool {
+    pub(super) fn is_far(&self, from: usize, n: usize) -> bool {
         let (near, far) = (&self.candidates[from], &self.candidates[n]);
         let Some((a, b)) = common(near, far) else {
             return false;
@@ -375,7 +375,7 @@ impl<'w> Selection<'w> {
 
     /// Whether it is known that a candidate is no better than the best by what is worth longer runs. Unless the best keeps
     /// all promises with confidence, that depends on the promises alone.
-    pub fn is_decided(&self, best: usize, n: usize) -> bool {
+    pub(super) fn is_decided(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let ratio = self.ratio(self.trials.objective, n, best);
         let by_mean = || {
@@ -400,7 +400,7 @@ impl<'w> Selection<'w> {
 
     /// Returns how many times as much as another a candidate surely costs, if it stopped to run before the other since it
     /// costs more; its ratio is then too small.
-    pub fn at_least(&self, first: usize, n: usize) -> Option<f64> {
+    pub(super) fn at_least(&self, first: usize, n: usize) -> Option<f64> {
         let runs = |n: usize| self.candidates[n].runs.len();
         let least = self.behind(first, n).filter(|_| runs(n) < runs(first));
         least.filter(|least| *least > 1.001)

@@ -18,7 +18,7 @@ impl From<Estimate> for LoggedMean {
 
 impl Selection<'_> {
     /// Returns the record of the selection; the policy selected comes first.
-    pub fn record(&self, basis: &Basis, decided: bool) -> ChoiceLog {
+    pub(super) fn record(&self, basis: &Basis, decided: bool) -> ChoiceLog {
         let all = 0..self.candidates.len();
         let mut candidates: Vec<CandidateLog> = all.map(|n| self.recorded(basis, n)).collect();
         let first = candidates[0].value;
@@ -110,7 +110,7 @@ impl Selection<'_> {
     }
 
     /// Returns how the policy selected breaks the promises; `None` if it was seen to keep them.
-    pub fn unkept(&self) -> Option<Unkept> {
+    pub(super) fn unkept(&self) -> Option<Unkept> {
         let (selected, promises) = (&self.candidates[0], &self.trials.choice.promises);
         let trial = selected.measured();
         if promises.is_empty() || trial.is_some_and(|trial| trial.verdict.place <= 1.0) {

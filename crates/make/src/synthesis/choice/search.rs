@@ -35,7 +35,7 @@ const STARTING: f64 = 0.5;
 
 impl Selection<'_> {
     /// Replaces the candidates by the best of each family, not run yet, the best of all first.
-    pub fn search(&mut self, context: &TuningContext<'_>) -> Result<(), Failure> {
+    pub(super) fn search(&mut self, context: &TuningContext<'_>) -> Result<(), Failure> {
         self.trials.begin(1, SEARCH);
         let share = SEARCH * self.trials.budget;
         let mut seen: Vec<Family> = self.candidates.iter().map(|c| c.policy.clone()).collect();

@@ -68,17 +68,17 @@ pub(super) struct Trial {
 
 impl Trial {
     /// Returns the type with the fewest completions, among those that are not rare.
-    pub fn fewest_done(&self) -> Option<&TypeResult> {
+    pub(super) fn fewest_done(&self) -> Option<&TypeResult> {
         self.fewest.map(|i| &self.run.types[i])
     }
 
     /// Whether the number of jobs grew without end.
-    pub fn runs_away(&self) -> bool {
+    pub(super) fn runs_away(&self) -> bool {
         self.run.health == Health::Unstable
     }
 
     /// Returns the ratio of an objective to that in another run, over the replications in which both have a value.
-    pub fn ratio(&self, objective: Objective, than: &Trial) -> Option<Estimate> {
+    pub(super) fn ratio(&self, objective: Objective, than: &Trial) -> Option<Estimate> {
         let [own, other] = [self, than].map(|trial| measured(objective, &trial.run).1);
         let known = own.iter().zip(other);
         let (a, b): (Vec<f64>, Vec<f64>) = known.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
@@ -86,7 +86,7 @@ impl Trial {
     }
 
     /// Returns the least and the largest mean slowdown `E[T_i]/E[S_i]` of a type.
-    pub fn slowdowns(&self) -> Option<[f64; 2]> {
+    pub(super) fn slowdowns(&self) -> Option<[f64; 2]> {
         let each = self.run.types.iter().map(|t| Some(t.slowdown?.mean));
         let each: Vec<f64> = each.collect::<Option<_>>()?;
         Some([
@@ -96,7 +96,7 @@ impl Trial {
     }
 
     /// Returns the mean number of jobs in the second half of the run.
-    pub fn rough_number(&self) -> f64 {
+    pub(super) fn rough_number(&self) -> f64 {
         self.run.types.iter().map(late).sum()
     }
 }
@@ -153,7 +153,7 @@ pub(super) struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     /// Begins with all of the budget left.
-    pub fn new(
+    pub(super) fn new(
         fleet: &'a Fleet,
         objective: Objective,
         choice: &'a ChoiceOptions,
@@ -193,7 +193,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Begins a stage with this seed after that of the options, which ends after this part of the time.
-    pub fn begin(&mut self, seed: u64, part: f64) {
+    pub(super) fn begin(&mut self, seed: u64, part: f64) {
         self.seed = self.choice.seed.wrapping_add(seed);
         self.end = self
             .choice
@@ -202,23 +202,23 @@ impl<'a> Trials<'a> {
     }
 
     /// Reports the present stage.
-    pub fn report(&mut self, what: String) {
+    pub(super) fn report(&mut self, what: String) {
         let spent = self.spent / self.limit;
         (self.progress)(SelectionStage { what, spent });
     }
 
     /// The work that is left.
-    pub fn left(&self) -> f64 {
+    pub(super) fn left(&self) -> f64 {
         (self.limit - self.spent).max(0.0)
     }
 
     /// Whether it was interrupted, or its time is over.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.choice.interrupt.load(Ordering::Relaxed) || left(self.end).is_zero()
     }
 
     /// The work of an event under this policy.
-    pub fn work(&mut self, policy: &Family) -> f64 {
+    pub(super) fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
         // The state of many busy servers is in no cache: as measured on 1000 to 100 000 servers.
         let busy = in_service(workload).min(self.fleet.servers() as f64);
@@ -229,7 +229,7 @@ impl<'a> Trials<'a> {
 
     /// Simulates this many events in this many replications, counted from the start of a simulation that may be under way.
     /// `None` if an interrupt or the time limit ended it: what it saw until then depends on the machine.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         underway: &mut Option<Underway<'a>>,
         policy: &Family,

@@ -54,7 +54,7 @@ pub(super) struct Region<N> {
 
 impl<N> Region<N> {
     /// Returns the whole server.
-    pub fn all(packing: &Packing, price: N) -> Self {
+    pub(super) fn all(packing: &Packing, price: N) -> Self {
         let room = packing.capacity().to_vec();
         let most = (0..packing.types()).map(|i| packing.most(i, &room));
         Region {

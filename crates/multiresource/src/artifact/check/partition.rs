@@ -12,7 +12,7 @@ const STEPS: usize = 4_000;
 const RANGE: (f64, f64) = (-40.0, 8.0);
 
 /// Returns `ρ_i = b_i / E[slots of type i]` (K), of a partition in which nothing is wrong.
-pub fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
+pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
     let types = workload.types();
     let rates: Vec<f64> = types.iter().map(|kind| 1.0 / kind.mean_size()).collect();
     let count = policy.assignments.len();

@@ -27,7 +27,7 @@ pub(super) struct Draining {
 }
 
 impl Draining {
-    pub fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
+    pub(super) fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
         Draining {
             price: policy.switching.drain,
             prices: prices(&policy.prices, workload),
@@ -37,7 +37,7 @@ impl Draining {
     }
 
     /// The part of its weight that a schedule has after the drain; none where it lacks nothing.
-    pub fn part(&mut self, schedule: &[Slots], system: &System) -> f64 {
+    pub(super) fn part(&mut self, schedule: &[Slots], system: &System) -> f64 {
         self.keep_own(schedule, system);
         let Some(lead) = self.lead(schedule, system) else {
             return 0.0;
@@ -56,7 +56,7 @@ impl Draining {
     }
 
     /// Starts what may start while a job of this schedule waits for room.
-    pub fn let_in(&mut self, schedule: &[Slots], system: &mut System) {
+    pub(super) fn let_in(&mut self, schedule: &[Slots], system: &mut System) {
         if self.backfill.let_in <= 0.0 {
             return;
         }

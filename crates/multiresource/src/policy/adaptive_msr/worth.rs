@@ -33,14 +33,14 @@ pub(super) struct Slots {
 
 impl Slots {
     /// Whether a job of the type waits that has a slot.
-    pub fn lack(&self, system: &System) -> bool {
+    pub(super) fn lack(&self, system: &System) -> bool {
         system.running(self.job_type) < self.count && system.waiting(self.job_type) > 0
     }
 }
 
 impl Worths {
     /// Of these schedules and prices, in an empty system.
-    pub fn new(schedules: &[Vec<u32>], prices: &[f64]) -> Self {
+    pub(super) fn new(schedules: &[Vec<u32>], prices: &[f64]) -> Self {
         let slots = |(job_type, count): (usize, &u32)| Slots {
             job_type,
             count: *count,
@@ -66,7 +66,7 @@ impl Worths {
 
     /// As the system stands after this event: whether nothing else has happened since the last. What the
     /// event changed is summed anew and not corrected by the difference: rounding does not add up.
-    pub fn look(&mut self, event: Event, system: &System) -> bool {
+    pub(super) fn look(&mut self, event: Event, system: &System) -> bool {
         let counters = system.counters();
         let seen = counters.arrivals + counters.completions;
         let is_next = seen == self.seen + 1;
@@ -106,7 +106,7 @@ impl Worths {
 
     /// The next schedule, from this one on, that weighs more than so much.
     #[inline]
-    pub fn next_heavier(&self, from: usize, than: f64) -> Option<usize> {
+    pub(super) fn next_heavier(&self, from: usize, than: f64) -> Option<usize> {
         let rest = &self.weighs[from..];
         // Many at once, without branches: nearly always none does.
         let (chunks, _) = rest.as_chunks::<CHUNK>();
@@ -117,7 +117,7 @@ impl Worths {
     }
 
     /// Whether a job of a schedule can start at once.
-    pub fn can_start(&self, s: usize, system: &System) -> bool {
+    pub(super) fn can_start(&self, s: usize, system: &System) -> bool {
         let mut slots = self.schedules[s].iter();
         slots.any(|slots| slots.lack(system) && system.fits(slots.job_type))
     }

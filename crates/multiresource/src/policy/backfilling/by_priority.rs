@@ -110,7 +110,7 @@ struct Entry {
 const OVERDUE: f64 = f64::NEG_INFINITY;
 
 impl ByPriority {
-    pub fn new(
+    pub(super) fn new(
         choices: &Backfilling,
         priority: Priority,
         guess: Guess,
@@ -189,7 +189,7 @@ impl ByPriority {
     }
 
     /// Returns all jobs in order, each with its place among those of its type.
-    pub fn in_order(&self) -> Vec<Waiting> {
+    pub(super) fn in_order(&self) -> Vec<Waiting> {
         let mut all = Vec::new();
         for (i, list) in self.lists.iter().enumerate() {
             let places = list.iter().enumerate();

@@ -132,11 +132,11 @@ pub(in crate::policy) struct Classes {
 
 impl Classes {
     /// All by age.
-    pub const BY_AGE: Self = Classes {
+    pub(crate) const BY_AGE: Self = Classes {
         classes: Vec::new(),
     };
 
-    pub fn new(order: QueueOrder, workload: &Workload) -> Self {
+    pub(crate) fn new(order: QueueOrder, workload: &Workload) -> Self {
         let QueueOrder::Types(order) = order else {
             return Self::BY_AGE;
         };
@@ -157,20 +157,20 @@ impl Classes {
     }
 
     /// Returns the classes, the first to be served first.
-    pub fn as_slice(&self) -> &[Vec<usize>] {
+    pub(crate) fn as_slice(&self) -> &[Vec<usize>] {
         &self.classes
     }
 
     /// Returns the place of the class of type i.
     #[inline]
-    pub fn rank(&self, i: usize) -> usize {
+    pub(crate) fn rank(&self, i: usize) -> usize {
         let place = self.classes.iter().position(|class| class.contains(&i));
         place.unwrap_or(0)
     }
 
     /// Returns the type of the waiting job that is next.
     #[inline]
-    pub fn first(&self, system: &System) -> Option<usize> {
+    pub(crate) fn first(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
             return system.oldest_type();
         }
@@ -180,7 +180,7 @@ impl Classes {
 
     /// Returns the type of the next job of those that fit.
     #[inline]
-    pub fn first_fitting(&self, system: &System) -> Option<usize> {
+    pub(crate) fn first_fitting(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
             return system.oldest_fitting_type();
         }
@@ -190,7 +190,7 @@ impl Classes {
 
     /// Starts all that fit, in order. One pass: what did not fit before a start does not fit after it.
     #[inline(always)]
-    pub fn start_all(&self, system: &mut System) {
+    pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {
             while let Some(i) = system.oldest_fitting_type() {
                 system.start(i);

@@ -65,7 +65,7 @@ impl Plan {
 const ROUNDING: f64 = 1e-12;
 
 impl Conservative {
-    pub fn new(choices: Backfilling, workload: &Workload) -> Self {
+    pub(super) fn new(choices: Backfilling, workload: &Workload) -> Self {
         let capacity = workload.resources().iter().map(|r| r.units());
         Conservative {
             order: Classes::new(choices.order, workload),
@@ -235,7 +235,7 @@ impl Profile {
     }
 
     /// Returns the room from now on where each running job ends as estimated, or at once if it is late.
-    pub fn ahead(running: &Running, system: &System) -> Self {
+    pub(super) fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
         let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());
         for (end, _, i) in running.on(0) {
@@ -252,7 +252,7 @@ impl Profile {
     }
 
     /// The earliest time from which this demand fits for so long; infinite where others use what it needs. O(steps · R).
-    pub fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
+    pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for (n, (time, room)) in self.steps.iter().enumerate() {
             if start < n && *time >= self.steps[start].0 + duration {
@@ -268,12 +268,12 @@ impl Profile {
     }
 
     /// Takes this demand out of the room from one time to another, where it fits.
-    pub fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
+    pub(super) fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| reduce(room, demand));
     }
 
     /// Gives it back.
-    pub fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
+    pub(super) fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| {
             room.iter_mut().zip(demand).for_each(|(room, d)| *room += d);
         });

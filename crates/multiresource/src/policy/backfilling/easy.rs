@@ -56,7 +56,7 @@ struct Reservation {
 }
 
 impl<Q: Queue> Easy<Q> {
-    pub fn new(choices: &Backfilling, queue: Q, servers: usize) -> Self {
+    pub(super) fn new(choices: &Backfilling, queue: Q, servers: usize) -> Self {
         Easy {
             queue,
             reservations_of: choices.reservations,

@@ -59,7 +59,7 @@ pub(in crate::policy) struct Lengths {
 }
 
 impl Lengths {
-    pub fn new(estimates: Estimates, workload: &Workload) -> Self {
+    pub(crate) fn new(estimates: Estimates, workload: &Workload) -> Self {
         let means = workload.types().iter().map(|t| t.mean_size());
         Lengths {
             estimates,
@@ -68,7 +68,7 @@ impl Lengths {
     }
 
     /// Returns the estimate of what is left of a job of type i \[time\]: by its mean of a whole one.
-    pub fn of(&self, job: Job, i: usize, system: &System) -> f64 {
+    pub(crate) fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self.estimates {
             Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),
             Estimates::Means => self.means[i],
@@ -90,7 +90,7 @@ pub(in crate::policy) struct Estimated {
 }
 
 impl Estimated {
-    pub fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
+    pub(crate) fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
         Estimated {
             lengths: Lengths::new(estimates, workload),
             queues: vec![Shortest::default(); workload.types().len()],
@@ -99,7 +99,7 @@ impl Estimated {
     }
 
     /// Takes in what has happened.
-    pub fn look(&mut self, event: Event, system: &System) {
+    pub(crate) fn look(&mut self, event: Event, system: &System) {
         match event {
             Event::Arrival(i) => {
                 let job = system.youngest(i).expect("the job that has come waits");
@@ -115,7 +115,7 @@ impl Estimated {
 
     /// The oldest waiting job of type i whose estimate is within the limit.
     #[inline]
-    pub fn oldest_within(&self, i: usize, limit: f64) -> Option<Waiting> {
+    pub(crate) fn oldest_within(&self, i: usize, limit: f64) -> Option<Waiting> {
         let (place, job, estimate) = self.queues[i].oldest_within(limit)?;
         Some(Waiting {
             job_type: i,
@@ -126,19 +126,19 @@ impl Estimated {
     }
 
     /// Starts this job on these servers.
-    pub fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
+    pub(crate) fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
         self.queues[waiting.job_type].remove(waiting.place);
         self.running.start(waiting, servers, system);
     }
 
     /// Starts the oldest waiting job of type i on these servers.
-    pub fn start_oldest(&mut self, i: usize, servers: &[usize], system: &mut System) {
+    pub(crate) fn start_oldest(&mut self, i: usize, servers: &[usize], system: &mut System) {
         let oldest = self.oldest_within(i, f64::MAX);
         self.start(oldest.expect("a job of the type waits"), servers, system);
     }
 
     /// What waits and runs now; of the jobs that were started here it is known when they will have ended.
-    pub fn look_anew(&mut self, system: &System) {
+    pub(crate) fn look_anew(&mut self, system: &System) {
         let lengths = &self.lengths;
         self.running
             .look_anew(system, |job, i| lengths.of(job, i, system));

@@ -10,7 +10,7 @@ mod choices;
 mod conservative;
 mod easy;
 mod estimates;
-pub mod estimator;
+pub(super) mod estimator;
 mod greedy;
 pub(super) mod named;
 mod planned;

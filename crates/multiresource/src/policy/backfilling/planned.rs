@@ -28,7 +28,7 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    pub fn new(reservations: Reservations, queue: ByPriority) -> Self {
+    pub(super) fn new(reservations: Reservations, queue: ByPriority) -> Self {
         let most = match reservations {
             Reservations::Few(count) => count as usize,
             _ => usize::MAX,

@@ -83,7 +83,7 @@ pub(super) struct ByAge {
 }
 
 impl ByAge {
-    pub fn new(choices: &Backfilling, workload: &Workload, servers: usize) -> Self {
+    pub(super) fn new(choices: &Backfilling, workload: &Workload, servers: usize) -> Self {
         ByAge {
             order: Classes::new(choices.order, workload),
             jobs: Estimated::new(choices.estimates, workload, servers),

@@ -21,14 +21,14 @@ pub(in crate::policy) struct Running {
 }
 
 impl Running {
-    pub fn new(servers: usize) -> Self {
+    pub(crate) fn new(servers: usize) -> Self {
         Running {
             by_server: vec![Vec::new(); servers],
         }
     }
 
     /// Forgets the job that has ended, and returns when it was estimated to end.
-    pub fn ended(&mut self, system: &System) -> f64 {
+    pub(crate) fn ended(&mut self, system: &System) -> f64 {
         let (ended, mut end) = (system.ended(), f64::NAN);
         for &n in system.freed() {
             // Nearly always among the first: they are in order of estimated ends.
@@ -42,7 +42,7 @@ impl Running {
     }
 
     /// Starts this job on these servers.
-    pub fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
+    pub(crate) fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
         let Waiting { job_type, job, .. } = waiting;
         system.start_job_on(job_type, job, servers);
         for &n in servers {
@@ -51,12 +51,12 @@ impl Running {
     }
 
     /// Returns what runs on server n: estimated end \[time\], number and type, by estimated end.
-    pub fn on(&self, n: usize) -> &[(f64, u64, usize)] {
+    pub(crate) fn on(&self, n: usize) -> &[(f64, u64, usize)] {
         &self.by_server[n]
     }
 
     /// A job of type i runs on server n, and is estimated to end then.
-    pub fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
+    pub(crate) fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
         let own = &mut self.by_server[n];
         let place = own.partition_point(|(other, ..)| *other <= end);
         own.insert(place, (end, job.number, i));
@@ -64,7 +64,7 @@ impl Running {
 
     /// When there is room for one more job of type i on server n by the estimates; and what is free then, of each
     /// resource, together with its room.
-    pub fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
+    pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
@@ -88,13 +88,13 @@ impl Running {
     }
 
     /// Jobs that others started are taken to have started now, where nothing is known but their types.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.by_server.iter_mut().for_each(Vec::clear);
     }
 
     /// What runs now, by these estimates of what is left \[time\]; of jobs that were started here it is known when they will
     /// have ended.
-    pub fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
+    pub(crate) fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
         let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
         let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();
         for i in 0..system.types() {

@@ -19,7 +19,7 @@ pub(super) struct Shortest {
 impl Shortest {
     /// A job has come, the youngest, with this finite estimate \[time\].
     #[inline]
-    pub fn push(&mut self, job: Job, estimate: f64) {
+    pub(super) fn push(&mut self, job: Job, estimate: f64) {
         if self.jobs.len() == self.places() {
             self.lay_out();
         }
@@ -29,12 +29,12 @@ impl Shortest {
 
     /// The job in this place has left.
     #[inline]
-    pub fn remove(&mut self, place: usize) {
+    pub(super) fn remove(&mut self, place: usize) {
         self.set(place, f64::INFINITY);
     }
 
     /// The oldest job whose estimate is within the limit: its place, itself and its estimate.
-    pub fn oldest_within(&self, limit: f64) -> Option<(usize, Job, f64)> {
+    pub(super) fn oldest_within(&self, limit: f64) -> Option<(usize, Job, f64)> {
         // Empty places are beyond any limit.
         let limit = limit.min(f64::MAX);
         if !self.least.get(1).is_some_and(|least| *least <= limit) {

@@ -27,7 +27,7 @@ struct Kind {
 
 impl Devices {
     /// Returns the empty devices of a fleet whose servers have these shapes.
-    pub fn new(fleet: &Fleet, shapes: &[u32]) -> Self {
+    pub(super) fn new(fleet: &Fleet, shapes: &[u32]) -> Self {
         let resources = fleet.envelope().resources().iter().enumerate();
         let kinds = resources.filter_map(|(j, resource)| {
             let count = |h: &u32| fleet.shapes()[*h as usize].capacity()[j].value() as usize;
@@ -46,7 +46,7 @@ impl Devices {
 
     /// Returns whether one more job of type i, or a part of it, finds its devices on server n.
     #[inline]
-    pub fn fits(&self, i: usize, n: usize) -> bool {
+    pub(super) fn fits(&self, i: usize, n: usize) -> bool {
         self.kinds.iter().all(|kind| match kind.demand[i] {
             0 => true,
             part if part < kind.size => kind.used[n].iter().any(|used| used + part <= kind.size),
@@ -58,7 +58,7 @@ impl Devices {
     }
 
     /// A job of type i starts on server n, where it fits; one that ran before may be spread over devices.
-    pub fn take(&mut self, i: usize, n: usize, slot: usize) {
+    pub(super) fn take(&mut self, i: usize, n: usize, slot: usize) {
         if self.held.len() <= slot && !self.kinds.is_empty() {
             self.held.resize(slot + 1, Vec::new());
         }
@@ -81,7 +81,7 @@ impl Devices {
     }
 
     /// The job in this slot has ended on all of its servers.
-    pub fn give(&mut self, slot: u32) {
+    pub(super) fn give(&mut self, slot: u32) {
         let held = self.held.get_mut(slot as usize);
         for (k, n, device, units) in held.into_iter().flat_map(|held| held.drain(..)) {
             self.kinds[k].used[n][device] -= units;
@@ -89,7 +89,7 @@ impl Devices {
     }
 
     /// Returns whether no device of server n is overfull, and all of them have the units in use that its jobs demand.
-    pub fn are_sound(&self, n: usize, used_of: impl Fn(usize) -> u64) -> bool {
+    pub(super) fn are_sound(&self, n: usize, used_of: impl Fn(usize) -> u64) -> bool {
         self.kinds.iter().all(|kind| {
             let used = &kind.used[n];
             let is_full = |used: &u64| *used > kind.size;

@@ -11,7 +11,7 @@ pub(in crate::policy) struct Open {
 
 impl Open {
     /// None of so many servers.
-    pub fn none_of(servers: usize) -> Self {
+    pub(crate) fn none_of(servers: usize) -> Self {
         let mut levels = vec![vec![0; servers.div_ceil(64)]];
         while let Some(below) = levels.last().map(Vec::len).filter(|words| *words > 1) {
             levels.push(vec![0; below.div_ceil(64)]);
@@ -21,7 +21,7 @@ impl Open {
 
     /// A server that was not there is there now.
     #[inline]
-    pub fn insert(&mut self, mut n: usize) {
+    pub(crate) fn insert(&mut self, mut n: usize) {
         self.len += 1;
         for level in &mut self.levels {
             let word = &mut level[n / 64];
@@ -36,7 +36,7 @@ impl Open {
 
     /// A server that was there is not there now.
     #[inline]
-    pub fn remove(&mut self, mut n: usize) {
+    pub(crate) fn remove(&mut self, mut n: usize) {
         self.len -= 1;
         for level in &mut self.levels {
             let word = &mut level[n / 64];
@@ -50,7 +50,7 @@ impl Open {
 
     /// The first of them.
     #[inline]
-    pub fn first(&self) -> Option<usize> {
+    pub(crate) fn first(&self) -> Option<usize> {
         let mut n = 0;
         for level in self.levels.iter().rev() {
             let word = level.get(n)?;
@@ -64,7 +64,7 @@ impl Open {
 
     /// Goes through the servers that are in both sets, of as many servers, up to the last that is needed: whether there
     /// is one.
-    pub fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
+    pub(crate) fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         self.any_below(other, self.levels.len() - 1, 0, is_last)
     }
 
@@ -96,7 +96,7 @@ pub(in crate::policy) struct Openings {
 
 impl Openings {
     /// None, of so many types on so many servers.
-    pub fn none_of(types: usize, servers: usize) -> Self {
+    pub(crate) fn none_of(types: usize, servers: usize) -> Self {
         Openings {
             types,
             may: vec![0; servers * types.div_ceil(64)],
@@ -105,14 +105,14 @@ impl Openings {
     }
 
     /// The types of which one may start on server n, a bit each.
-    pub fn on(&self, n: usize) -> &[u64] {
+    pub(crate) fn on(&self, n: usize) -> &[u64] {
         let words = self.types.div_ceil(64);
         &self.may[n * words..][..words]
     }
 
     /// Asks of each type anew whether one may start on server n.
     #[inline]
-    pub fn look(&mut self, n: usize, may_start: impl Fn(usize) -> bool) {
+    pub(crate) fn look(&mut self, n: usize, may_start: impl Fn(usize) -> bool) {
         let words = self.types.div_ceil(64);
         for (w, may) in self.may[n * words..][..words].iter_mut().enumerate() {
             let first = 64 * w;
@@ -143,10 +143,10 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Room left is told apart in so many steps.
-    pub const COUNT: usize = 128;
+    pub(super) const COUNT: usize = 128;
 
     /// All on the lowest, where nothing fits.
-    pub fn new(types: usize, servers: usize) -> Self {
+    pub(super) fn new(types: usize, servers: usize) -> Self {
         let mut levels = Levels {
             of: vec![0; servers],
             servers: vec![Open::none_of(servers); Levels::COUNT],
@@ -159,7 +159,7 @@ impl Levels {
 
     /// Server n has so much room left, and now these types fit there in place of those.
     #[inline]
-    pub fn set(&mut self, n: usize, level: u8, now: &[u64], before: &[u64]) {
+    pub(super) fn set(&mut self, n: usize, level: u8, now: &[u64], before: &[u64]) {
         let old = std::mem::replace(&mut self.of[n], level);
         if old != level {
             self.servers[usize::from(old)].remove(n);
@@ -194,7 +194,12 @@ impl Levels {
 
     /// Goes through the servers where type i fits, those with the least room first, up to the last that is needed.
     #[inline]
-    pub fn any(&self, i: usize, open: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
+    pub(super) fn any(
+        &self,
+        i: usize,
+        open: &Open,
+        is_last: &mut impl FnMut(usize) -> bool,
+    ) -> bool {
         let words = self.any[i].iter().enumerate();
         let mut levels = words.flat_map(|(w, word)| bits(*word).map(move |level| 64 * w + level));
         levels.any(|level| self.servers[level].any_common(open, is_last))

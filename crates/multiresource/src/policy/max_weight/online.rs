@@ -272,7 +272,7 @@ impl Weights {
         weights
     }
 
-    pub fn of(&self, i: usize, jobs: u64) -> u64 {
+    pub(super) fn of(&self, i: usize, jobs: u64) -> u64 {
         let Some(few) = self.few.get(i) else {
             return jobs;
         };

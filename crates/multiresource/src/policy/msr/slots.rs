@@ -28,7 +28,7 @@ pub(super) struct Slots {
 
 impl Slots {
     /// Those of this schedule, all without a job.
-    pub fn new(schedule: &[u32]) -> Self {
+    pub(super) fn new(schedule: &[u32]) -> Self {
         let none = FixedBitSet::with_capacity(schedule.len());
         let mut slots = Slots {
             serving: schedule.to_vec(),
@@ -46,32 +46,32 @@ impl Slots {
     }
 
     /// Type i has so many slots that serve.
-    pub fn set(&mut self, i: usize, serving: u32, system: &mut System) {
+    pub(super) fn set(&mut self, i: usize, serving: u32, system: &mut System) {
         self.serving[i] = serving;
         system.offer(i, serving);
         self.look(i, system);
     }
 
     /// Type i has so many slots in setup.
-    pub fn set_setups(&mut self, i: usize, setups: u32, system: &System) {
+    pub(super) fn set_setups(&mut self, i: usize, setups: u32, system: &System) {
         self.setups[i] = setups;
         self.look(i, system);
     }
 
     /// The schedule ahead gives type i so many slots.
-    pub fn aim(&mut self, i: usize, target: u32, system: &System) {
+    pub(super) fn aim(&mut self, i: usize, target: u32, system: &System) {
         self.target[i] = target;
         self.look(i, system);
     }
 
     /// Slots of type i that hold room, but for setups: for its own jobs or for backfilled ones.
-    pub fn in_use(&self, i: usize, system: &System) -> u32 {
+    pub(super) fn in_use(&self, i: usize, system: &System) -> u32 {
         self.serving[i].max(system.running(i))
     }
 
     /// In which sets type i stands.
     #[inline]
-    pub fn look(&mut self, i: usize, system: &System) {
+    pub(super) fn look(&mut self, i: usize, system: &System) {
         let (serving, running, target) = (self.serving[i], system.running(i), self.target[i]);
         let exceeds = self.setups[i] > 0 || serving.max(running) > target;
         self.moving.set(i, exceeds);
@@ -81,7 +81,7 @@ impl Slots {
     }
 
     /// Whether a job waits that the schedule ahead has a place for.
-    pub fn is_awaited(&self, system: &System) -> bool {
+    pub(super) fn is_awaited(&self, system: &System) -> bool {
         // Where fewer run than the schedule ahead has slots, slots are lacking or empty.
         let awaited = |i| system.running(i) < self.target[i] && system.waiting(i) > 0;
         self.short.ones().any(awaited) || self.empty.ones().any(awaited)

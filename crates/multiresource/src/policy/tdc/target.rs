@@ -39,7 +39,7 @@ pub(super) struct OfType<U> {
 }
 
 impl<U: Words> Fixed<U> {
-    pub fn new(policy: &TdcConfig, workload: &Workload) -> Self {
+    pub(super) fn new(policy: &TdcConfig, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let packed = Packed::new(&packing);
         let knobs = policy.knobs;
@@ -75,7 +75,7 @@ impl<U: Words> Fixed<U> {
 
     /// The types whose jobs are as long as those of type i, or longer.
     #[inline]
-    pub fn longer(&self, i: usize) -> &[usize] {
+    pub(super) fn longer(&self, i: usize) -> &[usize] {
         &self.longest[..self.longer[i]]
     }
 }
@@ -121,7 +121,7 @@ pub(super) enum Making {
 }
 
 impl Making {
-    pub const WAYS: [Making; 3] = [Making::Keeping, Making::OneMore, Making::All];
+    pub(super) const WAYS: [Making; 3] = [Making::Keeping, Making::OneMore, Making::All];
 }
 
 /// Where the system stands at an event.
@@ -152,7 +152,7 @@ pub(super) struct Target<U> {
 }
 
 impl<U: Words> DecisionState<U> {
-    pub fn new(fixed: &Fixed<U>) -> Self {
+    pub(super) fn new(fixed: &Fixed<U>) -> Self {
         let types = fixed.types.len();
         DecisionState {
             running: vec![0; types],
@@ -167,7 +167,7 @@ impl<U: Words> DecisionState<U> {
     }
 
     /// The system as it stands.
-    pub fn look(&mut self, fixed: &Fixed<U>, system: &System) {
+    pub(super) fn look(&mut self, fixed: &Fixed<U>, system: &System) {
         self.used.as_mut().copy_from_slice(system.room.used());
         self.waiting.clear();
         for (i, own) in fixed.types.iter().enumerate() {
@@ -196,7 +196,7 @@ impl<U: Words> DecisionState<U> {
 }
 
 impl<U: Words> Target<U> {
-    pub fn new(fixed: &Fixed<U>) -> Self {
+    pub(super) fn new(fixed: &Fixed<U>) -> Self {
         Target {
             jobs: vec![0; fixed.types.len()],
             worth: 0.0,
@@ -205,7 +205,7 @@ impl<U: Words> Target<U> {
     }
 
     /// What runs, and what fits beside it.
-    pub fn stay(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
+    pub(super) fn stay(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         self.jobs.copy_from_slice(&state.running);
         self.used = state.used.clone();
         let running = state.long.iter();
@@ -215,7 +215,12 @@ impl<U: Words> Target<U> {
     }
 
     /// The target of a lead, and the type that leads; `None` where nothing of it waits.
-    pub fn aim(&mut self, lead: Lead, fixed: &Fixed<U>, state: &DecisionState<U>) -> Option<usize> {
+    pub(super) fn aim(
+        &mut self,
+        lead: Lead,
+        fixed: &Fixed<U>,
+        state: &DecisionState<U>,
+    ) -> Option<usize> {
         self.jobs.fill(0);
         self.worth = 0.0;
         self.used = fixed.empty.clone();

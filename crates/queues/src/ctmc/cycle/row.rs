@@ -10,26 +10,26 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub fn unit(at: isize) -> Self {
+    pub(super) fn unit(at: isize) -> Self {
         Row {
             first: at,
             values: vec![1.0],
         }
     }
 
-    pub fn end(&self) -> isize {
+    pub(super) fn end(&self) -> isize {
         self.first + self.values.len() as isize
     }
 
     /// Returns the number at this place.
-    pub fn at(&self, place: usize) -> f64 {
+    pub(super) fn at(&self, place: usize) -> f64 {
         let index = usize::try_from(place as isize - self.first).ok();
         let value = index.and_then(|index| self.values.get(index));
         value.copied().unwrap_or(0.0)
     }
 
     /// Returns the same, so many places further.
-    pub fn shifted(&self, by: isize) -> Self {
+    pub(super) fn shifted(&self, by: isize) -> Self {
         Row {
             first: self.first + by,
             values: self.values.clone(),
@@ -37,7 +37,7 @@ impl Row {
     }
 
     /// `Σ factor · row`.
-    pub fn sum(parts: &[(f64, &Row)]) -> Self {
+    pub(super) fn sum(parts: &[(f64, &Row)]) -> Self {
         let has_any = |(factor, row): &&(f64, &Row)| *factor > 0.0 && !row.values.is_empty();
         let there = || parts.iter().filter(has_any);
         let first = there().map(|(_, row)| row.first).min().unwrap_or(0);
@@ -51,7 +51,7 @@ impl Row {
     }
 
     /// Without what is less at both ends.
-    pub fn trimmed(mut self, least: f64) -> Self {
+    pub(super) fn trimmed(mut self, least: f64) -> Self {
         let last = self.values.iter().rposition(|v| *v >= least);
         self.values.truncate(last.map_or(0, |last| last + 1));
         let tiny = self.values.iter().take_while(|v| **v < least).count();

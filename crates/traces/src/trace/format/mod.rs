@@ -123,12 +123,12 @@ impl Raw {
     }
 
     /// Returns when it started; when it was submitted, where that is not known.
-    pub fn begun(&self) -> i64 {
+    pub(super) fn begun(&self) -> i64 {
         self.start.unwrap_or(self.submit)
     }
 
     /// Returns the last instant at which it is known to hold its room.
-    pub fn last(&self) -> i64 {
+    pub(super) fn last(&self) -> i64 {
         self.begun().saturating_add(self.size.max(0))
     }
 

@@ -40,7 +40,7 @@ pub(in crate::trace) struct Rows {
 
 impl Rows {
     /// Begins to read a file without a header.
-    pub fn new(name: &str, format: TraceFormat, input: Box<dyn BufRead>) -> Self {
+    pub(crate) fn new(name: &str, format: TraceFormat, input: Box<dyn BufRead>) -> Self {
         Rows {
             name: name.into(),
             format,
@@ -85,7 +85,7 @@ impl Rows {
     ///
     /// # Errors
     /// When the file cannot be read, is empty, or its first line is none of a table.
-    pub fn open(
+    pub(crate) fn open(
         name: &str,
         format: TraceFormat,
         input: Box<dyn BufRead>,
@@ -113,7 +113,7 @@ impl Rows {
     }
 
     /// Opens a table that belongs to a trace.
-    pub fn of_file(path: &Path, format: TraceFormat) -> Result<Self, TraceError> {
+    pub(crate) fn of_file(path: &Path, format: TraceFormat) -> Result<Self, TraceError> {
         let source = Source::File(path.into());
         Rows::open(&source.name(), format, input::open(&source)?)
     }
@@ -123,7 +123,7 @@ impl Rows {
     ///
     /// # Errors
     /// When the file cannot be read further.
-    pub fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
+    pub(crate) fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
         while self.next_line()? {
             if self.is_blank() {
                 continue;
@@ -145,7 +145,7 @@ impl Rows {
     }
 
     /// Reads all rows; the first fault is an error.
-    pub fn read_all(
+    pub(crate) fn read_all(
         &mut self,
         mut read: impl FnMut(&Rows) -> Result<(), Fault>,
     ) -> Result<(), TraceError> {
@@ -181,7 +181,7 @@ impl Rows {
     }
 
     /// Returns the id in the row; empty where there is none.
-    pub fn id(&self) -> &[u8] {
+    pub(crate) fn id(&self) -> &[u8] {
         let id = self.text(self.id);
         if is_unknown(id) { b"" } else { id }
     }
@@ -259,7 +259,7 @@ impl Rows {
     }
 
     /// Returns the names of the columns.
-    pub fn header(&self) -> Vec<&str> {
+    pub(crate) fn header(&self) -> Vec<&str> {
         self.header.iter().map(String::as_str).collect()
     }
 
@@ -267,7 +267,7 @@ impl Rows {
     ///
     /// # Errors
     /// When there are two.
-    pub fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
+    pub(crate) fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
         let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
         let mut named = (0..self.header.len()).filter(is_named);
         let (found, second) = (named.next(), named.next());
@@ -279,7 +279,7 @@ impl Rows {
     ///
     /// # Errors
     /// When there is none, or two: says what the format has.
-    pub fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
+    pub(crate) fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
         let missing = || {
             let (name, format, help) = (names[0], self.format.name(), self.format.help());
             let others = suggest(name, "it has", &self.header());
@@ -291,41 +291,41 @@ impl Rows {
     }
 
     /// Returns the first column that has one of these names, if there is one.
-    pub fn either(&self, names: &[&str]) -> Result<Option<usize>, TraceError> {
+    pub(crate) fn either(&self, names: &[&str]) -> Result<Option<usize>, TraceError> {
         let mut found = names.iter().map(|name| self.column(name));
         found.find_map(Result::transpose).transpose()
     }
 
     /// It is not what was expected of it.
-    pub fn wrong(&self, why: impl Display) -> TraceError {
+    pub(crate) fn wrong(&self, why: impl Display) -> TraceError {
         TraceError::Refused(format!("{}: {why}", self.name))
     }
 
     /// Returns the field of a column that the file may lack; empty then.
-    pub fn text(&self, column: Option<usize>) -> &[u8] {
+    pub(crate) fn text(&self, column: Option<usize>) -> &[u8] {
         column.map_or(b"", |column| self.get(column))
     }
 
     /// Returns the field of this column.
-    pub fn get(&self, column: usize) -> &[u8] {
+    pub(crate) fn get(&self, column: usize) -> &[u8] {
         let (start, end) = self.bounds[column];
         &self.line[start..end]
     }
 
     /// This column holds something else.
-    pub fn fault(&self, column: usize, expected: &'static str) -> Fault {
+    pub(crate) fn fault(&self, column: usize, expected: &'static str) -> Fault {
         let before = &self.line[..self.bounds[column].0];
         Fault::at(before, self.get(column), expected)
     }
 
     /// Returns what stands behind the last field.
-    pub fn rest(&self) -> &[u8] {
+    pub(crate) fn rest(&self) -> &[u8] {
         let (_, end) = self.bounds.last().copied().unwrap_or_default();
         &self.line[end..]
     }
 
     /// A time in ticks, of which `per_unit` make the unit of the column; where it has to be rounded, that is noted.
-    pub fn time(
+    pub(crate) fn time(
         &self,
         column: usize,
         per_unit: f64,
@@ -336,7 +336,7 @@ impl Rows {
     }
 
     /// The same of what was read of this column.
-    pub fn counted(
+    pub(crate) fn counted(
         &self,
         ticks: Option<(i64, bool)>,
         column: usize,
@@ -351,7 +351,7 @@ impl Rows {
     }
 
     /// An amount ≥ 0; `None` where nothing stands.
-    pub fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
+    pub(crate) fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
         let field = self.get(column);
         let amount = amount(field);
         if amount.is_none() && !field.is_empty() {
@@ -361,7 +361,7 @@ impl Rows {
     }
 
     /// An amount ≥ 0; where none stands, 0 is taken, and that is noted.
-    pub fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
+    pub(crate) fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
         let amount = self.amount(column)?;
         if amount.is_none() {
             account.suppose(Reason::NoAmount);

@@ -12,20 +12,20 @@ const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
 
 /// The fields that are looked at, from 0.
 mod field {
-    pub const NUMBER: usize = 0;
-    pub const SUBMIT: usize = 1;
-    pub const WAIT: usize = 2;
-    pub const RUN: usize = 3;
-    pub const ALLOCATED: usize = 4;
-    pub const USED_MEMORY: usize = 6;
-    pub const REQUESTED: usize = 7;
-    pub const LIMIT: usize = 8;
-    pub const REQUESTED_MEMORY: usize = 9;
-    pub const STATUS: usize = 10;
-    pub const USER: usize = 11;
-    pub const GROUP: usize = 12;
-    pub const QUEUE: usize = 14;
-    pub const PARTITION: usize = 15;
+    pub(super) const NUMBER: usize = 0;
+    pub(super) const SUBMIT: usize = 1;
+    pub(super) const WAIT: usize = 2;
+    pub(super) const RUN: usize = 3;
+    pub(super) const ALLOCATED: usize = 4;
+    pub(super) const USED_MEMORY: usize = 6;
+    pub(super) const REQUESTED: usize = 7;
+    pub(super) const LIMIT: usize = 8;
+    pub(super) const REQUESTED_MEMORY: usize = 9;
+    pub(super) const STATUS: usize = 10;
+    pub(super) const USER: usize = 11;
+    pub(super) const GROUP: usize = 12;
+    pub(super) const QUEUE: usize = 14;
+    pub(super) const PARTITION: usize = 15;
 }
 
 /// KiB in a GiB, the unit of memory in a capacity.

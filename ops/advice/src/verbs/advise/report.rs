@@ -10,7 +10,7 @@ use synth_verb::report::{Report, Section, counted, length};
 use synth_verb::table;
 
 /// Returns the advice, what was tried, and who gains and loses; `command` makes it again.
-pub fn report(advice: &Advice, log: &Log, command: String) -> Report {
+pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
     let mut sections = Vec::new();
     if let Some(gain) = advice.sure() {
         for (n, change) in advice.chosen.iter().enumerate() {

@@ -17,7 +17,7 @@ use synth_traces::trace::{self, ServerShape, Servers, Source, Tick, TraceFormat}
 use synth_verb::{VerbResult, refuse};
 
 /// A job that waits.
-pub struct Waiting {
+pub(super) struct Waiting {
     /// Its row of the queue.
     pub row: QueueRow,
     /// When it starts, or why it does not.
@@ -25,7 +25,7 @@ pub struct Waiting {
 }
 
 /// When a job starts: waits from now on \[s\].
-pub struct Answer {
+pub(super) struct Answer {
     /// By which one, five and nine of ten such jobs start.
     pub waits: Quantiles,
     /// If all run up to their limits.
@@ -33,7 +33,7 @@ pub struct Answer {
 }
 
 /// What is forecast of a partition.
-pub struct Live {
+pub(super) struct Live {
     /// When it was looked at \[s since 1970, UTC\].
     pub now: i64,
     /// The jobs that wait.
@@ -45,13 +45,13 @@ pub struct Live {
 }
 
 /// A log of the past, and how it is read.
-pub type PastLog<'a> = (&'a Path, &'a trace::ReadOptions);
+pub(super) type PastLog<'a> = (&'a Path, &'a trace::ReadOptions);
 
 /// What is learned of forecasts on a log, and how right they were.
-pub type Learned = (Calibration, Option<ForecastRecord>);
+pub(super) type Learned = (Calibration, Option<ForecastRecord>);
 
 /// Makes the rule for the servers.
-pub type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
+pub(super) type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
 
 /// What is counted of a node or a job: CPUs and GPUs. Memory is not: whether it is shared out, the queue does not tell.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
@@ -64,7 +64,7 @@ fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
 ///
 /// # Errors
 /// When Slurm does not answer, no node is up, the log cannot be read, or the rule does not go with the nodes.
-pub fn live(
+pub(super) fn live(
     slurm: &Slurm,
     past_log: Option<PastLog<'_>>,
     draws: Draws,

@@ -9,7 +9,7 @@ use synth_verb::report::{Cell, Column, Report, Section, counted, length, percent
 use synth_verb::{cells, table};
 
 /// Returns how right forecasts were on a log, under this rule.
-pub fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Report {
+pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Report {
     let [waited, jobs] = scored.waited;
     let jobs = counted(jobs as f64, "job");
     let (mean, longest, waiting) = scored.took;
@@ -103,7 +103,7 @@ fn map(map: &Map) -> Section {
 }
 
 /// Returns when each job of a partition starts, or why that is not known, and how right such forecasts were.
-pub fn live(live: &Live, rule: &str) -> Report {
+pub(super) fn live(live: &Live, rule: &str) -> Report {
     let clock = |wait: f64| {
         let minutes = ((live.now as f64 + wait) / 60.0).ceil() as i64;
         let minutes = minutes.rem_euclid(24 * 60);
@@ -148,7 +148,7 @@ error_by_limits_seconds: The same where limits are taken for run times.
 ";
 
 /// Returns a record as text that Prometheus reads; without one no forecast was compared. `of` is a label: of what it is.
-pub fn metrics(record: Option<&ForecastRecord>, of: (&str, &str), rule: &str) -> String {
+pub(super) fn metrics(record: Option<&ForecastRecord>, of: (&str, &str), rule: &str) -> String {
     let mut metrics = Metrics::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
     metrics.set("forecasts", record.map_or(0.0, |own| own.forecasts as f64));
     if let Some(record) = record {

@@ -11,7 +11,7 @@ use synth_verb::report::{Report, Section, counted, length, percent};
 use synth_verb::table;
 
 /// Returns the report; `command` makes it again.
-pub fn report(log: &Log, judged: &Judged, command: String) -> Report {
+pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     let (past, seed) = (percent(judged.cut.past), judged.seed);
     let walk = format!(
         "The order of each window is selected from the time before it, and starts with the jobs that its predecessor left. The first {past} of the span precede the first window."

@@ -14,7 +14,7 @@ use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowd
 use synth_verb::VerbResult;
 
 /// A log, and how it is judged.
-pub struct Judging<'a> {
+pub(super) struct Judging<'a> {
     /// The log.
     pub log: &'a Log,
     /// Its name.
@@ -131,7 +131,7 @@ impl Judging<'_> {
     ///
     /// # Errors
     /// When the log is too short, and when it is interrupted.
-    pub fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
+    pub(super) fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
         let forward = Forward::new(self.log, self.windows, self.goal, self.interrupt)?;
         let (windows, served, estimates) = forward.chosen(&mut |n, count| {
             listener(&format!("choosing the rule of window {n} of {count}"));
@@ -263,10 +263,10 @@ fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
 }
 
 /// What the rules of all windows are called together.
-pub const CHOSEN: &str = "chosen in each window";
+pub(super) const CHOSEN: &str = "chosen in each window";
 
 /// What the row of the waits that a log tells is called.
-pub const RECORDED: &str = "as recorded";
+pub(super) const RECORDED: &str = "as recorded";
 
 fn row(rule: String, role: Role, jobs: Served) -> Row {
     Row {

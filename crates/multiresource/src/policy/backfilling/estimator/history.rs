@@ -32,7 +32,7 @@ pub(super) struct History {
 
 impl History {
     /// Returns what stands in a file.
-    pub fn new(kinds: &[Kind]) -> Self {
+    pub(super) fn new(kinds: &[Kind]) -> Self {
         let with_ends = kinds.iter().rev().zip(0..);
         History {
             kinds: with_ends
@@ -43,7 +43,7 @@ impl History {
     }
 
     /// Returns the kinds that came last, the last first.
-    pub fn kinds(&self) -> Vec<Kind> {
+    pub(super) fn kinds(&self) -> Vec<Kind> {
         let mut all: Vec<_> = self.kinds.iter().collect();
         all.sort_unstable_by_key(|(hash, (_, end))| (Reverse(*end), **hash));
         let last = all.into_iter().take(IN_FILES);
@@ -52,7 +52,7 @@ impl History {
 
     /// Returns the mean of those alike; where they are few, those that are alike in less count, too, the less the more
     /// there are.
-    pub fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
+    pub(super) fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
         kinds(promise).iter().fold(usual, |prior, hash| {
             let Some((Recent(count, mean), _)) = self.kinds.get(hash) else {
                 return prior;
@@ -63,12 +63,12 @@ impl History {
     }
 
     #[cfg(test)]
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.kinds.len()
     }
 
     /// Takes in a job that has ended.
-    pub fn learn(&mut self, promise: &JobFacts, part: f64) {
+    pub(super) fn learn(&mut self, promise: &JobFacts, part: f64) {
         for hash in kinds(promise) {
             let (mean, end) = self.kinds.entry(hash).or_default();
             mean.learn(part, LAST);
@@ -107,7 +107,7 @@ fn hash(words: [u64; 4]) -> u32 {
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-pub fn finalized(z: u64) -> u64 {
+pub(crate) fn finalized(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

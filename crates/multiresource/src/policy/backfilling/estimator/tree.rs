@@ -56,18 +56,18 @@ impl Tree {
 
 impl Trees {
     /// Returns whether there was no fit yet.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns what is expected of a job of which this is known.
-    pub fn predict(&self, features: &[f64; FEATURES]) -> f64 {
+    pub(super) fn predict(&self, features: &[f64; FEATURES]) -> f64 {
         let added = self.0.iter().map(|tree| tree.leaves[tree.leaf(features)]);
         features[FEATURES - 1] + added.sum::<f64>()
     }
 
     /// Returns the regression to these jobs and their parts.
-    pub fn fit(jobs: &[([f64; FEATURES], f64)]) -> Self {
+    pub(super) fn fit(jobs: &[([f64; FEATURES], f64)]) -> Self {
         let mut fitting = Fitting::new(jobs);
         let all: Vec<usize> = (0..jobs.len()).collect();
         let mut trees = Vec::with_capacity(TREES);

@@ -334,37 +334,34 @@ const ONLY: &str =
 
 const SHAPES: &str = "name the servers by --servers";
 const WORK: &str = "it is part of --work now, in states of the dynamic program";
-const LENGTH: &str = "runs end by --events or --time here";
+const LENGTH: &str = "runs of `synth optimum` and `synth limit` end by --events or --time";
 
 /// Options that have another name now, or whose place is another verb.
 const RENAMED: &[(&str, &str)] = &[
     ("--faults", READ),
     ("--machine", SHAPES),
     ("--partition", ONLY),
-    (
-        "--points",
-        "the sweep over α is `synth-lab sweep-alpha` now",
-    ),
+    ("--points", "it is an option of `synth-lab sweep-alpha`"),
     ("--precision", LENGTH),
     ("--replications", LENGTH),
-    ("--resample", "it is gone: `synth judge` has intervals"),
+    ("--resample", "replays have intervals by blocks of time"),
     ("--rows", WORK),
-    ("--seed", "everything drawn here has one fixed seed"),
+    ("--seed", "in judge, advise, forecast and bridge it is 1"),
     ("--series", "the pictures over time are in --html"),
-    ("--show", "all means are in --output, --csv and --html"),
+    ("--show", "all means are in --output and --csv"),
     (
         "--speed",
-        "`synth judge` has --load, and `synth replay` has --speed",
+        "scale a log by --load of judge, --speed of replay",
     ),
     ("--states", WORK),
     ("--step", "the steps of time are a 500th of the log"),
-    (
-        "--stuck",
-        "released jobs that do not start are reported after 30 s",
-    ),
+    ("--stuck", "jobs that do not start are reported after 30 s"),
     ("--unknown-out", "it is --demands known now"),
     ("--vm-types", SHAPES),
-    ("--workload", "give the file of the workload without it"),
+    (
+        "--workload",
+        "FILE stands alone for optimum, limit and size",
+    ),
     ("--amounts", READ),
     ("--censored", READ),
     ("--format", READ),

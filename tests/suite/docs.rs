@@ -193,7 +193,7 @@ fn run(document: &Path, text: &str) {
         if is_other {
             let mut words = step.command.split_whitespace();
             words.find(|word| ["-o", "--output"].contains(word));
-            others.extend(words.next().map(str::to_owned));
+            others.extend(words.next().filter(|file| *file != "-").map(str::to_owned));
         }
         let (own, piped) = match step.command.split_once(" | ") {
             Some((own, piped)) => (own, format!("| {piped}")),

@@ -53,7 +53,7 @@ pub struct RunLength {
     seed: u64,
 
     /// Stop after so many events (arrivals, completions, clocks) [default: 2e8; 2e7 a policy and
-    /// load where policies are compared]
+    /// load where policies are compared; 5e7 a policy in `synth optimum`; 1e8 in `synth limit`]
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 

@@ -101,6 +101,7 @@ impl RulePoint {
         let promise = promise.unwrap_or_default();
         format!("{}+{order}{estimate}{promise}", self.reservations.rule())
     }
+
     /// Returns the rule as a policy of one's own.
     ///
     /// # Errors

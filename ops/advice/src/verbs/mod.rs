@@ -45,3 +45,6 @@ pub fn account_of(account: &Account, known_in_part: u64) -> Section {
 pub fn ends(interval: Option<Interval>) -> Option<[f64; 2]> {
     interval.map(|own| [own.low, own.high])
 }
+
+/// The seed of all that is drawn.
+const SEED: u64 = 1;

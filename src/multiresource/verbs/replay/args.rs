@@ -22,7 +22,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     pub policies: Vec<String>,
 
-    /// The workload whose types the jobs are, for policy files and --demands rounded
+    /// The workload whose types the jobs are, for policy files, and for --demands rounded or known
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 

@@ -100,7 +100,7 @@ impl<'a> Stage<'a> {
         let rounds = args.demands != Demands::Exact;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let fleet = fleet.ok_or(
-                "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
+                "policy files, and --demands rounded or known, need the types of a workload: give --workload FILE, such as `synth fit` makes",
             )?;
             let mut typed = Types::of(&log, &exact, fleet, args.demands == Demands::Known)?;
             // Dead time is that which is requested, the same for every policy.

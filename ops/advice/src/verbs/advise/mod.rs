@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use clap::{Args, ValueEnum};
 use itertools::Itertools as _;
 
+use super::SEED;
 use crate::slurm::advise;
 use synth_slurm::commands;
 use synth_slurm::configuration::{SlurmSite, of_path, of_texts};
@@ -88,9 +89,6 @@ constraints and dependencies are not part of the replay; nothing is advised wher
     )
 }
 
-/// The seed of the blocks of time that intervals are made of.
-const SEED: u64 = 1;
-
 impl NamesFiles for Advise {
     fn files(&self) -> Files<'_> {
         let slurm = self.slurm.iter().filter(|path| path.is_file());
@@ -115,8 +113,7 @@ impl RunVerb for Advise {
         };
         let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;
-        let judging = (self.longest, SEED);
-        let advice = advise(&log, &site, judging, &interrupt, &mut |what| {
+        let advice = advise(&log, &site, (self.longest, SEED), &interrupt, &mut |what| {
             listener(&format!("trying: {what}"));
         });
         let mut advice = match advice {

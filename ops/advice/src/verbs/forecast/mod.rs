@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
+use super::SEED;
 use crate::forecast::{Draws, ForecastRecord, ForecastSite, Scored, Scoring};
 use synth_multiresource::policy::{Knows, Policy};
 use synth_multiresource::simulator::Contender;
@@ -61,9 +62,6 @@ pub struct Arguments {
     #[command(flatten)]
     reading: trace::ReadArgs,
 }
-
-/// The seed of all that is drawn.
-const SEED: u64 = 1;
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
+use super::SEED;
 use crate::judge::{ChosenRule, Forward, Goal, JudgeObjective, LogWindows, RulePoint};
 pub use results::Judged;
 use results::Judging;
@@ -104,9 +105,6 @@ impl Arguments {
         self.longest.is_some() && !choice.keeps
     }
 }
-
-/// The seed of the blocks of time that intervals are made of.
-const SEED: u64 = 1;
 
 const ABOUT: &str = "\
 The log is walked forward: the rule of each window is chosen from what was known before it, by replaying \

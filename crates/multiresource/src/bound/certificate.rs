@@ -1,5 +1,3 @@
-//! What is written down of a lower bound, and its check.
-
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -13,80 +11,82 @@ use crate::schedule::{Packing, enumerate};
 use crate::workload::{Fleet, JobType};
 use synth_core::document::DocumentError;
 
-/// A function V from which a lower bound follows: see [`bound`](super).
+/// The values of a function V that proves a lower bound; see [`bound`](super).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundCertificate {
-    /// Whether policies may stop running jobs.
+    /// Whether the bound covers policies that preempt.
     pub preempts: bool,
-    /// Numbers of jobs of each type below which each has a coordinate of its own (K).
+    /// Per type (K): the number of jobs from which on V is affine.
     pub exact: Vec<u32>,
-    /// Values of [`Layout`]'s unknowns are the whole numbers times two to this power \[time²\].
+    /// The unknowns of [`Layout`] are `values` times two to this power \[time²\].
     pub exponent: i32,
-    /// Those whole numbers.
+    /// The unknowns as integers.
     pub values: Vec<i64>,
 }
 
-/// Why a certificate proves nothing.
+/// The reason why a certificate proves no bound.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
-    /// The laws are others than those of the theory.
-    #[error("the bound is for {0}")]
+    /// The model or the request is outside of what the theory covers.
+    #[error("this bound requires {0}")]
     Laws(String),
-    /// What can run together cannot be listed.
-    #[error("more than {0} schedules, which are all looked at")]
+    /// There are too many schedules to enumerate.
+    #[error("the check enumerates all schedules, and there are more than {0}")]
     Schedules(usize),
-    /// It is of another shape.
-    #[error("{found} values of V, and its cells and schedules have {expected}")]
+    /// The number of values does not match the layout.
+    #[error("the certificate has {found} values of V; its cells and schedules require {expected}")]
     Shape {
-        /// How many there are.
+        /// Number of values in the certificate.
         found: usize,
-        /// How many there should be.
+        /// Number of unknowns of the layout.
         expected: usize,
     },
-    /// It says more than it proves.
-    #[error("the bound is {found}, and what is proved is {proved}")]
+    /// The stated bound exceeds the proved one.
+    #[error("the stated bound is {found}, but the certificate proves only {proved}")]
     Beyond {
-        /// As it is written.
+        /// The stated bound.
         found: f64,
-        /// What the proof gives.
+        /// The proved bound.
         proved: f64,
     },
-    /// It is of another version.
-    #[error("a bound of version {0}, and this synth reads version 2")]
+    /// The version of the document is not supported.
+    #[error("the bound has version {0}; this synth reads version 2")]
     Version(u32),
-    /// Its workload is faulty.
+    /// The recorded workload is invalid.
     #[error(transparent)]
     Workload(DocumentError),
-    /// Prices do not prove what they should.
-    #[error("the prices prove no bound: {0}")]
+    /// The prices violate a condition of the proof.
+    #[error("the prices do not prove a bound: {0}")]
     Prices(String),
-    /// What has to hold does not, at this place.
-    #[error("V does not prove a bound: what has to hold does not with {:?} jobs of the types", .0.state.jobs)]
+    /// A constraint on V is violated.
+    #[error("V does not prove a bound: a constraint is violated in the state with {:?} jobs of the types", .0.state.jobs)]
     Fails(Constraint),
 }
 
-/// What a job in the system costs: its weight (K) over the divisor, so that the mean cost is the objective (Little).
+/// Cost rate of a job of each type: weight over divisor, so that the mean cost is the objective
+/// (Little).
 #[derive(Clone, Debug)]
 pub struct Costs {
-    /// Weights (K), ≥ 0.
+    /// Weights per type (K), ≥ 0.
     pub weights: Vec<BigRational>,
-    /// What they are divided by, > 0.
+    /// The common divisor of the weights, > 0.
     pub divisor: BigRational,
 }
 
 impl Costs {
-    /// Returns those of an objective, and the laws in fractions.
+    /// Returns the costs of an objective, and the arrival and service rates as fractions.
     ///
     /// # Errors
-    /// Where sizes are not exponential, arrivals not Poisson, jobs do not start at once, or the objective is a percentile.
+    /// Unless arrivals are Poisson, sizes exponential, starts immediate, and the objective is a
+    /// mean.
     pub fn new(
         fleet: &Fleet,
         objective: Objective,
     ) -> Result<(Self, TypeRates<BigRational>), CertificateError> {
         let laws = |why: &str| CertificateError::Laws(why.into());
         if fleet.envelope().start_latency().is_some() {
-            return Err(laws("jobs that start at once, without `start_latency`"));
+            return Err(laws("jobs that start immediately, without `start_latency`"));
         }
         let exact = |job: &JobType| {
             let is_theirs = job.is_poisson() && job.is_memoryless();
@@ -98,7 +98,6 @@ impl Costs {
         let (arrivals, means): (Vec<BigRational>, Vec<BigRational>) = pairs.into_iter().unzip();
         let weights = match objective {
             Objective::Mean => vec![BigRational::one(); means.len()],
-            // The load that a job brings, by its dominant demand.
             Objective::Weighted => {
                 let shares = (0..means.len()).map(|i| dominant(fleet, i));
                 shares
@@ -106,7 +105,7 @@ impl Costs {
                     .map(|(share, mean)| share * mean)
                     .collect()
             }
-            Objective::P99 => return Err(laws("means, and not for percentiles")),
+            Objective::P99 => return Err(laws("a mean as the objective, not a percentile")),
         };
         let divisor = weights.iter().zip(&arrivals).map(|(w, l)| w * l).sum();
         let service = means.into_iter().map(|mean| mean.recip()).collect();
@@ -123,17 +122,17 @@ fn dominant(fleet: &Fleet, i: usize) -> BigRational {
     largest * BigInt::from(job.nodes())
 }
 
-/// Returns what can run together on all servers as if they were one, if that are at most `most` schedules.
+/// Returns the schedules of all servers pooled into one; `None` if there are more than `most`.
 pub fn pooled(fleet: &Fleet, most: usize) -> Option<Vec<Vec<u32>>> {
     let found = enumerate(&Packing::pooled(fleet)?, most);
     found.complete.then_some(found.schedules)
 }
 
 impl BoundCertificate {
-    /// The most schedules of a system of which bounds are proved by cells.
+    /// Bounds by cells are limited to systems with at most this many schedules.
     pub const MOST_SCHEDULES: usize = 5_000;
 
-    /// Rounds the unknowns, so that each is a whole number below 2^52 times a power of two.
+    /// Rounds the unknowns to integers below 2^52 times a common power of two.
     pub fn rounded(preempts: bool, exact: Vec<u32>, values: &[f64]) -> Self {
         let largest = values
             .iter()
@@ -148,10 +147,8 @@ impl BoundCertificate {
         }
     }
 
-    /// Returns the bound that V proves for this fleet \[time\], rounded down: no policy has less.
-    ///
-    /// # Errors
-    /// When the laws are others, V is of another shape, or proves none.
+    /// Returns the lower bound on the objective that V proves for this fleet \[time\], rounded
+    /// down.
     pub fn check(&self, fleet: &Fleet, objective: Objective) -> Result<f64, CertificateError> {
         let (costs, rates) = Costs::new(fleet, objective)?;
         let schedules = pooled(fleet, Self::MOST_SCHEDULES);
@@ -168,8 +165,9 @@ impl BoundCertificate {
         self.proved(&layout, &costs, &rates)
     }
 
-    /// The least of cost and drift over all states, all else being as it has to be. Everything is counted in one quantum: rates in
-    /// whole numbers over `unit`, V in whole numbers times two to the power `exponent`.
+    /// Returns the minimum of cost plus drift over all states, if all other constraints hold. Terms
+    /// are integer multiples of a quantum: rates are integers over `unit`, V consists of integers
+    /// times 2^`exponent`.
     fn proved(
         &self,
         layout: &Layout,
@@ -189,7 +187,6 @@ impl BoundCertificate {
             service: whole(&rates.service),
         };
         let two = BigRational::from(BigInt::from(2)).pow(self.exponent);
-        // A sum of whole numbers is so much drift, over the divisor.
         let quantum = two / BigRational::from(unit);
         let costs: Vec<BigRational> = costs.weights.iter().map(|w| w / &costs.divisor).collect();
         let in_quanta: Vec<BigRational> = costs.iter().map(|c| c / &quantum).collect();
@@ -228,10 +225,10 @@ impl BoundCertificate {
     }
 }
 
-/// Those of all doubles: a power beyond them is no value, and takes long to write out.
+/// Range of the exponents of doubles; larger powers are slow to expand.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -1200..=1200;
 
-/// Returns a double that is not above a fraction, and at least 0, which every mean is.
+/// Rounds down to a double ≥ 0.
 fn down(fraction: &BigRational) -> f64 {
     let near = fraction.to_f64().unwrap_or(0.0);
     let is_above = BigRational::from_float(near).is_none_or(|near| near > *fraction);

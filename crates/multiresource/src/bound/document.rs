@@ -1,5 +1,3 @@
-//! A bound as a file.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,24 +6,24 @@ use crate::artifact::{Objective, Preemption};
 use crate::workload::{Fleet, FleetDocument};
 use synth_core::document::{DocumentError, WorkloadDocument as _};
 
-/// What proves a lower bound.
+/// The proof of a lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
-    /// A function of the state, checked in whole numbers.
+    /// A function of the state, checked in exact arithmetic.
     Potential(BoundCertificate),
-    /// Inequalities by prices, checked in double precision.
+    /// Inequalities from prices, checked in double precision.
     Prices(Vec<PriceCut>),
-    /// Prices, and jobs in the order of what is left of them, checked in double precision. The weight of the prices has no meaning.
+    /// Prices and remaining work, checked in double precision. The weight of the prices is not
+    /// used.
     Sizes(PriceCut),
 }
 
 impl Proof {
-    /// Returns the bound that it proves for this fleet \[time\]: no policy has less, [by sizes](Proof::Sizes) whatever it knows of them, else
-    /// none that knows no more of a job than its type.
+    /// Returns the lower bound that it proves for this fleet \[time\].
     ///
-    /// # Errors
-    /// When it proves none.
+    /// Only the bound of [`Proof::Sizes`] also holds for policies that know more than the type of a
+    /// job.
     pub fn check(
         &self,
         fleet: &Fleet,
@@ -33,7 +31,7 @@ impl Proof {
         preemption: Preemption,
     ) -> Result<f64, CertificateError> {
         match self {
-            // What holds of all policies that stop jobs at no cost holds of those that pay for it, and of those that do not.
+            // A bound for free preemption also holds if preemption is costly or not possible.
             Proof::Potential(own) if own.preempts || preemption == Preemption::None => {
                 own.check(fleet, objective)
             }
@@ -46,10 +44,10 @@ impl Proof {
     }
 }
 
-/// `synth-bound`, always.
+/// The format tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Format {
-    /// The only one.
+    /// The only value.
     #[serde(rename = "synth-bound")]
     Bound,
 }
@@ -58,34 +56,32 @@ pub enum Format {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundDocument {
-    /// What the file is.
+    /// The format tag.
     pub format: Format,
-    /// Version of its shape: 2.
+    /// Version of the document's shape: 2.
     pub version: u32,
     /// The kind of workload: `multiresource`.
     pub kind: String,
-    /// What arrives, and what serves it.
+    /// The workload and the servers.
     pub workload: FleetDocument,
     /// `sha256:` and 64 hexadecimal digits of the workload without its `source`.
     pub workload_digest: String,
-    /// What policies may do.
+    /// The preemption that is allowed to policies.
     pub preemption: Preemption,
-    /// What is least.
+    /// The objective to minimize.
     pub objective: Objective,
-    /// No policy has less \[time\].
+    /// Lower bound on the objective under any policy \[time\].
     pub bound: f64,
-    /// Why.
+    /// The proof of the bound.
     pub proof: Proof,
 }
 
-/// The version of its shape.
 const VERSION: u32 = 2;
 
-/// How far above what is proved a bound may be written, relatively: the digits of a double.
 const ROUNDING: f64 = 1e-12;
 
 impl BoundDocument {
-    /// Returns the document of a bound.
+    /// Creates the document of a bound.
     pub fn new(
         fleet: &Fleet,
         (objective, preemption): (Objective, Preemption),
@@ -105,10 +101,7 @@ impl BoundDocument {
         }
     }
 
-    /// Proves the bound anew.
-    ///
-    /// # Errors
-    /// When the workload is faulty, or the bound is not proved.
+    /// Proves the bound again, and returns the fleet that it is for.
     pub fn check(&self) -> Result<Fleet, CertificateError> {
         if self.version != VERSION {
             return Err(CertificateError::Version(self.version));

@@ -1,45 +1,44 @@
-//! Functions of the state that are a quadratic form, and affine in each cell.
-
 use std::collections::HashMap;
 use std::ops::{Add, Mul, Neg};
 
 use crate::schedule::Schedule;
 
-/// Jobs in the system of each type (K), and which schedule runs.
+/// The number of jobs of each type in the system (K), and the running schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundState {
     /// Q.
     pub jobs: Vec<i64>,
-    /// The place of s among the schedules.
+    /// Index of s among the schedules.
     pub schedule: usize,
 }
 
-/// One thing that has to hold of V in a state.
+/// One constraint on V: (drift) or (start) of the [module](super) in a state, or its growth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// The state that it is about.
+    /// The state in which the constraint holds.
     pub state: BoundState,
-    /// The place of the schedule that takes over from that of the state, which has one job fewer: V does not fall then. Without
-    /// one, cost and drift are at least the bound.
+    /// `None` for (drift). For (start), the index of the schedule with one job more than that of
+    /// the state.
     pub after: Option<usize>,
-    /// The type of which jobs come: what does not fall, or is at least the bound, does not fall as they do, from the state on.
+    /// If set, the constraint is that the left-hand side does not decrease as jobs of this type are
+    /// added.
     pub grows: Option<usize>,
 }
 
 /// λ and μ (K each) \[1/time\].
 #[derive(Clone, Debug)]
 pub struct TypeRates<N> {
-    /// Arrival rates.
+    /// λ.
     pub arrivals: Vec<N>,
-    /// Rates of completion of a running job.
+    /// μ, the completion rate of one running job.
     pub service: Vec<N>,
 }
 
-/// What coefficients are: doubles, or whole numbers.
+/// The type of coefficients: doubles for the linear program, integers for the check.
 pub trait Number:
     Clone + Add<Output = Self> + Neg<Output = Self> + for<'a> Mul<&'a Self, Output = Self>
 {
-    /// A whole number.
+    /// Converts an integer.
     fn whole(value: i64) -> Self;
 }
 
@@ -55,10 +54,11 @@ impl Number for num_bigint::BigInt {
     }
 }
 
-/// The unknowns of such a function, and the states at which it has to be looked at.
+/// The unknowns of V, and the constraints on them.
 ///
-/// Unknowns: K(K+1)/2 of the quadratic form, row by row from the diagonal on, those off it counted twice; then for each cell, each
-/// schedule (without preemption) 1 + K of an affine function, of which those of counts that are exact stay unused.
+/// The unknowns are the K(K+1)/2 coefficients of the quadratic form by row (off-diagonal terms
+/// count twice), then 1 + K of an affine function for each cell and, without preemption, schedule.
+/// Coefficients of exact counts are unused.
 #[derive(Clone, Debug)]
 pub struct Layout {
     schedules: Vec<Schedule>,
@@ -68,7 +68,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout over all schedules (N × K), the numbers of type i below `exact[i]` (K) each of its own.
+    /// Creates the layout for all schedules (N × K); counts of type i below `exact[i]` are exact.
     pub fn new(schedules: Vec<Schedule>, exact: Vec<u32>, preempts: bool) -> Self {
         let places = schedules.iter().cloned().zip(0..).collect();
         Layout {
@@ -84,12 +84,12 @@ impl Layout {
         &self.schedules
     }
 
-    /// Returns the numbers of jobs of each type below which each has a coordinate of its own (K).
+    /// Returns the number of jobs of each type from which on counts share a cell (K).
     pub fn exact(&self) -> &[u32] {
         &self.exact
     }
 
-    /// Returns how many unknowns there are.
+    /// Returns the number of unknowns.
     pub fn unknowns(&self) -> usize {
         let sides = self.exact.iter().map(|e| *e as usize + 1);
         let cells = sides.fold(1, usize::saturating_mul);
@@ -109,7 +109,7 @@ impl Layout {
         }
     }
 
-    /// Calls `visit` with all that has to hold, until that returns `false`.
+    /// Calls `visit` with each constraint, until it returns `false`.
     pub fn each_row(&self, mut visit: impl FnMut(Constraint) -> bool) {
         let k = self.exact.len();
         let kinds: &[bool] = if self.preempts {
@@ -118,8 +118,8 @@ impl Layout {
             &[false, true]
         };
         for &starts in kinds {
-            // For the drift one more than the cells: a job fewer is in another cell at the first number of the last one, and in the
-            // same from there on.
+            // (drift) needs one corner more than there are cells: with one job fewer, the first
+            // count of the last cell belongs to the cell before it.
             let last = |j: usize| match self.exact[j] {
                 exact if starts || exact == 0 => i64::from(exact),
                 exact => i64::from(exact) + 1,
@@ -127,7 +127,6 @@ impl Layout {
             for corner in self.corners(last) {
                 let open = |j: &usize| corner[*j] == last(*j);
                 for (place, running) in self.schedules.iter().enumerate() {
-                    // The state of fewest jobs there in which this schedule can run.
                     let jobs = corner.iter().zip(running).enumerate();
                     let jobs = jobs.map(|(j, (&c, &s))| {
                         (open(&j) || i64::from(s) <= c).then_some(c.max(s.into()))
@@ -158,7 +157,6 @@ impl Layout {
         }
     }
 
-    /// Returns all vectors (K) of numbers up to the last of each type.
     fn corners(&self, last: impl Fn(usize) -> i64) -> impl Iterator<Item = Vec<i64>> {
         let sides = (0..self.exact.len()).map(|j| last(j) as usize + 1);
         let sides: Vec<usize> = sides.collect();
@@ -172,14 +170,14 @@ impl Layout {
         })
     }
 
-    /// Returns the place of a schedule with a job of a type fewer. Part of a schedule is one.
     fn without(&self, place: usize, i: usize) -> Option<usize> {
         let mut fewer = self.schedules[place].clone();
         fewer[i] = fewer[i].checked_sub(1)?;
         self.places.get(&fewer).copied()
     }
 
-    /// Adds up the change that a row is about as a combination of the unknowns: `sink(unknown, coefficient)`, several for one unknown.
+    /// Passes the left-hand side of a constraint to `sink(unknown, coefficient)`; unknowns may
+    /// repeat.
     pub fn form<N: Number>(
         &self,
         row: &Constraint,
@@ -236,7 +234,6 @@ impl Layout {
         self.value(jobs, *schedule, &-total, sink);
     }
 
-    /// Adds a multiple of V(Q, s).
     fn value<N: Number>(
         &self,
         jobs: &[i64],
@@ -254,7 +251,6 @@ impl Layout {
         self.affine(jobs, schedule, scale, sink);
     }
 
-    /// Adds a multiple of the affine part of V(Q, s).
     fn affine<N: Number>(
         &self,
         jobs: &[i64],

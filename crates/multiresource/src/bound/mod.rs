@@ -1,34 +1,39 @@
-//! Lower bounds on what any policy can reach, and their check in fractions.
+//! Lower bounds on the objective that hold for every policy, and their exact check.
 //!
 //! # Theory
-//! Poisson arrivals λ, exponential sizes of rate μ; Q counts the jobs of each type in the system, s those that run. Let V be a
-//! function of (Q, s) for which, in every state with s ≤ Q and `s ∈ S`,
+//! Arrivals of type i are Poisson with rate λ_i, sizes exponential with rate μ_i. Q counts the jobs
+//! in the system and s the running ones by type. Let V satisfy, in every state with s ≤ Q and
+//! `s ∈ S`,
 //!
 //! ```text
-//! c·Q + Σ_i λ_i [V(Q + e_i, s) − V(Q, s)] + Σ_i μ_i s_i [V(Q − e_i, s − e_i) − V(Q, s)] ≥ B,      (drift)
-//! V(Q, s + e_i) ≥ V(Q, s)   where s + e_i ∈ S and s + e_i ≤ Q.                                    (start)
+//! c·Q + Σ_i λ_i [V(Q+e_i, s) − V(Q, s)] + Σ_i μ_i s_i [V(Q−e_i, s−e_i) − V(Q, s)] ≥ B,    (drift)
+//! V(Q, s+e_i) ≥ V(Q, s)   where s+e_i ∈ S and s+e_i ≤ Q.                                   (start)
 //! ```
 //!
-//! Then no policy without preemption has a long-run average of c·Q below B, whatever it remembers, if it does not know sizes.
-//! Between events V changes at the rate in (drift), and a policy can do nothing but start jobs, which does not lower V. With
-//! preemption V is a function of Q alone, and (drift) holds for every s: then nothing that a policy does changes V.
+//! Then no non-preemptive policy without knowledge of sizes has a long-run average of c·Q below B:
+//! between events V drifts at the rate in (drift), and a policy can only start jobs, which does not
+//! decrease V. With preemption V is a function of Q alone and (drift) holds for every s, so that no
+//! action changes V.
 //!
-//! *No moments are assumed.* V grows at most as |Q|². Take φ(|Q|/R) V in place of V, with φ = 1 up to 1, 0 from 2 on, and smooth:
-//! it is bounded, so its average drift vanishes in the long run; it differs from that of φ V by at most a constant times the average of
-//! |Q| over R < |Q| < 2R. Of n scales R = 2, 4, …, 2^n one has at most an n-th of the average of |Q| there. As n grows the bound is
-//! B times the fraction of time below R less what vanishes, or the average of |Q| is infinite.
+//! *No moments are assumed.* V grows at most as |Q|². Replace V by φ(|Q|/R) V, where φ is smooth, 1
+//! up to 1, and 0 from 2 on. This is bounded, so its average drift vanishes in the long run, and
+//! its drift differs from φ times that of V by at most a constant times the average of |Q| over R
+//! < |Q| < 2R. One of the n scales R = 2, 4, …, 2^n has at most 1/n of the average of |Q| there. As
+//! n grows, the bound is B times the fraction of time below R up to a vanishing term, or the
+//! average of |Q| is infinite.
 //!
-//! *Which V.* [`Layout`]: one symmetric quadratic form of Q for all states, and an affine function of Q for each schedule and each
-//! *cell*: the numbers of type i below `exact_i` are a coordinate of their own each, and all from there on are one. In a cell both
-//! conditions are affine in Q, since the quadratic parts cancel to affine ones, and a cell is a corner and the directions in which it
-//! is unbounded: so finitely many numbers are all that has to be looked at ([`Constraint`]).
+//! *The form of V.* [`Layout`] adds to one symmetric quadratic form of Q an affine function of Q
+//! per schedule and *cell*: each count of type i below `exact_i` has cells of its own, and all
+//! counts from there on share one. Within a cell the quadratic parts of both conditions cancel to
+//! affine ones, so it suffices to check its corner and its unbounded directions: finitely many rows
+//! ([`Constraint`]).
 //!
-//! Source: potential functions of Bertsimas, Paschalidis, Tsitsiklis (Annals of Applied Probability 4, 1994) and Kumar, Kumar
-//! (IEEE Transactions on Automatic Control 39, 1994), which are quadratic forms alone; cells and schedules are ours.
+//! Source: the potential functions of Bertsimas, Paschalidis, Tsitsiklis (Annals of Applied
+//! Probability 4, 1994) and Kumar, Kumar (IEEE Transactions on Automatic Control 39, 1994) are
+//! quadratic forms; cells and schedules are our extension.
 //!
-//! # Practice
-//! `synth_make::bound` finds V by a linear program; what its solver returns is believed in nothing: [`BoundCertificate::check`] computes B
-//! from V, in whole numbers.
+//! [`BoundCertificate::check`] computes B from V in integers; the solver that found V is not
+//! trusted.
 
 mod certificate;
 mod document;

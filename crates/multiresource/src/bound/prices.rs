@@ -1,5 +1,3 @@
-//! Bounds from prices: whatever a policy does, it works off no more than so much a unit of time.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +6,31 @@ use crate::artifact::{Objective, Preemption, ShapeWorth, signs_of_server, worth_
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
-/// Prices of some of the types, at which no schedule is worth more than 1.
+/// Prices of some job types, at which no schedule is worth more than 1.
 ///
 /// # Theory
-/// Let `Σ_i v_i u_i ≤ 1` for all schedules. The work `W = Σ v_i × (what is left of each job)` is then served at speed ≤ 1, and if jobs
-/// arrive as Poisson processes its mean is at least that of an M/G/1 queue, `w = ½ Σ λ_i v_i² E[S_i²] / (1 − ρ_v)`, `ρ_v = Σ v_i b_i`.
-/// If sizes are not known, a job that waits has as much left as its mean size, and one that is not stopped has `λ_i E[S_i²]/2` in all
-/// while it runs; of exponential sizes both are the mean size. So the mean numbers x of jobs in the system satisfy
+/// Let `Σ_i v_i u_i ≤ 1` for all schedules. The work `W = Σ v_i × (remaining size of each job)` is
+/// served at a rate ≤ 1, so under Poisson arrivals its mean is at least that of an M/G/1 queue,
+/// `w = ½ Σ λ_i v_i² E[S_i²] / (1 − ρ_v)` with `ρ_v = Σ v_i b_i`. If sizes are unknown, a waiting
+/// job has its mean size remaining, and running jobs have `λ_i E[S_i²]/2` in total if they are not
+/// interrupted or sizes are exponential. So the mean numbers x of jobs in the system satisfy
 ///
 /// ```text
 /// Σ_i v_i E[S_i] (x_i − b_i) ≥ w − ½ Σ_i v_i λ_i E[S_i²],      x_i ≥ b_i,
 /// ```
 ///
-/// and any nonnegative combination of these that is at most the cost bounds it. Such v are the program's prices, of all types or of some.
+/// and any nonnegative combination of these that is at most the cost bounds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriceCut {
     /// The types that have a price, in ascending order.
     pub types: Vec<usize>,
-    /// What a job of each of them is worth on each of the servers that it runs on, > 0.
+    /// Value of a job of each of them on each server that it runs on, > 0.
     pub values: Vec<f64>,
-    /// What a server of each shape is worth at most; shapes, and units of resources, are those of the fleet that has these types alone.
+    /// Largest value of a server of each shape, in shapes and units of the fleet with only these
+    /// types.
     pub servers: Vec<ShapeWorth>,
-    /// How often the inequality is taken, ≥ 0.
+    /// The factor of the inequality in the combination, ≥ 0.
     pub weight: f64,
 }
 
@@ -43,14 +43,11 @@ pub struct Inequality {
     pub least: f64,
 }
 
-/// Rounding of what servers are worth.
 const ROUNDING: f64 = 1e-9;
 
 impl PriceCut {
-    /// Returns what it says of the mean numbers of jobs. That servers are worth no more is not looked at.
-    ///
-    /// # Errors
-    /// When arrivals are not Poisson, or the types are not the fleet's.
+    /// Returns the inequality for the mean numbers of jobs, without checking the value of the
+    /// servers.
     pub fn inequality(&self, fleet: &Fleet) -> Result<Inequality, CertificateError> {
         let speeds = self.speeds(fleet)?;
         let (mut load, mut squared, mut left) = (0.0, 0.0, 0.0);
@@ -64,7 +61,6 @@ impl PriceCut {
             factors[i] = speed * kind.mean_size();
         }
         let least = squared / (1.0 - load) - left;
-        // At a load of 1 there is no queue in steady state.
         let least = if load < 1.0 && least.is_finite() {
             least
         } else {
@@ -73,17 +69,15 @@ impl PriceCut {
         Ok(Inequality { factors, least })
     }
 
-    /// Returns the part of what all servers are worth at most that a job of each of its types takes while it runs.
-    ///
-    /// # Errors
-    /// When arrivals are not Poisson, or the types are not the fleet's.
+    /// Returns the fraction of the value of all servers that a running job of each of the types
+    /// takes.
     pub(super) fn speeds(&self, fleet: &Fleet) -> Result<Vec<f64>, CertificateError> {
         let part = self.part(fleet)?;
         let shapes = part.shapes().iter().zip(&self.servers);
         let worth: f64 = shapes
             .map(|(shape, own)| f64::from(shape.count()) * own.worth)
             .sum();
-        // As much as the check leaves: of the worth, and of what it compares with that.
+        // Allows for the tolerances of the check of `worth` and of the comparison with it.
         let all = worth * (1.0 + 3.0 * ROUNDING);
         let pairs = part.types().iter().zip(&self.values);
         Ok(pairs
@@ -91,7 +85,6 @@ impl PriceCut {
             .collect())
     }
 
-    /// The fleet that has these types alone.
     fn part(&self, fleet: &Fleet) -> Result<Fleet, CertificateError> {
         let laws = |why: &str| CertificateError::Laws(why.into());
         if !fleet.types().iter().all(JobType::is_poisson) {
@@ -103,7 +96,7 @@ impl PriceCut {
             && self.values.iter().all(|v| *v > 0.0 && v.is_finite());
         if !(is_ascending && is_theirs && is_priced) {
             return Err(laws(
-                "prices above 0 of some of the fleet's types, in their order",
+                "positive prices of some of the fleet's types, in ascending order",
             ));
         }
         let part = fleet
@@ -112,11 +105,12 @@ impl PriceCut {
         if part.shapes().len() == self.servers.len() {
             Ok(part)
         } else {
-            Err(laws("as many shapes of servers as these types fit on"))
+            Err(laws(
+                "one server value per server shape that these types fit on",
+            ))
         }
     }
 
-    /// Checks that servers are worth no more.
     pub(super) fn check(&self, fleet: &Fleet) -> Result<(), CertificateError> {
         let part = self.part(fleet)?;
         let mut findings = Findings::default();
@@ -135,10 +129,7 @@ impl PriceCut {
     }
 }
 
-/// Returns the least mean cost that these inequalities prove \[time\]; without any, that of jobs that never wait.
-///
-/// # Errors
-/// When sizes are not exponential with preemption, arrivals not Poisson, or the prices prove nothing.
+/// Returns the lower bound on the mean cost that these inequalities prove \[time\].
 pub fn check_prices(
     cuts: &[PriceCut],
     fleet: &Fleet,
@@ -149,7 +140,7 @@ pub fn check_prices(
         preemption == Preemption::None || fleet.types().iter().all(JobType::is_memoryless);
     if !is_residual_known && !cuts.is_empty() {
         return Err(CertificateError::Laws(
-            "exponential sizes where jobs may be stopped".into(),
+            "exponential sizes if jobs can be preempted".into(),
         ));
     }
     let costs = costs(fleet.envelope(), objective)?;
@@ -172,15 +163,16 @@ pub fn check_prices(
         Ok(bound * (1.0 - 2.0 * ROUNDING))
     } else {
         Err(CertificateError::Prices(
-            "the inequalities are together above the cost".into(),
+            "the combination of the inequalities exceeds the cost".into(),
         ))
     }
 }
 
-/// Returns what a job in the system costs (K), so that the mean cost is the objective (Little) \[time\].
+/// Returns the cost rate of a job of each type (K), so that the mean cost is the objective
+/// (Little).
 ///
 /// # Errors
-/// When the objective is a percentile.
+/// If the objective is a percentile.
 pub fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, CertificateError> {
     let rates = workload.types().iter().map(JobType::arrival_rate);
     match objective {
@@ -190,7 +182,7 @@ pub fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, Cert
             Ok(shares.iter().zip(rates).map(|(w, l)| w / l).collect())
         }
         Objective::P99 => Err(CertificateError::Laws(
-            "means, and not for percentiles".into(),
+            "a mean as the objective, not a percentile".into(),
         )),
     }
 }

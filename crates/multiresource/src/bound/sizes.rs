@@ -1,56 +1,56 @@
-//! A bound for policies that may know sizes: with prices, what is left of short jobs is at least that of one server.
-
 use super::{CertificateError, PriceCut, costs};
 use crate::artifact::Objective;
 use crate::workload::Fleet;
 use synth_queues::law::Size;
 
-/// The jobs of a type that has a price.
 struct Priced<'a> {
     rate: f64,
     cost: f64,
-    /// The work that a running job does a unit of time, at most 1.
     speed: f64,
     size: &'a Size,
 }
 
-/// Mean values of what arrives a unit of time, with work cut off at r times the cost.
+/// Rates of the arriving work, with that of each job truncated at r times its cost.
 struct Arriving {
     r: f64,
-    /// Of the square of the work.
+    /// Rate of the squared work.
     squares: f64,
-    /// Of that, over the speed at which the job runs.
+    /// Rate of the squared work over the speed of the job.
     alone: f64,
-    /// Work of jobs of no more than that.
+    /// Rate of the work of jobs that are not truncated.
     load: f64,
 }
 
-/// Returns the least mean cost in the long run that these prices prove of all policies, preemptive or not, whatever they know of the sizes of
-/// jobs that have come \[time\].
+/// Returns the lower bound on the mean cost that these prices prove \[time\]: for all policies,
+/// even if they know the sizes of the jobs that have arrived. The value of the servers is not
+/// checked.
 ///
 /// # Theory
-/// Let a job of work `X_i = v_i S_i` cost c_i a unit of time, and `Σ_i v_i u_i ≤ 1` for all schedules. For r > 0 let W_r be what is left of the
-/// jobs that have at most r c_i left. A job in the system with w left counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost a unit
-/// of time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4, 2020). W_r grows by X when a job comes of
-/// `X ≤ r c`, and by `r c` when a longer one has been worked down to that; it falls at a rate B ≤ 1. In the long run the drift of `W_r²/2` vanishes, and arrivals are Poisson
-/// and independent of what is there:
+/// Let a job of work `X_i = v_i S_i` cost c_i per unit of time, and `Σ_i v_i u_i ≤ 1` for all
+/// schedules. Let W_r be the remaining work of the jobs with at most r c_i remaining. A job with
+/// remaining work w counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost per unit of
+/// time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4, 2020).
+/// W_r grows by X when a job with `X ≤ r c` arrives, and by `r c` when a longer job has that much
+/// left; it falls at a rate B ≤ 1. The long-run drift of `W_r²/2` vanishes, and Poisson arrivals
+/// are independent of the state:
 ///
 /// ```text
-/// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,      ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
+/// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,  ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
 /// ```
 ///
-/// Also, while it runs, at speed v_i, a job alone has `E[min(X_i, r c_i)²]/(2 v_i)` in W_r. The larger of both, for each r, is integrated; of jobs
-/// that take the whole system one at a time it is what shortest remaining work first reaches. A type without a price costs what it costs while it runs.
+/// Also, a job of type i that runs at speed v_i contributes `E[min(X_i, r c_i)²]/(2 v_i)` to W_r by
+/// itself. The larger bound is integrated over r; shortest remaining work first attains it if each
+/// job occupies the whole system. A type without a price costs what it costs while running.
 ///
-/// It vanishes along times without end at which the cost a unit of time is at most twice its mean, since W_r is at most r times that, for all r at
-/// once; in between W_r is of the order of the square root of the time, as it falls at most at rate 1 and its mean is finite, so that the
-/// martingale of the arrivals vanishes, too. If the mean cost is infinite there is nothing to prove. So the bound is one of upper limits of averages.
+/// The drift vanishes along times at which the cost rate is at most twice its mean, since W_r is at
+/// most r times that. In between W_r is of the order of the square root of the time, as it falls at
+/// most at rate 1 and has a finite mean, so that the martingale of the arrivals vanishes too. An
+/// infinite mean cost satisfies any bound.
 ///
-/// # Practice
-/// The integral is taken from below, and halved where it is not known to this tolerance, relatively.
+/// The integral is bounded from below, and refined to this relative tolerance.
 ///
 /// # Errors
-/// When arrivals are not Poisson, the types are not the fleet's, or a law has no closed form. That servers are worth no more is not looked at.
+/// If arrivals are not Poisson, the types do not match, or a size distribution has no closed form.
 pub fn least_by_sizes(
     cut: &PriceCut,
     fleet: &Fleet,
@@ -77,7 +77,7 @@ pub fn least_by_sizes(
         .collect();
     let waiting = integral(&priced, tolerance);
     let waiting = waiting.ok_or_else(|| {
-        CertificateError::Laws("sizes of laws other than Coxian ones of several stages".into())
+        CertificateError::Laws("size distributions other than Coxian with several stages".into())
     })?;
     let bound = running + waiting;
     Ok(if bound.is_finite() {
@@ -87,10 +87,7 @@ pub fn least_by_sizes(
     })
 }
 
-/// Checks the prices, and returns what they prove of all policies, whatever they know of sizes \[time\].
-///
-/// # Errors
-/// When they prove nothing.
+/// Checks the prices, and returns the lower bound of [`least_by_sizes`] \[time\].
 pub fn check_sizes(
     cut: &PriceCut,
     fleet: &Fleet,
@@ -100,13 +97,12 @@ pub fn check_sizes(
     least_by_sizes(cut, fleet, objective, TOLERANCE)
 }
 
-/// How well the integral of a bound is known, relatively.
 const TOLERANCE: f64 = 1e-3;
 
-/// Rounding, and what special functions are off.
+/// Relative error of rounding and of the special functions.
 const ROUNDING: f64 = 1e-7;
 
-/// `∫ W_r/r² dr` from below; `None` where a law has no closed form.
+/// Returns a lower bound on `∫ W_r/r² dr`; `None` if a distribution has no closed form.
 fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
     let typical = priced
         .iter()
@@ -124,7 +120,7 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
         |here: &Arriving| here.squares >= TAIL * squares && TAIL * here.idle() <= idle.max(0.0);
     let narrowest = 1.0 + tolerance;
     let mut last = arriving(priced, LOW * least)?;
-    // Over r² it is not less below.
+    // W_r/r² is not smaller below the first r.
     let mut sum = last.at_least(1.0) / last.r / 2.0;
     let mut ends: Vec<Arriving> = Vec::new();
     while !ends.is_empty() || (!is_far(&last) && last.r < HIGH * most) {
@@ -144,32 +140,31 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
     Some(sum + last.at_least(last.idle()) / last.r / 2.0)
 }
 
-/// Where the integral begins, in means of the shortest type, and ends at the latest, in those of the longest.
+/// Ends of the integral, in means of the shortest and of the longest type.
 const LOW: f64 = 1e-4;
 const HIGH: f64 = 1e8;
 
-/// The part of all squares at which it ends, and of the time that the server is idle at the end.
+/// The integral ends at this fraction of all squares and of the final idle time.
 const TAIL: f64 = 0.9999;
 
-/// The factor between the ends of its widest intervals.
 const WIDEST: f64 = 1.5;
 
-/// Where a sum of loads may be off.
 const OFF: f64 = 1e-12;
 
 impl Arriving {
-    /// The part of the server that what is short when it comes leaves, at most.
+    /// Upper bound on the fraction of the server that jobs shorter than r on arrival leave.
     fn idle(&self) -> f64 {
         1.0 - self.load + OFF
     }
 
-    /// `2 E[W_r]` at least, where so much of the server is left.
+    /// Returns a lower bound on `2 E[W_r]` given that idle fraction.
     fn at_least(&self, idle: f64) -> f64 {
         let queued = if idle > 0.0 { self.squares / idle } else { 0.0 };
         queued.max(self.alone)
     }
 
-    /// Returns what the integral from here to an end is at least and at most. Squares grow in r and over r² fall; the load grows.
+    /// Bounds the integral from here to `end`; squares increase in r but decrease over r², load
+    /// increases.
     fn between(&self, end: &Self) -> [f64; 2] {
         let inverse = 1.0 / self.r - 1.0 / end.r;
         let linear = |of: &Self, idle| of.at_least(idle) / of.r.powi(2) * (end.r - self.r);
@@ -179,7 +174,6 @@ impl Arriving {
     }
 }
 
-/// Returns what arrives, cut off at r.
 fn arriving(priced: &[Priced<'_>], r: f64) -> Option<Arriving> {
     let mut sum = Arriving {
         r,

@@ -4,37 +4,34 @@ use super::Packing;
 
 /// A depth-first walk over the schedules of one server, for branch and bound.
 ///
-/// Types come in the order of `items`. A step down settles the next type at the largest count that
-/// fits; a step back takes one job less of the last type, as long as the caller finds that
-/// promising. Values and costs are doubles or whole numbers.
+/// A step down fixes the next of `items` at the largest count that fits; a step back removes one
+/// job of the last item. Values and costs are doubles or integers.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
     pub(super) packing: Packing,
-    /// Types with value, in descending order of value for cost.
+    /// Types with value, in descending order of value per cost.
     pub items: Vec<Item<N>>,
-    /// Counts of the first items, as far as they are settled.
     taken: Vec<Taken<N>>,
     room: Vec<u64>,
-    /// Worth of what is taken.
+    /// Total value of the fixed counts.
     pub value: N,
-    /// What is left of the server, at the items' costs.
+    /// Remaining capacity of the server, at the items' costs.
     pub left: N,
 }
 
-/// A type that schedules may consist of.
+/// A job type that schedules may contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<N> {
-    /// The type.
+    /// The index of the type.
     pub job_type: usize,
-    /// What one job of it is worth.
+    /// Value of one job.
     pub value: N,
-    /// What one job of it takes, at the prices of the resources.
+    /// Cost of one job, at the prices of the resources.
     pub cost: N,
-    /// No more are taken.
+    /// Largest count.
     pub most: u32,
 }
 
-/// A settled count, and what stood before it.
 #[derive(Clone, Copy, Debug)]
 struct Taken<N> {
     count: u32,
@@ -46,7 +43,7 @@ impl<N> DepthFirst<N>
 where
     N: Copy + From<u32> + Add<Output = N> + Sub<Output = N> + Mul<Output = N>,
 {
-    /// On the empty server, which costs `left`.
+    /// Starts at the empty server, which costs `left`.
     pub fn new(packing: &Packing, items: Vec<Item<N>>, left: N) -> Self {
         DepthFirst {
             taken: Vec::with_capacity(packing.types()),
@@ -58,33 +55,32 @@ where
         }
     }
 
-    /// Back to the empty server, which costs `left`.
+    /// Returns to the empty server, which costs `left`.
     pub fn restart(&mut self, left: N) {
         self.taken.clear();
         self.room.copy_from_slice(self.packing.capacity());
         (self.value, self.left) = (N::from(0), left);
     }
 
-    /// Returns the items that are not settled.
+    /// Returns the items whose counts are not fixed.
     pub fn open(&self) -> &[Item<N>] {
         &self.items[self.taken.len()..]
     }
 
-    /// Returns the count settled last.
+    /// Returns the count fixed last.
     pub fn last(&self) -> Option<u32> {
         self.taken.last().map(|taken| taken.count)
     }
 
-    /// Settles the next item, which there is, at the largest count.
+    /// Fixes the next item at the largest count that fits. There must be one.
     pub fn descend(&mut self) {
         let item = self.items[self.taken.len()];
         let most = self.packing.most(item.job_type, &self.room);
         self.settle(most.min(item.most));
     }
 
-    /// Takes one less of the last item where that is promising. Where it is not, fewer still are
-    /// less so, since the items come in order of efficiency; then of the item before it. `false`
-    /// when nothing is left.
+    /// Reduces the last item by one job if that is promising, else backtracks to the item before:
+    /// fewer jobs are never more promising. Returns `false` when the search is exhausted.
     pub fn retreat(&mut self, is_promising: impl Fn(&Self) -> bool) -> bool {
         while let Some(count) = self.unsettle() {
             if count > 0 {
@@ -98,7 +94,7 @@ where
         false
     }
 
-    /// Writes what is taken, by type.
+    /// Writes the fixed counts by type.
     pub fn write(&self, schedule: &mut [u32]) {
         schedule.fill(0);
         for (item, taken) in self.items.iter().zip(&self.taken) {
@@ -106,7 +102,7 @@ where
         }
     }
 
-    /// Returns what is taken, by type.
+    /// Returns the fixed counts by type.
     pub fn schedule(&self) -> super::Schedule {
         let mut schedule = vec![0; self.packing.types()];
         self.write(&mut schedule);
@@ -122,7 +118,6 @@ where
         self.left = left - N::from(count) * item.cost;
     }
 
-    /// Gives back the count settled last, and returns it.
     fn unsettle(&mut self) -> Option<u32> {
         let Taken { count, value, left } = self.taken.pop()?;
         let job_type = self.items[self.taken.len()].job_type;

@@ -1,20 +1,19 @@
 use super::{Packing, Schedule};
 
-/// The schedulable set, or as much of it as the budget allowed.
+/// The schedulable set, or the part of it within the budget.
 #[derive(Clone, Debug)]
 pub struct Enumeration {
-    /// The schedules found, in lexicographic order, the empty one first.
+    /// The schedules in lexicographic order, the empty one first.
     pub schedules: Vec<Schedule>,
-    /// How many of them are maximal.
+    /// Number of maximal schedules among them.
     pub maximal: usize,
-    /// Whether these are all; `false` when the budget ended the enumeration.
+    /// Whether these are all; `false` if the budget was exhausted.
     pub complete: bool,
 }
 
 /// Enumerates `S`, stopping after `budget` schedules.
 ///
-/// For small systems, tests and teaching: ten cloud instance shapes on a 96-core host have
-/// 4·10⁷ schedules. The program (`synth_make::program`) does not need it.
+/// For small systems only: ten cloud instance shapes on a 96-core host have 4·10⁷ schedules.
 pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, false, |schedule, _| {
@@ -29,8 +28,10 @@ pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
     }
 }
 
-/// Returns all maximal schedules in lexicographic order, if there are at most `most` of them and they are
-/// found among `visits` candidates: schedules that have no room for the last type.
+/// Returns all maximal schedules in lexicographic order.
+///
+/// `None` if there are more than `most`, or more than `visits` schedules without space for the last
+/// type.
 pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<Schedule>> {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, true, |schedule, room| {
@@ -46,9 +47,8 @@ pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<
     complete.then_some(found)
 }
 
-/// Calls `visit` with each schedule and the room that it leaves, in lexicographic order, until that
-/// returns `false`; returns whether it never did. With `filled` only schedules that have no room for
-/// the last type: far fewer, and all maximal ones are among them.
+/// Calls `visit` with each schedule and its free capacity until it returns `false`. With `filled`,
+/// visits only schedules without space for the last type: far fewer, including all maximal ones.
 fn visit_schedules(
     packing: &Packing,
     filled: bool,
@@ -58,7 +58,6 @@ fn visit_schedules(
     visit_from(0, packing, filled, room, &mut schedule, &mut visit)
 }
 
-/// Visits all counts of type `i` and of those after it.
 fn visit_from(
     i: usize,
     packing: &Packing,
@@ -94,8 +93,7 @@ mod tests {
         Workload::read(path.as_ref()).unwrap().workload
     }
 
-    /// Counts from an independent enumeration: 10 901 schedules, 408 of them maximal, in
-    /// appendix J of the MSR paper; 20 and 7 in its section 7.
+    /// Counts from the MSR paper, appendix J and section 7.
     #[test]
     fn counts_of_schedulable_sets() {
         for (name, schedules, maximal) in [("vms", 10_901, 408), ("section7", 20, 7)] {
@@ -110,13 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn a_spent_budget_is_said() {
+    fn an_exhausted_budget_is_reported() {
         let some = enumerate(&Packing::new(&model("vms")), 100);
         assert!(!some.complete);
         assert_eq!(some.schedules.len(), 100);
     }
 
-    /// Everything enumerated fits, and one more job beside a maximal schedule never does.
     #[test]
     fn maximal_means_that_nothing_more_fits() {
         let packing = Packing::new(&model("section7"));
@@ -142,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_are_none() {
+    fn returns_none_beyond_the_limits() {
         let vms = Packing::new(&model("vms"));
         assert_eq!(maximal(&vms, 407, 100_000), None);
         assert_eq!(maximal(&vms, 1000, 100), None);

@@ -1,28 +1,25 @@
 use super::Packing;
 use super::depth_first::{DepthFirst, Item};
 
-/// The best schedule within bounds: maximizes `Σ_i v_i u_i` over u ∈ S, u ≤ b, exactly.
+/// Maximizes `Σ_i v_i u_i` over u ∈ S, u ≤ b, exactly.
 ///
-/// Depth first, branch and bound, in R dimensions. A surrogate price of each resource turns what
-/// fits into one cost; Dantzig's bound (Operations Research 5, 1957) of the bounded fractional
-/// knapsack at those prices cuts branches that cannot beat the best by 1: values are whole
-/// numbers. The prices are those of the last search, turned a little where that
-/// lowers the bound at the root. Memory is allocated in [`Knapsack::new`] alone.
+/// Branch and bound in R dimensions. Surrogate prices of the resources reduce the constraints to
+/// one, and Dantzig's bound of the fractional knapsack (Operations Research 5, 1957) at those
+/// prices prunes branches that cannot improve by 1, as values are integers. The prices are those of
+/// the last search, adjusted where that lowers the bound at the root. Only [`Knapsack::new`]
+/// allocates.
 #[derive(Clone, Debug)]
 pub struct Knapsack {
-    /// By resource: the part of it that each type takes.
+    /// By resource: the share of it that one job of each type uses.
     shares: Vec<Vec<f64>>,
-    /// What the whole of each resource costs; together 1.
+    /// Price of the whole of each resource; they sum to 1.
     prices: Vec<f64>,
-    /// Steps after which the best that was found is taken.
     steps: usize,
     walk: DepthFirst<f64>,
 }
 
-/// Relative rounding of a bound.
 const ROUNDING: f64 = 1e-12;
 
-/// Returns what these items can add at most, for what is left of the price.
 fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     let mut bound = 0.0;
     for item in items {
@@ -36,26 +33,24 @@ fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     bound
 }
 
-/// Returns whether the items that are not settled could make it worth so much, in parts if need be: with fewer of the last one
-/// that is settled, less so.
 fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
 }
 
-/// Returns the same without those that cost more than is left: where large jobs wait beside small ones, parts of them
-/// would hide that they do not fit together.
+/// Ignores items that cost more than is left: fractions of large jobs would hide that they do not
+/// fit.
 fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
     let most = walk.left * (1.0 + ROUNDING) + ROUNDING;
     let items = walk.open().iter().filter(|item| item.cost <= most);
     walk.value + bound(items, walk.left) >= bar
 }
 
-/// How much the price of a resource is turned by, and the least it is.
+/// Factor of an adjustment of a price, and the lower limit of prices.
 const TURN: f64 = 1.3;
 const LEAST: f64 = 1e-3;
 
 impl Knapsack {
-    /// For one server.
+    /// Creates the solver for one server.
     pub fn new(packing: &Packing) -> Self {
         let resources = packing.capacity().len();
         let of_one = |j| (0..packing.types()).map(|i| packing.share(i, j)).collect();
@@ -67,14 +62,15 @@ impl Knapsack {
         }
     }
 
-    /// After so many steps the best that was found is taken for the best.
+    /// Limits each search to this many steps, after which the best schedule so far is returned.
     pub fn at_most(self, steps: usize) -> Self {
         Knapsack { steps, ..self }
     }
 
-    /// Replaces `best`, a schedule within the bounds, by the best one within them: whether it is
-    /// worth more. Of equals the first stays. Values and bounds are by type; sums of values stay below 2^53. If all jobs
-    /// within the bounds fit, they are the best, without a search.
+    /// Replaces `best`, a schedule within the bounds, by the best one; returns whether it is
+    /// strictly better.
+    ///
+    /// Values and bounds are by type; sums of values must stay below 2^53.
     pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
         if self.walk.packing.fits(bounds) {
             let improves = best != bounds;
@@ -103,7 +99,7 @@ impl Knapsack {
         improved
     }
 
-    /// The order of items, and their costs, at prices with a low bound.
+    /// Chooses prices with a low bound, and sets the items accordingly.
     fn choose_prices(&mut self, values: &[u64], bounds: &[u32]) {
         let mut least = self.bound_at_root(values, bounds);
         if self.prices.len() == 1 {
@@ -126,7 +122,6 @@ impl Knapsack {
         self.bound_at_root(values, bounds);
     }
 
-    /// Items in their order at the prices as they are, and their bound.
     fn bound_at_root(&mut self, values: &[u64], bounds: &[u32]) -> f64 {
         let sum: f64 = self.prices.iter().sum();
         let items = &mut self.walk.items;
@@ -140,7 +135,6 @@ impl Knapsack {
                 most: bounds[i],
             });
         }
-        // Infinite for what costs nothing.
         let efficiency = |item: &Item<f64>| item.value / item.cost;
         items.sort_unstable_by(|a, b| efficiency(b).total_cmp(&efficiency(a)));
         bound(self.walk.items.iter(), 1.0)
@@ -155,7 +149,6 @@ mod tests {
     use crate::workload::Workload;
     use rand::{RngExt, SeedableRng};
 
-    /// Against all schedules, for random values and bounds; and what is best already stays.
     #[test]
     fn agrees_with_enumeration() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);

@@ -1,11 +1,7 @@
-//! What can run together: a schedule `u`, the schedulable set `S = {u ∈ Z₊^K : u·D ≤ P}`,
-//! and the fluid bound on the load.
+//! Schedules `u`, the schedulable set `S = {u ∈ Z₊^K : u·D ≤ P}`, and the fluid bound on the load.
 //!
-//! All of it is integer arithmetic on the exact units of [`crate::workload`]: a schedule is
-//! in `S` or it is not, in whatever units the workload is written.
-//!
-//! Source: Chen, Grosof, Berg, "Improving Multiresource Job Scheduling with Markovian
-//! Service Rate Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
+//! Source: Chen, Grosof, Berg, "Improving Multiresource Job Scheduling with Markovian Service Rate
+//! Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
 
 mod depth_first;
 mod enumeration;
@@ -19,7 +15,7 @@ pub use step::{size_step, smallest_step, steps};
 
 use crate::workload::{Fleet, JobType, Workload};
 
-/// A schedule `u`: how many jobs of each type run together, in the workload's type order.
+/// A schedule `u`: the number of jobs of each type that run together, in the workload's type order.
 pub type Schedule = Vec<u32>;
 
 /// The constraint system `u·D ≤ P` in exact integer units: K types, R resources.
@@ -30,7 +26,7 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Returns the packing problem of one server of this workload.
+    /// Creates the packing problem of one server of this workload.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types().iter();
         Packing {
@@ -39,8 +35,7 @@ impl Packing {
         }
     }
 
-    /// Returns that of all servers of a fleet as if they were one: whatever runs on them together is one of its schedules. None where
-    /// they have more than can be counted.
+    /// Creates the packing problem of all servers of a fleet pooled into one. `None` on overflow.
     pub fn pooled(fleet: &Fleet) -> Option<Self> {
         let sites = fleet.shapes().iter().enumerate();
         let sites: Vec<(u64, Vec<u64>)> = sites
@@ -63,8 +58,8 @@ impl Packing {
         Some(Packing::of_units(demand?, capacity?))
     }
 
-    /// Returns that of demands (K × R) and capacities (R) in units of one's own; each type demands something, and no
-    /// more than there is.
+    /// Creates it from demands (K × R) and capacities (R), in which each type must fit and use
+    /// something.
     pub fn of_units(demand: Vec<Vec<u64>>, capacity: Vec<u64>) -> Self {
         Packing { demand, capacity }
     }
@@ -74,17 +69,17 @@ impl Packing {
         self.demand.len()
     }
 
-    /// Returns the capacity `P` in integer units, one entry a resource.
+    /// Returns the capacity `P` in integer units (R).
     pub fn capacity(&self) -> &[u64] {
         &self.capacity
     }
 
-    /// Returns the demand of type `i` in integer units, one entry a resource.
+    /// Returns the demand of type `i` in integer units (R).
     pub fn demand(&self, i: usize) -> &[u64] {
         &self.demand[i]
     }
 
-    /// Returns what a job of type `i` takes of a resource, as a fraction of the capacity.
+    /// Returns the demand of type `i` for a resource as a fraction of the capacity.
     pub fn share(&self, i: usize, resource: usize) -> f64 {
         match self.demand[i][resource] {
             0 => 0.0,
@@ -92,13 +87,13 @@ impl Packing {
         }
     }
 
-    /// Returns the largest of these fractions: the dominant share.
+    /// Returns the dominant share of type `i`: its largest fraction of any resource.
     pub fn largest_share(&self, i: usize) -> f64 {
         let shares = (0..self.capacity.len()).map(|j| self.share(i, j));
         shares.fold(0.0, f64::max)
     }
 
-    /// Returns what a schedule leaves free of each resource; `None` when it does not fit.
+    /// Returns the free capacity beside a schedule (R); `None` if it does not fit.
     pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
         let left = |j: usize| {
             let left = u128::from(self.capacity[j]).checked_sub(self.used(schedule, j))?;
@@ -107,18 +102,18 @@ impl Packing {
         (0..self.capacity.len()).map(left).collect()
     }
 
-    /// Returns the units of resource `j` that the jobs of a schedule need.
+    /// Returns the units of resource `j` that a schedule uses.
     pub fn used(&self, schedule: &[u32], j: usize) -> u128 {
         let jobs = schedule.iter().zip(&self.demand);
         jobs.map(|(u, d)| u128::from(*u) * u128::from(d[j])).sum()
     }
 
-    /// Returns whether `u·D ≤ P`, exactly.
+    /// Returns whether `u·D ≤ P`.
     pub fn fits(&self, schedule: &[u32]) -> bool {
         schedule.len() == self.types() && self.fits_in(schedule, &self.capacity)
     }
 
-    /// Returns whether all jobs of a schedule fit into the room, exactly.
+    /// Returns whether a schedule fits into the free capacity `room`.
     pub fn fits_in(&self, schedule: &[u32], room: &[u64]) -> bool {
         let mut room = room.iter().enumerate();
         room.all(|(j, room)| self.used(schedule, j) <= u128::from(*room))
@@ -129,7 +124,7 @@ impl Packing {
         self.most(i, &self.capacity)
     }
 
-    /// Returns how many jobs of type `i` fit into the room.
+    /// Returns how many jobs of type `i` fit into the free capacity `room`.
     pub fn most(&self, i: usize, room: &[u64]) -> u32 {
         let demanded = room.iter().zip(&self.demand[i]).filter(|(_, d)| **d > 0);
         let most = demanded.map(|(r, d)| r / d).min();
@@ -137,23 +132,21 @@ impl Packing {
         most.min(u32::MAX.into()) as u32
     }
 
-    /// Takes `count` jobs of type `i` out of the room. The caller knows that they fit.
+    /// Subtracts `count` jobs of type `i` from the free capacity, which they must fit.
     pub fn take(&self, i: usize, count: u32, room: &mut [u64]) {
         for (r, d) in room.iter_mut().zip(&self.demand[i]) {
             *r -= u64::from(count) * d;
         }
     }
 
-    /// Gives the room of `count` jobs of type `i` back.
+    /// Adds `count` jobs of type `i` back to the free capacity.
     pub fn give_back(&self, i: usize, count: u32, room: &mut [u64]) {
         for (r, d) in room.iter_mut().zip(&self.demand[i]) {
             *r += u64::from(count) * d;
         }
     }
 
-    /// Fills a schedule greedily up to a maximal one, offering room to the types in `order`.
-    ///
-    /// The schedule must fit; it is returned unchanged if it does not.
+    /// Extends a schedule greedily to a maximal one, type by type in `order`, if it fits.
     pub fn filled(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
         let Some(mut room) = self.room(&schedule) else {
             return schedule;
@@ -166,25 +159,25 @@ impl Packing {
         schedule
     }
 
-    /// Returns whether no further job of any type fits beside the schedule.
+    /// Returns whether no further job of any type fits.
     pub fn is_maximal(&self, schedule: &[u32]) -> bool {
         self.room(schedule)
             .is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
     }
 }
 
-/// The fluid bound on the load: jobs cut into arbitrarily small pieces.
+/// The fluid bound on the load, which treats jobs as divisible.
 #[derive(Clone, Debug)]
 pub struct Fluid {
-    /// `Σ_i b_i D_ij / P_j` for each resource j, as a fraction of its capacity.
+    /// `Σ_i b_i D_ij / P_j` for each resource j (R).
     pub utilization: Vec<f64>,
     /// The resource with the largest utilization.
     pub bottleneck: usize,
 }
 
 impl Fluid {
-    /// Returns the fluid bound of a workload. Capacity counts in whole multiples of the resource's
-    /// unit (the common divisor of its demands): what is left over serves no job.
+    /// Returns the fluid bound of a workload, with capacities rounded down to multiples of the
+    /// units.
     pub fn new(workload: &Workload) -> Self {
         let fraction = |j: usize| {
             let types = workload.types().iter();
@@ -205,19 +198,19 @@ impl Fluid {
     }
 }
 
-/// Returns the place of the largest number, of equals the first; 0 if there are none.
+/// Returns the index of the largest number, the first of ties; 0 if there are none.
 pub fn largest(numbers: &[f64]) -> usize {
     let descending = (0..numbers.len()).rev();
     let largest = descending.max_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));
     largest.unwrap_or(0)
 }
 
-/// Returns `Σ_j units_j w_j`: what so much of each resource costs at these prices of one unit.
+/// Returns `Σ_j units_j w_j`: the cost of these amounts at prices per unit.
 pub fn price(units: &[u64], prices: &[f64]) -> f64 {
     units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
 }
 
-/// Returns `Σ_i v_i u_i`: what a schedule is worth at these values of running jobs.
+/// Returns `Σ_i v_i u_i`: the value of a schedule.
 pub fn worth(schedule: &[u32], values: &[f64]) -> f64 {
     let jobs = schedule.iter().zip(values);
     jobs.map(|(u, v)| f64::from(*u) * v).sum()

@@ -1,5 +1,3 @@
-//! How much of a resource is worth buying at least.
-
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -7,14 +5,13 @@ use num_traits::{One, Zero};
 use crate::workload::{Fleet, JobType};
 use synth_core::number::Decimal;
 
-/// Schedules that the search for a step may visit.
 const VISITS: u32 = 200_000;
 
-/// Returns the smallest amount of resource j (of the R of the fleet) that can be bought for each server of shape h and changes
-/// what can run together there: of what is counted in whole units a whole number of them, of what comes in parts a
-/// hundredth of what there is, or more. If there are very many schedules it is a small one that was found. Where no
-/// amount changes anything it is one unit, or a hundredth; `None` where no type demands the resource, or the shape has
-/// none of it.
+/// Returns the smallest amount of resource j that changes the schedulable set if each server of
+/// shape h gains it, or a small one if there are very many schedules.
+///
+/// It is a whole number for a counted resource, otherwise at least a hundredth of the capacity.
+/// `None` if no type demands the resource or the shape has none.
 pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j).filter(|_| !capacity.is_zero())?;
@@ -31,12 +28,12 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     })
 }
 
-/// Steps that make up what there is of a resource, at most, where sizes of it are compared.
+/// Largest number of steps in a capacity.
 const STEPS: u32 = 128;
 
-/// Returns the amount of resource j (of the R of the fleet) of which sizes of a server of shape h are multiples: a unit in
-/// which jobs demand it, whole where the resource is counted, or several where there are very many. `None` where no type
-/// demands it, or the shape has none.
+/// Returns the granularity at which sizes of a server of shape h are compared in resource j: a
+/// multiple of the unit of the demands. `None` if no type demands the resource or the shape has
+/// none.
 pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j)?;
@@ -49,19 +46,17 @@ pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     step.filter(|step| capacity >= *step)
 }
 
-/// Returns the amount of resource j that all demands are whole multiples of; `None` where no type demands it.
 fn unit(fleet: &Fleet, j: usize) -> Option<BigRational> {
     let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;
     Some(demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]))
 }
 
-/// Returns so many steps.
+/// Returns `count` times `step`.
 pub fn steps(step: Decimal, count: u64) -> Option<Decimal> {
     Decimal::nearest(&(step.exact() * BigInt::from(count)))
 }
 
-/// Returns whether the resource is counted in whole units: there is a whole number of them, and more than one, or jobs ask for
-/// whole numbers, too. A capacity of 1 of which jobs take parts is a measure, as of a machine's share.
+/// A capacity of 1 of which jobs take fractions is a share of a machine, and not counted.
 fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
     let capacity = fleet.shapes()[h].capacity()[j];
     let is_whole = |amount: &Decimal| amount.exact().is_integer();
@@ -69,13 +64,13 @@ fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
     is_whole(&capacity) && (capacity > Decimal::ONE || demands().all(is_whole))
 }
 
-/// A walk over what would fit if there were enough of one resource.
+/// A search for the smallest load of resource j that exceeds its capacity.
 struct Walk<'a> {
-    /// Demands in units (K × R) of the types that demand the resource, those that need most of it beside the others
-    /// last: these are counted up first, and soon need more of it than there is.
+    /// Types that need most of resource j relative to others are last, and so the first to be
+    /// increased.
     demands: Vec<&'a [u64]>,
     j: usize,
-    /// By how much the smallest load of the resource that is above what there is exceeds that.
+    /// Excess of the smallest load above the capacity.
     least: Option<u64>,
     visits: u32,
 }
@@ -101,8 +96,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Visits all numbers of jobs of type k, as many as the other resources allow, and of the types after it. `room` is
-    /// what is left.
     fn visit(&mut self, k: usize, room: &mut [u64]) {
         let Some(&demand) = self.demands.get(k) else {
             return;
@@ -146,9 +139,8 @@ mod tests {
         smallest_step(&fleet, 0, 0).unwrap().value()
     }
 
-    /// Sizes by hand: a GPU each; cores come whole; jobs of 8 and 12 GiB have sizes of multiples of 4, of bytes of more.
     #[test]
-    fn sizes_have_steps() {
+    fn size_steps_by_hand() {
         let fleet = |capacity: &str, demand: &str| {
             let text = format!(
                 "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{r: {capacity}}}}}\njobs: [{demand}]\n"
@@ -171,22 +163,20 @@ mod tests {
         }
     }
 
-    /// Written out by hand: what could run beside what there is room for.
     #[test]
     fn steps_by_hand() {
-        // A core each; half cores: 17 halves would do, but cores come whole.
+        // One core each; with half cores 17 halves would suffice, but cores are counted whole.
         assert_eq!(step("cpu: 8", &["cpu: 1"]), 1.0);
         assert_eq!(step("cpu: 8", &["cpu: .5"]), 1.0);
-        // Jobs of 8 and 12 GiB: 4, 8, …: after 128 comes 132; after 130 as well.
+        // Jobs of 8 and 12 GiB use multiples of 4, so the next load is 132 after both 128 and 130.
         assert_eq!(step("mem: 128", &["mem: 8", "mem: 12"]), 4.0);
         assert_eq!(step("mem: 130", &["mem: 8", "mem: 12"]), 2.0);
-        // A share of a machine has no whole units: three of .3 fit, four need 1.2.
+        // A share of a machine has no whole units: three jobs of 0.3 fit, four need 1.2.
         assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
-        // One GPU is bought as a whole.
         assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
-        // The cores allow two jobs, whatever the memory: no step changes anything.
+        // The cores allow two jobs at any memory, so no step changes anything.
         assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);
-        // They allow three: 12 GiB are needed.
+        // The cores allow three jobs, which need 12 GiB.
         assert_eq!(step("mem: 10, cpu: 3", &["mem: 4, cpu: 1"]), 2.0);
     }
 }

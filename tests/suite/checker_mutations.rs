@@ -264,7 +264,7 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
         preempting[field] = valid[field].clone();
     }
     let refused = as_it_is(&preempting, "preempting").unwrap_err().to_string();
-    let words = "the policy stops jobs, and the workload has a start latency";
+    let words = "the policy preempts jobs and the workload has a start latency";
     has(&refused, words);
 }
 

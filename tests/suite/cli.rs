@@ -380,7 +380,7 @@ fn a_bound_is_proved_anew() {
     std::fs::write(&file, text.replace("\"bound\": 1.", "\"bound\": 2.")).unwrap();
     // As of a policy file, that it is refused is an answer.
     let said = stderr(&ends(1, &format!("check {file}")));
-    has(&said, "what is proved is 1.");
+    has(&said, "the certificate proves only 1.");
 }
 
 /// Somebody who got a policy from a colleague learns what it is for, what it does, what it promises and

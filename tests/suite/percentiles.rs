@@ -84,7 +84,7 @@ fn false_percentiles_are_refuted() {
     has(row, "REFUTED");
     for (quantity, factor, words) in [
         ("waiting_p50", 9.0, "waiting_p50 of t is above waiting_p95"),
-        ("waiting_p95", 40.0, "by the mean response time"),
+        ("waiting_p95", 40.0, "with the mean response time"),
         ("response_p95", -1.0, "expected a positive value"),
     ] {
         let refused = as_it_is(with(quantity, factor), "q.json").unwrap_err();

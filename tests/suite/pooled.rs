@@ -112,7 +112,7 @@ fn lies_about_a_fleet_are_refused() {
         /guard/schedules/0/0 | [9, 9, 9] | does not fit
         /guard/weights | [0.5] | 1
         /rule | {\"tdc\": {}} | tdc
-        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a rule over all servers";
+        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a policy for a fleet";
     lies(&valid, "/policy/guarded", text);
     let text = "/load | 0.2 | expected\n/bound | 0.9 | expected";
     lies(&valid, "/evidence", text);

@@ -191,8 +191,8 @@ fn a_starved_schedule_is_refused() {
     let rule = "/policy/guarded/rule/adaptive-msr";
     let mix = &valid["evidence"]["servers"][0]["mix"]["schedules"];
     assert_eq!(valid.pointer(&format!("{rule}/schedules")).unwrap(), mix);
-    let text = "/schedules/0/2 | 1 | adaptive-msr.schedules: [0, 0, 2] is not among them
-        /prices/0 | ×0.999999 | as the certificate prices it";
+    let text = "/schedules/0/2 | 1 | adaptive-msr.schedules: [0, 0, 2] is missing
+        /prices/0 | ×0.999999 | the price of the certificate";
     lies(&valid, rule, text);
     // Another schedule beside them does no harm.
     let more = |v: &mut Value| {
@@ -250,7 +250,7 @@ fn limits_that_nobody_knows_are_refused() {
             v["workload_digest"] = json!(record.digest());
         });
         let mut all = forged.iter();
-        let is_told = all.any(|f| f.contains("backfilling asks for the limits of jobs"));
+        let is_told = all.any(|f| f.contains("backfilling needs the time limits of jobs"));
         assert!(is_told, "{forged:#?}");
     }
 }
@@ -265,10 +265,10 @@ fn impossible_fractions_are_refused() {
     let of_tail = format!("/claims/{}", claims.len());
     claims.push(tail);
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
-    let text = "/longer_than | 50.0 | by the mean response time
+    let text = "/longer_than | 50.0 | with the mean response time
         /longer_than | -1.0 | expected a positive time
-        /value | 1.04 | of a fraction at most 1
-        /half_width | 1e-9 | cannot tell it any closer";
+        /value | 1.04 | for a fraction, both from 0 to 1
+        /half_width | 1e-9 | the precision possible";
     lies(&valid, &of_tail, text);
     // Nor does a time make a second claim of a mean.
     let again = findings(&valid, |v| {
@@ -277,7 +277,7 @@ fn impossible_fractions_are_refused() {
         mean["longer_than"] = json!(1.0);
         v["claims"].as_array_mut().unwrap().push(mean);
     });
-    has(&again.join("; "), "longer_than: expected a time with");
+    has(&again.join("; "), "longer_than: expected a time for");
 }
 
 /// Knobs that are none.
@@ -306,9 +306,9 @@ fn knobs_out_of_range_are_refused() {
 /// Prices of resources are no dearer than what covers the values.
 #[test]
 fn dear_resource_prices_are_refused() {
-    let text = "/0 | ×1.001 | would cover the values
-        /1 | ×1.001 | would cover the values
-        /2 | 1e-3 | would cover the values";
+    let text = "/0 | ×1.001 | suffices to cover the values
+        /1 | ×1.001 | suffices to cover the values
+        /2 | 1e-3 | suffices to cover the values";
     lies(&analysed(0.5), "/evidence/servers/0/resource_prices", text);
 }
 
@@ -344,8 +344,8 @@ fn impossible_measurements_are_refused() {
         }
     });
     assert!(!fewer.is_empty());
-    let text = " | null | expected the run of it in `evidence.simulation`
-        /replications | 1 | expected 2 at least";
+    let text = " | null | expected its run in `evidence.simulation`
+        /replications | 1 | expected at least 2";
     lies(&valid, "/evidence/simulation", text);
 }
 
@@ -393,8 +393,8 @@ fn lies_about_preemptive_rules_are_refused() {
         /weights/exponent | 0.0 | expected above 0",
     );
     // Guards that would not end what is in setup.
-    let text = "/guard/setup_rate | 20.0 | the setups of the rule
-        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | the setups of the rule";
+    let text = "/guard/setup_rate | 20.0 | the setup rate of the rule
+        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | the setup rate of the rule";
     lies(&vector("guarded-setup"), "/policy/guarded", text);
 }
 

@@ -318,7 +318,7 @@ fn proofs_are_of_one_workload() {
     let mut beyond = document.clone();
     beyond.bound *= 1.001;
     let why = beyond.check().unwrap_err().to_string();
-    assert!(why.contains("what is proved is"));
+    assert!(why.contains("the certificate proves only"));
     assert!(bound.proof.check(&fleet, MEAN, Preemption::Full).is_err());
     let busier = fleet.scaled(1.05).unwrap();
     let proved = bound.proof.check(&busier, MEAN, Preemption::None);

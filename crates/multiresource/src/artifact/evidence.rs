@@ -5,85 +5,83 @@ use super::ExactRecord;
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
-/// The two-sided evidence for the load, and how what was simulated was measured; see
-/// the module `program` of the crate `make` for the mathematics. One server is a fleet of one shape.
+/// The evidence for the load from both sides, and the record of simulations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// `max_i ρ_i` of the mixes: the load from above.
+    /// Upper bound on the optimal load: `max_i ρ_i` of the mixes.
     pub load: f64,
-    /// Prices y_i of the types, nonnegative, of sum 1.
+    /// Prices y_i of the types, ≥ 0, of sum 1.
     pub prices: Vec<f64>,
-    /// For each shape, what a server is worth at these prices.
+    /// For each shape, the value of a server at these prices.
     pub servers: Vec<ShapeWorth>,
-    /// No policy has a load below this: `1 / Σ_h n_h worth_h`.
+    /// Lower bound on the load under any policy: `1 / Σ_h n_h worth_h`.
     pub bound: f64,
     /// Relative gap `load/bound − 1`.
     pub gap: f64,
     /// Whether the gap is at most 1e-9.
     pub proven: bool,
-    /// The same in fractions, of one server, where there are any and they are not too long.
+    /// The same as fractions, for one server, unless they are too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<ExactRecord>,
-    /// The run that claims come from, where some were simulated.
+    /// The run behind simulated claims, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<SimulationRecord>,
 }
 
-/// What a server of one shape is worth at the prices of the types.
+/// The value of a server of one shape at the prices of the types.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeWorth {
-    /// Prices of one unit of each resource that the shape has: `Σ_j D_ij w_j ≥ y_i/b_i` for every
-    /// type that fits, in units of the greatest common divisor of the demands of these types.
+    /// Price of one unit of each resource of the shape, the greatest common divisor of its demands,
+    /// with `Σ_j D_ij w_j ≥ y_i/b_i` for every type that fits.
     pub resource_prices: Vec<f64>,
-    /// No schedule on such a server is worth more: `max_u Σ_i (y_i/b_i) u_i`.
+    /// Upper bound on the value of a schedule on such a server: `max_u Σ_i (y_i/b_i) u_i`.
     pub worth: f64,
-    /// The mix of schedules of its servers that has the load, over the types that fit there; absent where the policy
-    /// is a mix itself.
+    /// The mix of schedules of its servers that carries the load, over the types that fit; absent
+    /// if the policy is a mix itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
-    /// The search that proves it, where prices of resources differ from node to node.
+    /// The search that proves the value, if resource prices differ between its nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
 }
 
-/// How simulated claims were measured.
+/// The simulation behind simulated claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulationRecord {
-    /// Seed of its arrivals and sizes.
+    /// Seed of arrivals and sizes.
     pub seed: u64,
-    /// Independent replications.
+    /// Number of independent replications.
     pub replications: u32,
-    /// Events of all of them.
+    /// Number of events of all replications.
     pub events: u64,
 }
 
-/// Proof that no schedule is worth more than a bound B: a tree of bounds on the counts of jobs.
+/// Proof that no schedule is worth more than a bound B, as a tree of bounds on job counts.
 ///
-/// At prices w of a node, with counts from `least` to `most` and the room that the least leave, no
-/// schedule of the node is worth more than `Σ v_i least_i + w·room + Σ (v_i − w·D_i)⁺ (most_i −
-/// least_i)`. Where that is above B, what it is above it bounds how far each count is from the bound
-/// that it has there, since each step costs `|v_i − w·D_i|`. A node without branch is settled by
-/// that, or by a search or a table that the reader makes.
+/// At prices w of a node, with counts from `least` to `most` and free capacity `room` at the least
+/// counts, no schedule of the node is worth more than
+/// `Σ v_i least_i + w·room + Σ (v_i − w·D_i)⁺ (most_i − least_i)`. If that exceeds B, the excess
+/// limits the distance of each count from its bound, as each step costs `|v_i − w·D_i|`. The reader
+/// settles remaining leaves by a search or a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRecord {
-    /// The types searched, by index; every other type of value is worth no more than as many jobs of one
-    /// of these as fit into its demand.
+    /// Indices of the types searched. Any other type of value is worth no more than the jobs of one
+    /// of these that fit into its demand.
     pub types: Vec<usize>,
-    /// The root first; after a branch all nodes of its first part, then those of the second.
+    /// The nodes in depth-first order.
     pub nodes: Vec<SearchNode>,
 }
 
-/// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchNode {
-    /// Prices of one integer unit of each resource, nonnegative.
+    /// Prices of one integer unit of each resource, ≥ 0.
     pub prices: Vec<f64>,
-    /// A type and a number: first comes the part with at most so many jobs of it, then that with more.
+    /// A type and a count: the first part has at most this many jobs of it, the second part more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<(usize, u32)>,
 }
@@ -92,15 +90,15 @@ pub struct SearchNode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
-    /// The schedules (N × K): jobs of each type, in the workload's type order.
+    /// The schedules (N × K): number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// Positive, of sum 1.
+    /// Fractions of time (N), > 0, of sum 1.
     pub weights: Vec<f64>,
 }
 
 impl Mix {
-    /// Returns a mix from raw weights, one of which is positive: those are normalized, the others dropped.
-    /// Every positive weight is kept, however small: 7e-10 may be what serves a rare type.
+    /// Creates a mix from raw weights, which are normalized. All positive weights are kept: even
+    /// 7e-10 may serve a rare type.
     pub fn new(schedules: &[Schedule], weights: &[f64]) -> Self {
         let kept = || schedules.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let total: f64 = kept().map(|(_, p)| p).sum();
@@ -110,7 +108,7 @@ impl Mix {
         }
     }
 
-    /// Returns the mean schedule `πW`: how many jobs of each type are in service on average.
+    /// Returns the mean schedule `πW`: mean number of jobs of each type in service.
     pub fn mean_schedule(&self) -> Vec<f64> {
         let mean = |i: usize| {
             let pairs = self.schedules.iter().zip(&self.weights);
@@ -119,7 +117,7 @@ impl Mix {
         (0..self.schedules[0].len()).map(mean).collect()
     }
 
-    /// Returns `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.
+    /// Returns `ρ_i = b_i / (πW)_i` for each type.
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
         let pairs = workload.types().iter().zip(self.mean_schedule());
         pairs.map(|(t, s)| t.offered_load() / s).collect()

@@ -7,39 +7,37 @@ use num_traits::{Signed, ToPrimitive};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Digits of all fractions of a certificate together. A mix of 200 schedules has weights of some
-/// hundred digits each: longer ones are not read, and would be most of the file.
+/// Limit on the digits of all fractions of a certificate, so that they do not dominate the file.
 pub const MOST_DIGITS: usize = 20_000;
 
-/// The certificate in fractions.
+/// The certificate of the load as exact fractions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExactRecord {
     /// The load ρ of the mix; `load` is the double nearest to it.
     pub load: Fraction,
-    /// The weight of each schedule of the mix (N), positive, of sum 1; the weights of the mix are
-    /// the doubles nearest to them.
+    /// The weight of each schedule of the mix (N), > 0, of sum 1. The mix has the nearest doubles.
     pub weights: Vec<Fraction>,
-    /// What is proven.
+    /// The statement that the fractions prove.
     pub proven: Proven,
-    /// Prices y_i of the types (K), nonnegative, of sum 1, at which no schedule is worth more than
-    /// 1/ρ: `Σ_i (y_i/b_i) u_i ≤ 1/ρ`. Absent where only the load of the mix is proven.
+    /// Prices y_i of the types (K), ≥ 0, of sum 1, at which no schedule is worth more than 1/ρ:
+    /// `Σ_i (y_i/b_i) u_i ≤ 1/ρ`. Absent if only the load of the mix is proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Vec<Fraction>>,
 }
 
-/// What fractions prove.
+/// The statement that fractions prove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proven {
-    /// No policy has a load below ρ, and the mix has it.
+    /// The mix has the load ρ, and no policy has a lower one.
     Optimum,
-    /// The mix has the load ρ; that it is best holds up to `gap`.
+    /// The mix has the load ρ, which is optimal up to `gap`.
     Mix,
 }
 
 impl ExactRecord {
-    /// Digits of all its fractions.
+    /// Returns the number of digits of all fractions.
     pub fn digits(&self) -> usize {
         let prices = self.prices.iter().flatten();
         let all = self.weights.iter().chain(prices).chain([&self.load]);
@@ -47,27 +45,26 @@ impl ExactRecord {
     }
 }
 
-/// A fraction ≥ 0 in lowest terms: in JSON a string of decimal digits, `131/200` or `1`.
+/// A fraction ≥ 0 in lowest terms, in JSON a string of decimal digits such as `131/200` or `1`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fraction(BigRational);
 
 impl Fraction {
-    /// Returns a number that is not negative; `None` otherwise.
+    /// Creates a fraction; `None` if the number is negative.
     pub fn new(number: BigRational) -> Option<Self> {
         (!number.is_negative()).then_some(Fraction(number))
     }
 
-    /// Returns the number.
+    /// Returns the exact value.
     pub fn exact(&self) -> &BigRational {
         &self.0
     }
 
-    /// Returns the nearest double; infinite beyond their range.
+    /// Returns the nearest double, infinite if out of range.
     pub fn nearest(&self) -> f64 {
         self.0.to_f64().unwrap_or(f64::INFINITY)
     }
 
-    /// Decimal digits of numerator and denominator, one more at most.
     fn digits(&self) -> usize {
         let of = |x: &BigInt| (x.bits() as f64 * std::f64::consts::LOG10_2) as usize + 1;
         of(self.0.numer()) + of(self.0.denom())
@@ -80,7 +77,7 @@ impl Fraction {
                 text.len()
             ));
         }
-        // What is written again as it stands is in lowest terms, and has no sign.
+        // A text that is reproduced exactly is in lowest terms and has no sign.
         let number = text.parse::<BigRational>().ok();
         let canonical = number.filter(|x| !x.is_negative() && x.to_string() == text);
         let expected = "a fraction such as 131/200 or 1, in lowest terms";
@@ -128,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fractions_are_read_as_they_are_written() {
+    fn reads_only_canonical_fractions() {
         for text in ["0", "1", "131/200", "7", "12345678901234567890123456789/2"] {
             assert_eq!(Fraction::parse(text).unwrap().to_string(), text);
         }

@@ -1,7 +1,7 @@
-//! What the artifact of multiresource jobs holds, and the checker that re-derives its claims.
+//! The artifact of multiresource jobs, and the checker that derives its claims again.
 //!
-//! One server is a fleet of one shape. The JSON Schema is generated from
-//! these types ([`Artifact::schema`]) and stands in `schema/synth-policy.v3.json`.
+//! One server is a fleet of one shape. The JSON Schema is generated from these types
+//! ([`Artifact::schema`]) and is stored in `schema/synth-policy.v3.json`.
 
 mod check;
 mod evidence;
@@ -30,20 +30,20 @@ pub use synth_core::artifact::{
 use crate::workload::{Fleet, FleetDocument, JobType, Workload};
 use synth_core::artifact::{self, Content, Findings, Laws};
 
-/// The kind: jobs of types with fixed demands for several resources.
+/// The artifact kind: jobs of types with fixed demands for several resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Multiresource;
 
-/// A policy artifact as it is written.
+/// A policy artifact as written.
 pub type Artifact = artifact::Artifact<Multiresource>;
 
-/// An artifact that the checker has found valid: the only thing that a simulator runs.
+/// An artifact that the checker accepted, which simulators require.
 pub type Checked = artifact::Checked<Multiresource>;
 
-/// A number about the policy.
+/// A number stated about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// What a claim assumes.
+/// The assumptions of a claim.
 pub type HoldsFor = artifact::HoldsFor<Conditions>;
 
 impl Content for Multiresource {
@@ -62,8 +62,7 @@ impl Content for Multiresource {
     }
 }
 
-/// Returns the mix of schedules of one server's policy, or else of its evidence: schedules (N × K) and weights (N); none of
-/// a fleet.
+/// Returns the mix of one server's policy or evidence: schedules (N × K) and weights (N).
 pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
     if let Family::Msr(policy) = &artifact.policy {
         return Some((&policy.schedules, &policy.weights));
@@ -76,9 +75,10 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
     Some((&mix.schedules, &mix.weights))
 }
 
-/// What a claim about this type, or about all, assumes and this workload does not meet: where
-/// anything is, the claim is an approximation for this workload. Sizes matter of the type alone where
-/// the policy preempts; where it waits for completions those of all types do.
+/// Returns the assumptions of a claim about this type, or all types, that the workload violates.
+///
+/// With any, the claim is only an approximation. Sizes of other types matter unless the policy
+/// preempts.
 pub fn unmet(
     holds_for: &HoldsFor,
     job_type: Option<&str>,

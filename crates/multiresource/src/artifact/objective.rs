@@ -5,22 +5,22 @@ use super::{Claim, Quantity};
 use crate::workload::Workload;
 use synth_simulation::{Threshold, Watch};
 
-/// What a policy is tuned for.
+/// The objective that a policy is tuned for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Objective {
-    /// `E[T]`: the mean response time over all jobs.
+    /// The mean response time over all jobs, `E[T]`.
     #[default]
     Mean,
-    /// `Σ w_i E[T_i]`, w the share of the dominant load: a job counts as much as it takes.
+    /// The mean weighted by dominant load, `Σ w_i E[T_i]`.
     Weighted,
     /// The 99th percentile of the response times of all jobs.
     P99,
 }
 
 impl Objective {
-    /// What is analysed for it: of a percentile over all jobs nothing is exact, and the mean stands for it.
+    /// Returns the objective that is analysed for it, as there is no exact analysis of percentiles.
     #[must_use]
     pub fn analysed(self) -> Self {
         match self {
@@ -29,7 +29,7 @@ impl Objective {
         }
     }
 
-    /// Returns the mean that this one does not look at, in which jobs count otherwise.
+    /// Returns the other mean.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -38,7 +38,7 @@ impl Objective {
         }
     }
 
-    /// For tables.
+    /// Returns the label for tables.
     pub fn label(self) -> &'static str {
         match self {
             Objective::Mean => "E[T]",
@@ -48,25 +48,25 @@ impl Objective {
     }
 }
 
-/// What is promised of the jobs of a type: this share of them wait, or stay, no longer than a time.
+/// A guarantee that at least this share of the jobs of a type wait, or stay, no longer than a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
     /// The job type.
     #[serde(rename = "type")]
     pub job_type: String,
-    /// What is not to take longer.
+    /// The delay that is bounded.
     pub delay: Delay,
-    /// Of which share of the jobs, in (0, 1).
+    /// The guaranteed share of the jobs, in (0, 1).
     pub share: f64,
-    /// Than this \[time\].
+    /// The bound on the delay \[time\].
     pub within: f64,
-    /// The same as it was typed, with its unit; empty where it was typed in none.
+    /// The time as typed, with its unit; empty if it was typed without one.
     #[serde(skip)]
     pub written: String,
 }
 
-/// What a promise is about.
+/// The delay that a guarantee bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delay {
@@ -77,7 +77,7 @@ pub enum Delay {
 }
 
 impl Promise {
-    /// What is claimed where it is kept: the fraction of jobs that take longer.
+    /// Returns the claimed quantity: the fraction of jobs that take longer.
     pub fn quantity(&self) -> Quantity {
         match self.delay {
             Delay::Waiting => Quantity::WaitingAbove,
@@ -85,7 +85,7 @@ impl Promise {
         }
     }
 
-    /// Returns the claim of how many jobs take longer, if there is one.
+    /// Returns the claim about this delay, if there is one.
     pub fn claimed<'a>(&self, claims: impl IntoIterator<Item = &'a Claim>) -> Option<&'a Claim> {
         claims.into_iter().find(|claim| {
             claim.quantity == self.quantity()
@@ -99,7 +99,7 @@ impl Promise {
         1.0 - self.share
     }
 
-    /// What a run has to watch; none where the workload does not have the type.
+    /// Returns the measurement for a run; `None` if the workload does not have the type.
     pub fn watch(&self, workload: &Workload) -> Option<Watch> {
         let mut types = workload.types().iter();
         Some(Watch {
@@ -111,13 +111,13 @@ impl Promise {
         })
     }
 
-    /// Returns it as it is typed, in this unit of time unless it was typed in another: `g8: wait 95 % < 6 h`.
+    /// Returns the guarantee as typed, such as `g8: wait 95 % < 6 h`, with `unit` as the default.
     pub fn words(&self, unit: &str) -> String {
         let delay = match self.delay {
             Delay::Waiting => "wait",
             Delay::Response => "response",
         };
-        // Rounded, since .95 is no binary number.
+        // Rounded, since 0.95 is not a binary number.
         let percent = (1e10 * self.share).round() / 1e8;
         let time = match &*self.written {
             "" => format!("{} {unit}", self.within),

@@ -6,36 +6,36 @@ use crate::workload::{JobType, Workload};
 use synth_core::artifact::{self, Side, Standing, quantities};
 
 quantities! {
-    /// What a claim is about.
+    /// The quantity that a claim states.
     pub enum Quantity: Method, Conditions, Measure;
 
-    /// ρ: of the workload, or ρ_i of a type under this policy.
+    /// ρ of the workload, or ρ_i of a type under this policy.
     Load: "load", "load", One, [All, Type], Measure::Load;
     /// ρ_i of a type while the guard of the policy is in charge.
     LoadUnderGuard: "load_under_guard", "load under guard", One, [Type],
-        Measure::Nothing("it is about the time in which the guard is in charge");
-    /// `E[u_i]`: mean slots that serve the type, routes included.
+        Measure::Nothing("it refers to the time while the guard is in charge");
+    /// `E[u_i]`: mean number of slots that serve the type, routes included.
     MeanSchedule: "mean_schedule", "mean schedule", Jobs, [Type], Measure::Offered;
-    /// Fraction of time on working schedules.
+    /// Fraction of time in working schedules.
     WorkingTime: "working_time", "working time", One, [All], Measure::WorkingTime;
-    /// Switches per time.
+    /// Switches per unit of time.
     SwitchingFrequency: "switching_frequency", "switching frequency", Rate, [All], Measure::Switches;
-    /// Supremum of the switching rates that keep every type stable.
+    /// Supremum of the switching rates at which every type is stable.
     LargestStableSwitchingRate: "largest_stable_switching_rate", "largest stable switching rate",
-        Rate, [All], Measure::Nothing("it is about policies with other switching rates");
-    /// `E[Q_i]`, or `Σ E[Q_i]` of the whole policy: jobs waiting or running.
+        Rate, [All], Measure::Nothing("it refers to policies with other switching rates");
+    /// Mean number of jobs in the system, `E[Q_i]` or `Σ E[Q_i]`.
     MeanNumber: "mean_number", "mean number", Jobs, [All, Type], Measure::Number(Side::Equal);
-    /// Not more than `E[Q_i]`.
+    /// Lower bound on `E[Q_i]`.
     MeanNumberAtLeast: "mean_number_at_least", "mean number at least", Jobs, [Type],
         Measure::Number(Side::AtLeast);
-    /// Not less than `E[Q_i]`.
+    /// Upper bound on `E[Q_i]`.
     MeanNumberAtMost: "mean_number_at_most", "mean number at most", Jobs, [Type],
         Measure::Number(Side::AtMost);
     /// `P(Q_i > at)`.
     NumberAbove: "number_above", "number above", One, [Type], Measure::NumberAbove;
-    /// `E[T_i]`, or `E[T]` over all jobs: from arrival to completion.
+    /// `E[T_i]`, or `E[T]` over all jobs, from arrival to completion.
     MeanResponse: "mean_response", "mean response", Time, [All, Type], Measure::Response;
-    /// `Σ w_i E[T_i]`, w the types' shares of the dominant load.
+    /// `Σ w_i E[T_i]`, where w_i is the share of type i in the dominant load.
     WeightedResponse: "weighted_response", "weighted response", Time, [All], Measure::WeightedResponse;
     /// The median of `T_i`.
     ResponseP50: "response_p50", "response p50", Time, [Type], Measure::Percentile(0);
@@ -43,55 +43,54 @@ quantities! {
     ResponseP95: "response_p95", "response p95", Time, [Type], Measure::Percentile(1);
     /// The 99th percentile of `T_i`, or of all response times.
     ResponseP99: "response_p99", "response p99", Time, [All, Type], Measure::Percentile(2);
-    /// The median of `W_i`, from arrival to the last start.
+    /// The median of the waiting time `W_i`, from arrival to the last start.
     WaitingP50: "waiting_p50", "waiting p50", Time, [Type], Measure::WaitingPercentile(0);
     /// The 95th percentile of `W_i`.
     WaitingP95: "waiting_p95", "waiting p95", Time, [Type], Measure::WaitingPercentile(1);
     /// The 99th percentile of `W_i`.
     WaitingP99: "waiting_p99", "waiting p99", Time, [Type], Measure::WaitingPercentile(2);
-    /// `P(W_i > longer_than)`: from arrival to the start.
+    /// `P(W_i > longer_than)`, from arrival to the start.
     WaitingAbove: "waiting_above", "waiting above", One, [Type], Measure::WaitingAbove;
     /// `P(T_i > longer_than)`.
     ResponseAbove: "response_above", "response above", One, [Type], Measure::ResponseAbove;
 }
 
-/// The percentiles that are claimed and measured.
+/// The percentiles in claims and measurements.
 pub const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
-/// How a run measures a quantity.
+/// How a simulation measures a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
-    /// ρ_i, from the slots that serve the type; the load of the workload is proved, not measured.
+    /// ρ_i, from the slots that serve the type. The load of the workload is proved, not measured.
     Load,
-    /// The slots that serve the type.
+    /// Slots that serve the type.
     Offered,
-    /// Switches, at the rate at which working schedules are left.
+    /// Switches, relative to the rate at which working schedules are left.
     WorkingTime,
-    /// Switches per time.
+    /// Switches per unit of time.
     Switches,
-    /// Jobs in the system.
+    /// Number of jobs in the system.
     Number(Side),
-    /// The fraction of time with more jobs of the type in the system than the claim says.
+    /// Fraction of time with more jobs of the type in the system than claimed.
     NumberAbove,
     /// Response times.
     Response,
     /// Response times, weighted by shares of the load.
     WeightedResponse,
-    /// The fraction of jobs with a response time up to the claimed one, which is to be this of
-    /// [`PERCENTILES`].
+    /// Fraction of jobs within the claimed response time, for this element of [`PERCENTILES`].
     Percentile(usize),
-    /// The same of waiting times.
+    /// The same for waiting times.
     WaitingPercentile(usize),
-    /// The fraction of jobs that waited longer than the claim says.
+    /// Fraction of jobs that wait longer than claimed.
     WaitingAbove,
-    /// The fraction of jobs that stayed longer than the claim says.
+    /// Fraction of jobs with a response time longer than claimed.
     ResponseAbove,
-    /// A run of this policy cannot tell, and why.
+    /// Not measurable in a run of this policy, with the reason.
     Nothing(&'static str),
 }
 
 impl Measure {
-    /// Returns whether a claim of it is about a time that jobs take longer than.
+    /// Returns whether a claim of it has a time limit.
     pub fn is_of_a_time(self) -> bool {
         matches!(self, Measure::WaitingAbove | Measure::ResponseAbove)
     }
@@ -106,8 +105,7 @@ impl Measure {
         }
     }
 
-    /// Returns the `a_i` (K) with which the quantity, of a type or of all, is `Σ a_i E[N_i]` by Little's law; `None` if it
-    /// is no such mean.
+    /// Returns `a` (K) if the quantity is `Σ a_i E[N_i]` by Little's law.
     pub(crate) fn weights(self, subject: Option<usize>, workload: &Workload) -> Option<Vec<f64>> {
         let (total, shares) = (workload.total_arrival_rate(), workload.load_shares());
         let weight = |(i, kind): (usize, &JobType)| match (self, subject) {
@@ -122,22 +120,22 @@ impl Measure {
     }
 }
 
-/// How a claim was derived.
+/// The derivation of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// The optimum of the program, with its certificate.
+    /// The optimum of the linear program, with its certificate.
     ExactProgram,
-    /// The stationary law of the modulating chain.
+    /// The stationary distribution of the modulating chain.
     ExactStationaryLaw,
-    /// Renewal and reward over one round of the loop, or over a cycle of MSFQ.
+    /// Renewal–reward over one round of the loop, or over a cycle of MSFQ.
     ExactRenewalReward,
-    /// The law of the quasi-birth-death process of jobs and phase.
+    /// The quasi-birth-death process of jobs and phase.
     ExactQbd,
-    /// The stationary law of the guard's chain: where its loads are below 1 for all types, the policy under guard
-    /// is positive recurrent, whatever the rule.
+    /// The stationary distribution of the guard's chain: the policy is stable under any rule if its
+    /// loads are below 1 for all types.
     ProofByGuard,
-    /// Independent replications under a seed, with a 95 % interval; see `simulation` in the evidence.
+    /// Independent replications with a 95 % interval; see `simulation` in the evidence.
     Simulated,
     /// Relative completions: theorem 8 of the MSR paper, corrected.
     BoundRelativeCompletions,
@@ -160,21 +158,19 @@ impl artifact::Method for Method {
     }
 }
 
-/// Conditions under which a claim holds beside the laws of sizes and arrivals; what is absent does
-/// not matter to it.
+/// Conditions of a claim in addition to size and arrival distributions; absent ones do not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {
-    /// What becomes of empty draining slots.
+    /// Treatment of empty draining slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_slots: Option<EmptySlots>,
-    /// Whether left-over room is offered.
+    /// Whether left-over capacity is offered to other jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfill: Option<Backfill>,
 }
 
 impl Conditions {
-    /// Returns those under which a Markovian Service Rate policy is analysed: empty slots keep their clocks,
-    /// and nothing is backfilled.
+    /// Returns the conditions of the MSR analysis: empty slots keep their clocks, no backfilling.
     pub fn analysed() -> Self {
         Conditions {
             empty_slots: Some(EmptySlots::Phantom),

@@ -1,25 +1,22 @@
-//! What theorem 8 of the MSR paper needs of a round: how many completions a state is ahead of the mean.
-
 use super::round::Round;
 use crate::workload::Workload;
 use synth_queues::ctmc::Edge;
 
-/// By how many completions of a queue that is never empty a state of the chain is ahead of the mean (the MSR paper, §6.2).
+/// The lead of a state in completions of a queue that is never empty (MSR paper, §6.2).
 pub(super) struct Ahead {
-    /// Completions on average \[1/time\].
     pub(super) capacity: f64,
-    /// The least and the most over all states.
+    /// The minimum and maximum over all states.
     pub(super) least: f64,
     pub(super) most: f64,
     /// The mean over the states just after a completion.
     pub(super) after_completion: f64,
-    /// What each of the last three may be wrong by.
+    /// Error bound of the last three.
     pub(super) error: f64,
 }
 
 impl Round {
-    /// Returns what theorem 8 needs for type i: from each state the mean time and the mean number of completions until
-    /// the next working state begins, one against the other as on average, and how far that one is ahead.
+    /// Returns the relative completions of type i, from mean time and completions until the next
+    /// working state.
     pub(super) fn ahead(&self, workload: &Workload, i: usize) -> Ahead {
         let states = self.serving.len();
         let rate = 1.0 / workload.types()[i].mean_size();
@@ -33,13 +30,13 @@ impl Round {
             }
         }
         if states == 1 {
-            leaving[0] = 1.0; // a round of what is never left is any time
+            leaving[0] = 1.0; // a single state is never left: any length of a round will do
         }
         let (mut begins, mut visits) = (vec![None; states], vec![0.0; states]);
         for (n, own) in self.working.iter().enumerate() {
             (begins[own.place], visits[own.place]) = (Some(n), own.often);
         }
-        // Steps of a route come in its order: all that lead to a stage before those from it.
+        // Steps of a route are in topological order.
         let on_route = |(edge, _): &&(Edge, _)| begins[edge.to].is_none();
         for (edge, _) in self.steps.iter().filter(on_route) {
             visits[edge.to] += visits[edge.from] * edge.rate / leaving[edge.from];
@@ -86,8 +83,8 @@ impl Round {
         }
     }
 
-    /// Returns the h (N) with `h_n = gain_n + Σ_m P_nm h_m` and `h_0 = 0`, P the jumps between working schedules, by
-    /// elimination of the last one, and of the last one before it.
+    /// Solves `h_n = gain_n + Σ_m P_nm h_m`, `h_0 = 0` (N) for the jumps P between working
+    /// schedules, by eliminating the last schedule first.
     fn potentials(&self, mut gains: Vec<f64>) -> Vec<f64> {
         let count = gains.len();
         let mut jumps = vec![vec![0.0; count]; count];
@@ -123,7 +120,7 @@ mod tests {
     use crate::artifact::{MsrConfig, Preemption, Route, section_seven};
     use synth_queues::ctmc::RelativeCompletions;
 
-    /// Section 7 of the MSR paper in a loop; and its two schedules as three states of a chain, one of them with two.
+    /// Section 7 of the MSR paper as a loop and as a chain, in which two states share a schedule.
     fn policies() -> Vec<MsrConfig> {
         let mut all = Vec::new();
         for (preemption, setup_rate) in [
@@ -153,9 +150,8 @@ mod tests {
 
     const CHAIN: &str = "msr: {schedules: [{type-3: 2}, {type-1: 1, type-2: 4}, {type-1: 1, type-2: 4}], rates: [[0, 1, .5], [.3, 0, 2], [.9, .1, 0]]}";
 
-    /// What the maker solves for state by state: lemma 9 of the paper.
     #[test]
-    fn completions_ahead_are_those_of_the_maker() {
+    fn relative_completions_agree_with_the_maker() {
         let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
         let workload = Workload::read(path.as_ref()).unwrap().workload;
         for policy in policies() {

@@ -1,28 +1,25 @@
-//! A knapsack bounded by a tree: bounds on the counts in each node, and prices at which what is left
-//! is worth no more than is said. All of it is arithmetic; what the prices of a node do not settle, a
-//! table over one resource or a search does.
+//! A knapsack bounded by a tree of bounds on counts. Each node has prices at which the remaining
+//! capacity is worth little enough, or a table over one resource or a search settles it.
 
 use super::knapsack::{Region, Verdict, exceeds};
 use crate::artifact::{SearchNode, SearchRecord};
 use crate::schedule::{Packing, price};
 
-/// Relative rounding of values.
 const ROUNDING: f64 = 1e-12;
 
-/// Rooms of a table times types, at most.
+/// Limit on table entries times types.
 const TABLE: u64 = 40_000;
 
-/// Nodes times types: what the boxes of a deep tree take in memory is eight bytes each.
+/// Limit on nodes times types, as the boxes of a deep tree take eight bytes each.
 pub(super) const SIZE: usize = 17_000_000;
 
-/// Counts in a node, by place among the types searched.
+/// Bounds on counts in a node, by index among the types searched.
 #[derive(Clone)]
 struct Counts {
     least: Vec<u32>,
     most: Vec<u32>,
 }
 
-/// That no schedule is worth more than `worth` at these values (K); searches may take so many nodes.
 pub(super) fn verify(
     packing: &Packing,
     values: &[f64],
@@ -30,7 +27,7 @@ pub(super) fn verify(
     found: &SearchRecord,
     nodes: &mut u64,
 ) -> Result<(), String> {
-    const NO_TREE: &str = "the nodes of the search are not those of a tree";
+    const NO_TREE: &str = "the nodes of the search do not form a tree";
     let proof = Proof {
         packing,
         types: &found.types,
@@ -46,7 +43,6 @@ pub(super) fn verify(
         least: vec![0; found.types.len()],
         most: most.collect(),
     };
-    // Where nothing is left to prove there are no counts.
     let mut open = vec![Some(root)];
     for (n, node) in found.nodes.iter().enumerate() {
         let counts = open.pop().ok_or(NO_TREE)?;
@@ -70,21 +66,18 @@ pub(super) fn verify(
 struct Proof<'a> {
     packing: &'a Packing,
     types: &'a [usize],
-    /// Of these types.
     values: Vec<f64>,
     worth: f64,
 }
 
-/// What the prices of a node leave open.
 struct Left {
     counts: Counts,
-    /// What the least counts are worth, and the room that they leave.
     value: f64,
     room: Vec<u64>,
 }
 
 impl Proof<'_> {
-    /// Returns whether a type is searched, or is worth no more than jobs of one that is, in its place.
+    /// Returns whether type i is searched, or dominated by jobs of a searched type in its place.
     fn covers(&self, i: usize, value: f64) -> bool {
         let stands_for = |(&k, v): (&usize, &f64)| {
             let jobs = f64::from(self.packing.most(k, self.packing.demand(i)));
@@ -93,8 +86,6 @@ impl Proof<'_> {
         value <= 0.0 || self.types.iter().zip(&self.values).any(stands_for)
     }
 
-    /// What is not settled by the prices, with counts as tight as they prove; `None` where that is
-    /// nothing.
     fn left(&self, counts: Counts, prices: &[f64]) -> Option<Left> {
         let (mut counts, value, room) = self.placed(counts)?;
         let spare: Vec<f64> = (0..self.types.len())
@@ -127,8 +118,8 @@ impl Proof<'_> {
         })
     }
 
-    /// Returns the least counts placed on the server: what they are worth and leave, and how many of each type
-    /// then fit; `None` where they do not fit themselves.
+    /// Places the least counts on the server; returns the tightened counts, their value and the
+    /// free capacity, or `None` if they do not fit.
     fn placed(&self, mut counts: Counts) -> Option<(Counts, f64, Vec<u64>)> {
         let mut schedule = vec![0; self.packing.types()];
         let mut value = 0.0;
@@ -145,7 +136,7 @@ impl Proof<'_> {
         possible.then_some((counts, value, room))
     }
 
-    /// Returns the two parts of a branch, the first one last: it is taken first.
+    /// Returns the two parts of a branch, the first one last, as the stack pops it first.
     fn parts(
         &self,
         counts: Option<Counts>,
@@ -163,7 +154,6 @@ impl Proof<'_> {
         Ok([possible(more), possible(fewer)])
     }
 
-    /// Returns whether a table or a search shows that what is left is not worth more.
     fn is_settled(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
         let missing = self.worth - left.value;
         let settles = |j: usize| {
@@ -189,8 +179,8 @@ impl Proof<'_> {
         exceeds(self.packing, (&values, &costs), region, missing, nodes) == Verdict::Bounded
     }
 
-    /// What is left is worth at most, by resource j in whole units, the others paid for: by the worth of
-    /// each room with one type more. `None` where the rooms are too many.
+    /// Bounds the value of the rest by dynamic programming over integer units of resource j, with
+    /// the other resources at their prices. `None` if the table is too large.
     fn table(&self, left: &Left, prices: &[f64], j: usize) -> Option<f64> {
         let rooms = left.room[j].checked_add(1)?;
         if rooms.checked_mul(self.types.len() as u64)? > TABLE || prices[j] <= 0.0 {
@@ -228,10 +218,8 @@ mod tests {
     use crate::schedule::enumerate;
     use crate::workload::Workload;
 
-    /// One node without branches settles section 7 at the worth of its best schedule, whatever its
-    /// prices are; a hair below it does not, and neither without a type or a part.
     #[test]
-    fn what_is_left_out_is_found() {
+    fn rejects_incomplete_searches() {
         let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
         let packing = Packing::new(&Workload::read(path.as_ref()).unwrap().workload);
         let values = [1.0, 2.0, 5.0];
@@ -268,7 +256,7 @@ mod tests {
             assert!(ask(&all, parts.clone(), best).is_ok(), "{w}");
             assert!(ask(&all, parts.clone(), below).is_err(), "{w}");
             let cut = ask(&all, parts[..4].to_vec(), best).unwrap_err();
-            assert!(cut.contains("not those of a tree"), "{cut}");
+            assert!(cut.contains("do not form a tree"), "{cut}");
             let fewer = ask(&[0, 1], vec![leaf(w)], best).unwrap_err();
             assert!(fewer.contains("leaves out type 2"), "{fewer}");
         }

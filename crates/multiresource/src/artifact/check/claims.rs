@@ -1,5 +1,3 @@
-//! The claims: what they are about, how they were derived, and their values.
-
 use std::collections::HashMap;
 
 use super::queues::Queues;
@@ -12,26 +10,26 @@ use synth_core::artifact::{
     ArrivalLaw, Findings, Grounds, KnownNames, Quantity as _, SizeLaw, is_close, written,
 };
 
-/// Relative difference allowed between a claim and its second derivation: of what follows from the
-/// chain, and of what follows from the queues on it.
+/// Relative tolerances of claims: on the chain, and on its queues.
 const CHAIN: f64 = 1e-9;
 const QUEUES: f64 = 1e-7;
 
 const PROGRAM: Grounds = Grounds::Derived("the mixes and the prices of the evidence");
 const RENEWAL: Grounds = Grounds::Derived("one round of the loop, as a renewal cycle");
-const FORMULA: Grounds = Grounds::Derived("the MSR paper's formulas, on a chain made anew");
-const SOLVED: Grounds = Grounds::Derived("the queue on a chain made anew, solved another way");
-const SLOTS: Grounds = Grounds::Derived("the law of the birth–death chain of each type's slots");
+const FORMULA: Grounds =
+    Grounds::Derived("the MSR paper's formulas, on a chain that is built again");
+const SOLVED: Grounds =
+    Grounds::Derived("the queue on a chain that is built again, by another method");
+const SLOTS: Grounds =
+    Grounds::Derived("the stationary distribution of the birth–death chain of each type's slots");
 const CYCLES: Grounds =
-    Grounds::Derived("the law of light jobs at the ends of cycles, solved another way");
+    Grounds::Derived("the distribution of light jobs at the ends of cycles, by another method");
 const BOUNDED: Grounds =
-    Grounds::Judged("the MSR paper's bounds: the queue is too large to be solved again");
+    Grounds::Judged("the MSR paper's bounds: the queue is too large to solve again");
 const SUMMED: Grounds =
-    Grounds::Judged("the mean numbers claimed: a queue is too large to be solved again");
-const TOO_LARGE: Grounds = Grounds::Trusted("the queue is too large to be solved again");
+    Grounds::Judged("the claimed mean numbers: a queue is too large to solve again");
+const TOO_LARGE: Grounds = Grounds::Trusted("the queue is too large to solve again");
 
-/// Checks of each claim what does not depend on the rule: that it is the first one about its subject, the subject, the
-/// unit, and the numbers that go with its value. Then `check` is called with the claim and its type, if it has one.
 pub(super) fn each(
     document: &Document<'_>,
     findings: &mut Findings,
@@ -46,7 +44,7 @@ pub(super) fn each(
     for (n, claim) in document.claims.iter().enumerate() {
         findings.within(format!("claims[{n}]"), |f| {
             if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
-                f.add("", format!("claims again what claims[{first}] claims"));
+                f.add("", format!("duplicates claims[{first}]"));
             } else if claim.has_subject(&known, f) && has_its_numbers(claim, document.workload, f) {
                 let name = claim.job_type.as_deref();
                 check(claim, types.iter().position(|kind| name == Some(kind)), f);
@@ -55,33 +53,36 @@ pub(super) fn each(
     }
 }
 
-/// Checks unit, interval, and the number or time that a probability is about. Returns whether the last are right.
 fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) -> bool {
     let unit = claim.quantity.unit(workload.time_unit());
     if claim.unit != unit {
         findings.differs("unit", format!("`{}`", claim.unit), format!("`{unit}`"));
     }
     match (claim.half_width, claim.method == Method::Simulated) {
-        (Some(width), false) => findings.differs("half_width", width, "none: it is not simulated"),
-        (None, true) => findings.differs("half_width", "absent", "that of a 95 % interval"),
+        (Some(width), false) => {
+            findings.differs("half_width", width, "none: the claim is not simulated")
+        }
+        (None, true) => {
+            findings.differs("half_width", "absent", "the half-width of a 95 % interval")
+        }
         _ => {}
     }
     let has_number = claim.at.is_some() == (claim.quantity == Quantity::NumberAbove);
     if !has_number {
         let found = claim.at.map_or("absent".into(), |at| at.to_string());
-        let expected = "a number of jobs with `number_above`, and with no other quantity";
+        let expected = "a number of jobs for `number_above`, and none for other quantities";
         findings.differs("at", found, expected);
     }
     let is_of_a_time = claim.quantity.row().measure.is_of_a_time();
     let has_time = claim.longer_than.is_some() == is_of_a_time;
     if !has_time {
-        let expected = "a time with a fraction of jobs that take longer, and with nothing else";
+        let expected =
+            "a time for the fraction of jobs that take longer, and none for other quantities";
         findings.add("longer_than", format!("expected {expected}"));
     }
     has_number && has_time
 }
 
-/// Checks how a claim was derived, and what it holds for.
 pub(super) fn derivation(
     claim: &Claim,
     method: Method,
@@ -96,7 +97,6 @@ pub(super) fn derivation(
     }
 }
 
-/// Checks a value that is known anew, up to rounding.
 pub(super) fn value(claim: &Claim, expected: f64, grounds: Grounds, findings: &mut Findings) {
     if is_close(claim.value, expected, CHAIN) {
         findings.stands("", grounds);
@@ -105,7 +105,6 @@ pub(super) fn value(claim: &Claim, expected: f64, grounds: Grounds, findings: &m
     }
 }
 
-/// Checks the claim of the load of the whole workload, for which the evidence stands.
 pub(super) fn load(document: &Document<'_>, claim: &Claim, findings: &mut Findings) {
     derivation(claim, Method::ExactProgram, &HoldsFor::default(), findings);
     if !document.is_load_proven() {
@@ -115,7 +114,6 @@ pub(super) fn load(document: &Document<'_>, claim: &Claim, findings: &mut Findin
     value(claim, document.evidence.load, PROGRAM, findings);
 }
 
-/// Returns what a law of Poisson arrivals and of such sizes says.
 pub(super) fn of_laws(sizes: SizeLaw, own: Conditions) -> HoldsFor {
     HoldsFor {
         sizes: Some(sizes),
@@ -124,8 +122,6 @@ pub(super) fn of_laws(sizes: SizeLaw, own: Conditions) -> HoldsFor {
     }
 }
 
-/// Returns what follows from the mean numbers of the types for a quantity of a type or of all, if something does and
-/// they are known.
 fn of_means(
     quantity: Quantity,
     subject: Option<usize>,
@@ -148,7 +144,6 @@ fn of_means(
     }
 }
 
-/// Checks claims about a partition: the load, and the means of queues with so many servers, if it has one assignment.
 pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionConfig, findings: &mut Findings) {
     let (workload, types) = (document.workload, document.workload.types());
     let is_alone = policy.assignments.len() == 1;
@@ -161,14 +156,13 @@ pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionConfig, findin
             return load(document, claim, f);
         }
         let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
-            return f.add("", "nothing of that kind follows from the slots");
+            return f.add("", "this quantity cannot be derived from the slots");
         };
         derivation(claim, Method::ExactQbd, &holds_for, f);
         value(claim, expected, SLOTS, f);
     });
 }
 
-/// Checks claims about strict MSFQ on a one-or-all system with this threshold: the load, and the means of its two types.
 pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: &mut Findings) {
     let workload = document.workload;
     let numbers = one_or_all::mean_numbers(workload, msfq, document.budget.get());
@@ -184,7 +178,7 @@ pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: 
         let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
             return f.add(
                 "",
-                "nothing of that kind follows from the means of the types",
+                "this quantity cannot be derived from the mean numbers of the types",
             );
         };
         derivation(claim, Method::ExactRenewalReward, &holds_for, f);
@@ -205,8 +199,8 @@ pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: 
     });
 }
 
-/// Returns the round of a loop whose shape is right, and checks that it is stable; `None` where its routes are too many to
-/// be followed, which is wrong if a claim depends on them.
+/// Returns the round of a loop, and checks its stability. `None` if it has too many stages, which
+/// is an error only if a claim depends on it.
 pub(super) fn round(
     document: &Document<'_>,
     policy: &MsrConfig,
@@ -220,7 +214,7 @@ pub(super) fn round(
         shape::stable(site, &loads, document.workload, findings);
     } else if let Some(n) = claims.position(|claim| claim.method != Method::ExactProgram) {
         let message = format!(
-            "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
+            "{}: the route has too many stages to enumerate, and claims[{n}] depends on it; expected a route with fewer",
             policy.route
         );
         findings.add("policy.msr.route", message);
@@ -228,9 +222,8 @@ pub(super) fn round(
     round
 }
 
-/// Checks the claims about a loop; their values only where a round could be derived.
 pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: &mut Findings) {
-    // What is wrong already is not worth solving queues for.
+    // Queues are expensive to solve, so not for an artifact that is already wrong.
     let solvable = round.filter(|_| findings.is_empty());
     let queues = solvable.and_then(|round| Queues::new(document, round));
     each(document, findings, |claim, subject, f| {
@@ -238,7 +231,7 @@ pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: 
             return load(document, claim, f);
         }
         let Some(method) = method(claim) else {
-            let expected = "what follows from the chain and its queues";
+            let expected = "a quantity that follows from the chain and its queues";
             return f.differs("quantity", written(&claim.quantity), expected);
         };
         derivation(claim, method, &conditions(document, subject, method), f);
@@ -257,8 +250,8 @@ pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: 
     });
 }
 
-/// Returns how a claim about a loop is derived; `None` where none such is. A new quantity does not compile before it has its
-/// place here.
+/// Returns the derivation of a claim about a loop; `None` if there is none. The match is
+/// exhaustive, so that a new quantity must be decided here.
 fn method(claim: &Claim) -> Option<Method> {
     let is_approximate = claim.method == Method::ApproximationQueueLength;
     Some(match claim.quantity {
@@ -287,8 +280,7 @@ fn method(claim: &Claim) -> Option<Method> {
     })
 }
 
-/// Returns what a claim so derived holds for: the chain that is analysed. It looks at sizes only where its routes wait
-/// for completions, and the queues always do.
+/// The chain depends on sizes only if its routes wait for completions; queues always do.
 fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -> HoldsFor {
     let own = Conditions::analysed();
     match method {
@@ -306,9 +298,8 @@ fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -
     }
 }
 
-/// Returns the law of sizes with which the queue of a type, or those of all, are solved. Where the chain waits for
-/// completions, it takes all sizes as exponential; where it does not, queues follow the stages of sizes, if they
-/// have any.
+/// Returns the size distribution of the solved queues: stages are followed if there are any and the
+/// chain does not wait for completions, in which case all sizes count as exponential.
 fn law_followed(document: &Document<'_>, subject: Option<usize>) -> SizeLaw {
     let staged = |kind: &JobType| {
         let size = kind.holding();
@@ -323,11 +314,10 @@ fn law_followed(document: &Document<'_>, subject: Option<usize>) -> SizeLaw {
     }
 }
 
-/// One claim with all that it may be compared with.
 struct Derivation<'a> {
     document: &'a Document<'a>,
     claim: &'a Claim,
-    /// The type that it is about; all, where there is none.
+    /// The index of its type; `None` for all types.
     subject: Option<usize>,
     method: Method,
     round: &'a Round,
@@ -353,10 +343,9 @@ impl Derivation<'_> {
         value(self.claim, expected, RENEWAL, findings);
     }
 
-    /// Checks the largest rate as a period, since a route that costs nearly nothing has a rate of nearly
-    /// infinity, whose digits say nothing.
+    /// Checks the rate as a period, since the rate of a route with almost no cost is almost
+    /// infinite.
     fn largest_rate(&self, findings: &mut Findings) {
-        /// Rounding errors of one operation that may have added up.
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
         let (period, error) = self.round.least_stable_period(self.document.workload);
@@ -370,7 +359,6 @@ impl Derivation<'_> {
         }
     }
 
-    /// Returns whether the queues that have to be solved, not only looked at, could be.
     fn affords(&self, queues: &Queues<'_>) -> bool {
         let all = 0..self.document.workload.types().len();
         let types = self.subject.map_or(all, |i| i..i + 1);
@@ -379,15 +367,14 @@ impl Derivation<'_> {
         solved.all(|i| queues.solved(i).is_some())
     }
 
-    /// Returns whether this claim takes the mean number of type i from the approximation: where it is one
-    /// itself, and of all types where there is no better claim about that type.
+    /// Returns whether the claim uses the approximate mean number of type i: if it is approximate
+    /// itself, except for sums over types that have an exact claim.
     fn is_approximate(&self, i: usize) -> bool {
         let claimed = self.document.mean_number(i);
         let exact = claimed.is_some_and(|c| c.method == Method::ExactQbd);
         self.method == Method::ApproximationQueueLength && !(self.subject.is_none() && exact)
     }
 
-    /// Checks what follows from queues that could be solved.
     fn of_queues(&self, queues: &Queues<'_>, findings: &mut Findings) {
         let (claim, quantity) = (self.claim, self.claim.quantity);
         let mean = |i: usize| {
@@ -414,13 +401,12 @@ impl Derivation<'_> {
             if self.subject.is_some_and(is_late) {
                 return findings.stands("", TOO_LARGE);
             }
-            let message = "cannot be derived anew: it has no such number";
+            let message = "cannot be derived again: the queue has no such number";
             return findings.add("value", format!("{} {message}", claim.value));
         };
         let is_solved = self.method == Method::ExactQbd;
         let grounds = if is_solved { SOLVED } else { FORMULA };
         let slack = self.agreement() + queues.error(self.subject, is_solved);
-        // Of a percentile what is compared is the fraction of jobs beyond.
         let agrees = match percentile {
             Some(p) => is_close(1.0 - p, 1.0 - expected, slack),
             None => is_close(claim.value, expected, slack),
@@ -428,28 +414,25 @@ impl Derivation<'_> {
         match percentile {
             _ if agrees => findings.stands("", grounds),
             Some(p) => {
-                let expected =
-                    format!("the time within which {p} of the jobs leave, not {expected}");
+                let expected = format!(
+                    "the time within which a fraction {p} of the jobs leave, not {expected}"
+                );
                 findings.differs("value", claim.value, expected);
             }
             None => findings.differs("value", claim.value, expected),
         }
     }
 
-    /// Returns how near the two derivations are: next to a load of 1 rounding of the rates alone moves what depends on
-    /// the queue.
+    /// Close to a load of 1, rounding of the rates alone changes queues noticeably.
     fn agreement(&self) -> f64 {
         let spares = self.round.loads(self.document.workload).into_iter();
         let least_spare = spares.map(|load| 1.0 - load).fold(1.0, f64::min);
         QUEUES + 200.0 * f64::EPSILON / least_spare
     }
 
-    /// Checks what follows from a queue that is too large to be solved again: its mean lies between the paper's bounds,
-    /// and is not the paper's approximation; what follows from means follows from those claimed.
     fn too_large(&self, queues: &Queues<'_>, findings: &mut Findings) {
         let (found, quantity) = (self.claim.value, self.claim.quantity);
         if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {
-            // The bounds are for exponential sizes, which sizes are taken as where the routes wait for completions.
             if law_followed(self.document, self.subject) != SizeLaw::Exponential {
                 return findings.stands("", TOO_LARGE);
             }
@@ -460,7 +443,7 @@ impl Derivation<'_> {
             return if !(least * (1.0 - QUEUES)..=most * (1.0 + QUEUES)).contains(&found) {
                 findings.differs("value", found, format!("from {least} to {most}"));
             } else if is_inner && is_close(found, approximation, CHAIN) {
-                let message = format!("{found}, which is no more than the approximation");
+                let message = format!("{found}, which is only the approximation");
                 findings.add("value", message);
             } else {
                 findings.stands("", BOUNDED);

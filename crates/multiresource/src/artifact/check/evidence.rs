@@ -1,5 +1,3 @@
-//! Both sides of the load: from the mixes of schedules, and from the prices.
-
 use super::knapsack::{self, Region, Verdict};
 use super::{Document, branching, fluid, fractions, mean_schedule, shape};
 use crate::artifact::{Evidence, ShapeWorth};
@@ -7,26 +5,20 @@ use crate::schedule::{Packing, price};
 use crate::workload::{Shape, Workload};
 use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive, sums_to_one};
 
-/// Of evidence in which nothing is wrong.
 const PROVED: Grounds = Grounds::Derived(
-    "the load from the mixes; the bound from the prices, by one knapsack a shape; the resource prices by a fluid program",
+    "the load from the mixes; the bound from the prices, by one knapsack per shape; the resource prices by a fluid program",
 );
-const RUN: Grounds = Grounds::Trusted("no run is made again: `synth simulate` makes others");
+const RUN: Grounds = Grounds::Trusted("runs are not repeated: `synth simulate` makes new ones");
 
-/// Relative rounding allowed in load, prices, worth and bound.
 const ROUNDING: f64 = 1e-9;
 
-/// How much dearer than needed resource prices may be, relatively: a solver's tolerance.
+/// Relative tolerance of the resource prices against the optimum: that of a solver.
 const DEARER: f64 = 1e-6;
 
-/// A gap up to this is a proof.
 const PROOF_GAP: f64 = 1e-9;
 
-/// Nodes that the knapsack of a shape may visit.
 const NODES: u64 = 50_000_000;
 
-/// Checks lengths and signs, then the mixes, then both sides, and those of a policy that is a mix only where it is
-/// right. Returns the evidence where nothing is wrong with it.
 pub(super) fn check<'a>(
     document: &Document<'a>,
     is_rule_right: bool,
@@ -70,7 +62,7 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
     positive("load", found.load, findings);
     positive("bound", found.bound, findings);
     nonnegative("gap", found.gap, findings);
-    findings.length("servers", found.servers.len(), shapes, "shape of servers");
+    findings.length("servers", found.servers.len(), shapes, "server shape");
     if let Some(exact) = &found.exact {
         match document.mix(0).filter(|_| fleet.is_one_server()) {
             Some(mix) => {
@@ -81,16 +73,14 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
         }
     }
     if let Some(run) = found.simulation.filter(|run| run.replications < 2) {
-        findings.differs("simulation.replications", run.replications, "2 at least");
+        findings.differs("simulation.replications", run.replications, "at least 2");
     }
 }
 
-/// Checks lengths and signs of what is said of the servers of a shape, and the mix, which is there where the policy is
-/// no mix itself.
 fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings: &mut Findings) {
     signs_of_server(found, shape.server(), findings);
     match (document.rule.msr(), &found.mix) {
-        (None, None) => findings.differs("mix", "absent", "the mix that has the load"),
+        (None, None) => findings.differs("mix", "absent", "the mix that carries the load"),
         (Some(_), Some(_)) => findings.add("mix", "expected none, since the policy is a mix"),
         (Some(_), None) => {}
         (None, Some(mix)) => findings.within("mix", |f| {
@@ -104,7 +94,6 @@ fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings
     }
 }
 
-/// Checks lengths and signs of what servers of a shape are worth, and of the search that proves it.
 pub(crate) fn signs_of_server(found: &ShapeWorth, server: &Workload, findings: &mut Findings) {
     let (types, resources) = (server.types().len(), server.resources().len());
     let prices = &found.resource_prices;
@@ -116,7 +105,7 @@ pub(crate) fn signs_of_server(found: &ShapeWorth, server: &Workload, findings: &
     }
 }
 
-/// Checks that `load = max_i b_i / Σ_h n_h (π_h W_h)_i`, and below 1.
+/// Checks that `load = max_i b_i / Σ_h n_h (π_h W_h)_i < 1`.
 fn load(document: &Document<'_>, findings: &mut Findings) {
     let (path, found, fleet) = ("load", document.evidence.load, document.fleet);
     let mut served = vec![0.0; fleet.types().len()];
@@ -140,8 +129,6 @@ fn load(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that no server is worth more than is said, and that the bound is one over what all are worth; that
-/// `gap = load/bound − 1`, not below 0; and that `proven` says whether it is a proof.
 fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
     let (found, fleet) = (document.evidence, document.fleet);
     let mut worth = 0.0;
@@ -165,8 +152,8 @@ fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that the resource prices cover the values y_i/b_i (K), and that no schedule of this server is worth more than
-/// is said.
+/// Checks that the resource prices cover the values y_i/b_i (K), and that no schedule exceeds
+/// `worth`.
 pub(crate) fn worth_of_server(
     own: &ShapeWorth,
     values: &[f64],
@@ -179,7 +166,7 @@ pub(crate) fn worth_of_server(
     let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
     let relaxed = cost(packing.capacity());
     if !relaxed.is_finite() {
-        return findings.add(path, "the server's price is out of the range of numbers");
+        return findings.add(path, "the price of the server overflows");
     }
     for ((kind, value), cost) in types.iter().zip(values).zip(&costs) {
         let covered = *cost >= value * (1.0 - ROUNDING);
@@ -194,12 +181,11 @@ pub(crate) fn worth_of_server(
     let least = fluid::worth(&packing, values);
     if let Some(least) = least.filter(|least| relaxed > least * (1.0 + DEARER)) {
         let message = format!(
-            "the server costs {relaxed} at these prices, and {least} would cover the values"
+            "the server costs {relaxed} at these prices, but {least} suffices to cover the values"
         );
         findings.add(path, message);
     }
     let worth = (1.0 + ROUNDING) * own.worth;
-    // Without integrality already: the knapsack is worth at most P·w.
     if !findings.is_clear(path) || relaxed <= worth {
         return;
     }

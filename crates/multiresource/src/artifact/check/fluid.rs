@@ -1,24 +1,21 @@
-//! What a server is worth if jobs could be cut into arbitrarily small pieces: the linear program behind
-//! the prices of the resources, by a simplex of the checker's own.
+//! The value of a server with divisible jobs, by a small simplex method of the checker's own.
 //!
 //! `max v·x` over `x ≥ 0` with `Σ_i x_i D_ij ≤ P_j` has the dual `min P·w` over `w ≥ 0` with
-//! `D_i·w ≥ v_i`: prices that cover the values are dearer than needed where `P·w` is above it. What the
-//! simplex ends with proves itself: a solution of each, of one value.
+//! `D_i·w ≥ v_i`. Resource prices that cover the values are too high if `P·w` exceeds the optimum.
+//! The result is verified by a primal and a dual solution of equal value.
 
 use crate::schedule::Packing;
 
-/// Pivots at most; with R resources some R steps are the rule.
 const PIVOTS: usize = 2_000;
 
-/// Below this a number of the tableau, whose entries are at most 1, is rounding.
+/// Entries of the tableau, which are at most 1, count as 0 below this.
 const ZERO: f64 = 1e-12;
 
-/// How far the two sides of the proof may be apart, relatively.
 const ROUNDING: f64 = 1e-9;
 
-/// Returns the worth at values (K) of running jobs; `None` where it cannot be distinguished from rounding.
+/// Returns the value of the server at values (K) of jobs; `None` if it is lost in rounding.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
-    // A job in units of its largest share, and values in units of the largest.
+    // Jobs are in units of their dominant share, values in units of the largest.
     let largest: Vec<f64> = (0..values.len())
         .map(|i| packing.largest_share(i))
         .collect();
@@ -36,13 +33,10 @@ pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
     Some(unit * Tableau::new(&rows, &gains).solved(&rows, &gains)?)
 }
 
-/// The simplex tableau: rows of resources, columns of jobs and of what is left of each resource.
 struct Tableau {
-    /// Each row ends with its right side.
     rows: Vec<Vec<f64>>,
-    /// What one more of each column gains; ends with what is gained so far, negative.
+    /// Reduced gains of the columns; the last is minus the present value.
     gains: Vec<f64>,
-    /// The column that stands in each row.
     basis: Vec<usize>,
 }
 
@@ -63,10 +57,9 @@ impl Tableau {
         }
     }
 
-    /// Returns the optimum of `gains·x` over `rows·x ≤ 1`, proved by the solutions of both programs.
     fn solved(mut self, rows: &[Vec<f64>], gains: &[f64]) -> Option<f64> {
         for _ in 0..PIVOTS {
-            // Bland's rule: the first column that gains, so that no basis comes again.
+            // Bland's rule, which prevents cycling: the first column that gains.
             let last = self.gains.len() - 1;
             let Some(enters) = (0..last).find(|c| self.gains[*c] > ZERO) else {
                 return self.proved(rows, gains);
@@ -76,7 +69,6 @@ impl Tableau {
         None
     }
 
-    /// Returns the row whose column reaches 0 first as this one grows; of equals the first column.
     fn leaving(&self, enters: usize) -> Option<usize> {
         let last = self.gains.len() - 1;
         let rows = (0..self.rows.len()).filter(|r| self.rows[*r][enters] > ZERO);
@@ -99,7 +91,7 @@ impl Tableau {
         self.basis[r] = enters;
     }
 
-    /// Returns the value, if the solution of the program and that of its dual are ones, and of one value.
+    /// Returns the value if both solutions are feasible and have the same value.
     fn proved(&self, rows: &[Vec<f64>], gains: &[f64]) -> Option<f64> {
         let (jobs, last) = (gains.len(), self.gains.len() - 1);
         let mut x = vec![0.0; jobs];
@@ -137,8 +129,6 @@ mod tests {
         Packing::new(&Workload::parse(&text, "fluid").unwrap().workload)
     }
 
-    /// By hand. One resource: the most value for a unit. Two: half of each of two jobs that need 2 and
-    /// 1 the other way round, at equal prices of 1/3.
     #[test]
     fn small_programs_by_hand() {
         let one = packing("cpu: 10", &["cpu: 3", "cpu: 5"]);

@@ -1,6 +1,3 @@
-//! The certificate in fractions, all of it derived anew in whole numbers: the mix has the load, and
-//! the prices prove that none is lower.
-
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -12,15 +9,12 @@ use crate::artifact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 use crate::schedule::{Packing, price};
 use synth_core::artifact::Findings;
 
-/// Nodes that the knapsack may visit where numbers are short, and the bits from which on they are
-/// long: what a node costs grows with them.
+/// Limit on the nodes of the knapsack, and the length in bits beyond which nodes cost more.
 const NODES: u64 = 20_000_000;
 const LONG: u64 = 512;
 
-/// What the server costs in the search, about: resolution enough to tell the types apart.
 const SERVER: f64 = (1_u64 << 60) as f64;
 
-/// Checks lengths, signs and sums.
 pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, findings: &mut Findings) {
     let digits = found.digits();
     if digits > MOST_DIGITS {
@@ -41,10 +35,10 @@ pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, finding
         }
         (Proven::Mix, None) => {}
         (Proven::Optimum, None) => {
-            findings.differs("", "no prices", "those that prove the optimum");
+            findings.differs("", "no prices", "the prices that prove the optimum");
         }
         (Proven::Mix, Some(_)) => {
-            findings.add("", "expected no prices where the optimum is not proven");
+            findings.add("", "expected no prices since the optimum is not proven");
         }
     }
 }
@@ -52,11 +46,10 @@ pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, finding
 fn sums_to_one(path: &str, shares: &[Fraction], findings: &mut Findings) {
     let sum: BigRational = shares.iter().map(Fraction::exact).sum();
     if !sum.is_one() {
-        findings.add(path, "they do not sum to 1 exactly");
+        findings.add(path, "the sum is not exactly 1");
     }
 }
 
-/// Checks everything that the fractions say.
 pub(super) fn check(
     document: &Document<'_>,
     found: &ExactRecord,
@@ -66,7 +59,7 @@ pub(super) fn check(
     let types = document.workload.types();
     let offered: Option<Vec<BigRational>> = types.iter().map(|t| t.exact_load()).collect();
     let Some(offered) = offered else {
-        let message = "expected none: an offered load of the workload is no fraction";
+        let message = "expected none: an offered load of the workload is not a fraction";
         return findings.add("evidence.exact", message);
     };
     let has_load = load(document, found, mix, &offered, findings);
@@ -79,7 +72,7 @@ pub(super) fn check(
     }
 }
 
-/// Checks that `ρ = max_i b_i / (πW)_i`, and that doubles are the nearest. Returns whether the load in fractions is right.
+/// Checks `ρ = max_i b_i / (πW)_i` and the nearest doubles; returns whether ρ is right.
 fn load(
     document: &Document<'_>,
     found: &ExactRecord,
@@ -94,7 +87,7 @@ fn load(
     };
     let served: Vec<BigRational> = (0..offered.len()).map(served).collect();
     if served.iter().any(Zero::is_zero) {
-        findings.add(path, "a type is served by no schedule");
+        findings.add(path, "no schedule serves one of the types");
         return false;
     }
     let load = offered
@@ -117,15 +110,17 @@ fn load(
     findings.is_clear("evidence.exact")
 }
 
-/// Checks that a number is the double nearest to a fraction.
 fn nearest(path: &str, found: f64, exact: &Fraction, findings: &mut Findings) {
     let expected = exact.nearest();
     if found != expected {
-        findings.differs(path, found, format!("{expected}, the exact one"));
+        findings.differs(
+            path,
+            found,
+            format!("{expected}, the double nearest to the exact value"),
+        );
     }
 }
 
-/// Says why it is not proved that no schedule is worth more than `1/ρ` at `y_i/b_i`; `None` where it is.
 fn beaten(
     document: &Document<'_>,
     found: &ExactRecord,
@@ -165,8 +160,8 @@ fn search(
     knapsack::exceeds(packing, (values, &costs), all, one, &mut nodes)
 }
 
-/// Returns whether a search over at most this many nodes shows that no schedule is worth more than `one` at these values (K), ≥ 0.
-/// The prices of the resources (R) only decide how long it takes.
+/// Returns whether a search over at most `nodes` nodes shows that no schedule is worth more than
+/// `one` at values (K) ≥ 0. The resource prices (R) only affect the time it takes.
 pub fn is_bounded(
     packing: &Packing,
     values: &[BigInt],
@@ -177,16 +172,12 @@ pub fn is_bounded(
     search(packing, values, one.clone(), prices, nodes) == Verdict::Bounded
 }
 
-/// Returns whether every value is at most the type's share of resource j, where all of the resource is
-/// worth `one`: then u·D ≤ P says that no schedule is worth more.
 fn is_covered(packing: &Packing, j: usize, values: &[BigInt], one: &BigInt) -> bool {
     let capacity = packing.capacity()[j];
     let holds = |(i, v): (usize, &BigInt)| v * capacity <= one * packing.demand(i)[j];
     capacity > 0 && values.iter().enumerate().all(holds)
 }
 
-/// Returns what a job of each type (K) and the server cost, at whole prices in proportion to those given.
-/// Whatever they are, they only decide how long the search takes.
 fn costs(packing: &Packing, prices: &[f64]) -> (Vec<BigInt>, BigInt) {
     let total = price(packing.capacity(), prices);
     let whole = |w: &f64| 1 + (w / total * SERVER) as u64;

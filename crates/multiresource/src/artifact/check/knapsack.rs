@@ -1,11 +1,8 @@
-//! One integer knapsack in R dimensions, as a yes-or-no question: is any schedule worth
-//! more than a threshold?
+//! An integer knapsack in R dimensions as a decision: is any schedule worth more than a threshold?
 //!
-//! Depth first, types in order of value for cost, where cost is what a job takes of the room
-//! at the resource prices. With `D_i·w ≥ v_i` for all types, and `e` the efficiency
-//! `v_i / D_i·w` of the next one, what fits into a room gains at most `e (w·room)`: below that,
-//! a branch is cut. The walk keeps its own stack, for types may be many. It is the same in
-//! doubles and in whole numbers.
+//! Depth-first search over types in order of efficiency, value over cost at the resource prices. If
+//! `e` is the efficiency of the next type, the free capacity gains at most `e (w·room)`; a branch
+//! below that is pruned. There is no recursion, since there may be many types.
 
 use std::cmp::Ordering;
 
@@ -14,12 +11,11 @@ use num_traits::NumOps;
 
 use crate::schedule::{Packing, Schedule};
 
-/// What values and costs are: doubles, or whole numbers of any length.
 pub(super) trait Number: Clone + PartialOrd + From<u32> + NumOps {
-    /// How two quotients compare, their denominators positive.
+    /// Compares two quotients with positive denominators.
     fn compare(a: [&Self; 2], b: [&Self; 2]) -> Ordering;
 
-    /// Whether a quotient times `left` is more than what is missing.
+    /// Returns whether a quotient times `left` exceeds `missing`.
     fn gains(quotient: [&Self; 2], left: &Self, missing: Self) -> bool;
 }
 
@@ -43,17 +39,15 @@ impl Number for BigInt {
     }
 }
 
-/// Where schedules are sought.
 pub(super) struct Region<N> {
-    /// The room, one entry a resource, and what it costs.
+    /// Free capacity (R), and its price.
     pub room: Vec<u64>,
     pub price: N,
-    /// No more jobs of each type are taken (K).
+    /// Largest count of each type (K).
     pub most: Vec<u32>,
 }
 
 impl<N> Region<N> {
-    /// Returns the whole server.
     pub(super) fn all(packing: &Packing, price: N) -> Self {
         let room = packing.capacity().to_vec();
         let most = (0..packing.types()).map(|i| packing.most(i, &room));
@@ -65,21 +59,20 @@ impl<N> Region<N> {
     }
 }
 
-/// The answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict<N> {
     /// No schedule is worth more.
     Bounded,
-    /// This one is worth this much.
+    /// A schedule with a higher value, which is given.
     Beaten(Schedule, N),
-    /// The nodes allowed did not suffice to tell.
+    /// The limit on nodes was reached.
     Undecided,
 }
 
-/// Returns whether some schedule of a region is worth more than `threshold`.
+/// Returns whether a schedule of a region is worth more than `threshold`.
 ///
-/// `values` (K) are nonnegative, and `costs` (K) those of one job at resource prices under which the
-/// region's room has its price. `nodes` is how many may be visited, and falls by those that were.
+/// `values` (K) are ≥ 0; `costs` (K) are at the prices that give the region its price. Decreases
+/// `nodes`, the number of nodes that may be visited.
 pub(super) fn exceeds<N: Number>(
     packing: &Packing,
     (values, costs): (&[N], &[N]),
@@ -122,12 +115,12 @@ struct Item<N> {
     value: N,
     cost: N,
     most: u32,
-    /// What it and the items after it are worth above their cost, all together at most.
+    /// Upper bound on the value above cost of this and all later items.
     surplus: N,
 }
 
 impl<N: Number> Item<N> {
-    /// Orders the most efficient first, of equals the dearest.
+    /// Descending efficiency, ties by descending cost.
     fn by_efficiency(a: &Self, b: &Self) -> Ordering {
         let one = N::from(1);
         N::compare([&b.value, &b.cost], [&a.value, &a.cost])
@@ -135,7 +128,6 @@ impl<N: Number> Item<N> {
     }
 }
 
-/// A count that was settled, and what stood before it.
 struct Taken<N> {
     count: u32,
     value: N,
@@ -147,11 +139,8 @@ struct Search<'a, N> {
     items: Vec<Item<N>>,
     threshold: N,
     room: Vec<u64>,
-    /// Worth of what is taken.
     value: N,
-    /// Price of the room that is left.
     left: N,
-    /// Counts of the first items, as far as they are settled.
     taken: Vec<Taken<N>>,
 }
 
@@ -174,19 +163,17 @@ impl<N: Number> Search<'_, N> {
         }
     }
 
-    /// Returns whether the items that are not settled could lift the worth above the threshold.
     fn is_promising(&self) -> bool {
         let Some(item) = self.items.get(self.taken.len()) else {
             return false;
         };
         let missing = self.threshold.clone() - self.value.clone();
-        // All jobs are worth their cost at most, but for what some are worth above it.
+        // Jobs are worth at most their cost, plus the surplus of some.
         let by_surplus =
             item.value <= item.cost || self.left.clone() + item.surplus.clone() > missing;
         by_surplus && N::gains([&item.value, &item.cost], &self.left, missing)
     }
 
-    /// Settles the next item at this count, which fits.
     fn take(&mut self, count: u32) {
         let item = &self.items[self.taken.len()];
         self.packing.take(item.kind, count, &mut self.room);
@@ -199,7 +186,6 @@ impl<N: Number> Search<'_, N> {
         self.left = self.left.clone() - item.cost.clone() * N::from(count);
     }
 
-    /// Gives back the count settled last, and returns it.
     fn give_back(&mut self) -> Option<u32> {
         let Taken { count, value, left } = self.taken.pop()?;
         let kind = self.items[self.taken.len()].kind;
@@ -208,8 +194,6 @@ impl<N: Number> Search<'_, N> {
         Some(count)
     }
 
-    /// Takes one less of the last item where that is promising. Where it is not, fewer still
-    /// are less so, since the items come in order of efficiency; then of the item before it.
     fn retreat(&mut self) -> bool {
         while let Some(count) = self.give_back() {
             if count > 0 {
@@ -244,7 +228,6 @@ mod tests {
         Packing::new(&Workload::read(path.as_ref()).unwrap().workload)
     }
 
-    /// Prices of resources by which every value is covered, however badly.
     fn costs(packing: &Packing, values: &[f64]) -> (Vec<f64>, f64) {
         let share = |units: &[u64]| -> f64 {
             units
@@ -265,7 +248,6 @@ mod tests {
         )
     }
 
-    /// Just below the best of all schedules it is beaten, just above it is not.
     #[test]
     fn agrees_with_enumeration() {
         let packing = packing("section7");
@@ -293,10 +275,8 @@ mod tests {
         }
     }
 
-    /// In whole numbers a hair makes the difference: the best is worth all of the threshold, and
-    /// one more than the threshold when that is lowered by one in 10⁴⁰.
     #[test]
-    fn whole_numbers_of_any_length_are_told_apart() {
+    fn big_integers_are_compared_exactly() {
         let packing = packing("section7");
         let unit = BigInt::from(10).pow(40);
         let values = [1, 2, 5].map(|v| &unit * v);
@@ -311,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn types_without_value_are_left_out() {
+    fn types_without_value_are_skipped() {
         let packing = packing("section7");
         let ask = |values: &[f64], threshold: f64| {
             let all = Region::all(&packing, 5.0);
@@ -323,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn spent_nodes_are_said() {
+    fn reports_exhausted_nodes() {
         let packing = packing("section7");
         let values = [1.0; 3];
         let (costs, capacity) = costs(&packing, &values);

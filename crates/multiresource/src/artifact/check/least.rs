@@ -1,35 +1,36 @@
-//! What no rule can have less of, whatever it looks at but sizes: without preemption, or with exponential sizes.
+//! Lower bounds on mean numbers of jobs under every policy that does not know sizes, if it does not
+//! preempt or sizes are exponential.
 //!
-//! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and what runs at a time
-//! is worth `C = 1/bound` at most. Let U be the sum over all jobs of `v_i` times the size that is left.
-//! It falls at rate C at most, so that at each moment it is at least the work V in a single queue that
-//! is served at rate C and to which the same jobs bring `v_i S_i`; with Poisson arrivals
-//! `E[V] = Σ λ_i v_i² E[S_i²] / (2 (C − 1))` (Pollaczek, Khinchine), since `Σ λ_i v_i E[S_i] = 1`. A job
-//! that waits has all of its size left, which is its mean where no rule can know more, and those that run have `λ_i E[S_i²]/2` of type i together; so
+//! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and all running
+//! jobs at most `C = 1/bound`. Let U be the sum of `v_i` times the remaining size over all jobs. It
+//! decreases at most at rate C, so it is at least the work V in a single queue that is served at
+//! rate C, in which the same jobs bring work `v_i S_i`. With Poisson arrivals
+//! `E[V] = Σ λ_i v_i² E[S_i²] / (2 (C − 1))` (Pollaczek–Khinchine), since `Σ λ_i v_i E[S_i] = 1`. A
+//! waiting job has all of its size remaining, with mean `E[S_i]`, and the running jobs of type i
+//! have `λ_i E[S_i²]/2` in total, so
 //!
 //! ```text
 //! Σ v_i E[S_i] (E[N_i] − b_i) ≥ Σ λ_i v_i² E[S_i²] / (2 (C − 1)) − Σ λ_i v_i E[S_i²] / 2
 //! ```
 //!
-//! With preemption less than its size may be left of a job that waits; but where sizes are exponential and the
-//! rule does not know them, what is left of any job has the mean `E[S_i]`, and `E[U] ≥ E[V]` is the same inequality.
+//! With preemption, waiting jobs may have less remaining. But if sizes are exponential and unknown,
+//! the remaining size of any job has mean `E[S_i]`, and `E[U] ≥ E[V]` is the same inequality.
 
 use crate::artifact::{Evidence, Family};
 use crate::workload::{JobType, Workload};
 
-/// What the mean numbers of jobs of the types must be together.
 pub(super) struct Least {
     /// b_i (K).
     offered: Vec<f64>,
     /// `v_i E[S_i]` (K).
     weights: Vec<f64>,
-    /// `Σ weight_i (E[N_i] − b_i)` is not less.
+    /// Lower bound on `Σ weight_i (E[N_i] − b_i)`.
     waiting: f64,
 }
 
 impl Least {
-    /// By the prices of evidence that was verified; where there is none, or arrivals are not
-    /// Poisson, or sizes or limits are known, or the rule preempts and sizes have a memory, only that jobs that run are there.
+    /// Uses the prices of verified evidence. Without it, or if the theory does not apply, only
+    /// running jobs are counted.
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
         let exponential = types.iter().all(|kind| kind.holding().is_exponential());
@@ -51,13 +52,12 @@ impl Least {
         }
     }
 
-    /// Returns the least `Σ a_i E[N_i]` for these a ≥ 0 (K).
+    /// Returns the lower bound on `Σ a_i E[N_i]` for a ≥ 0 (K).
     pub(super) fn of(&self, factors: &[f64]) -> f64 {
         let pairs = factors.iter().zip(&self.weights);
         let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);
         let cheapest = cheapest.map(|(a, weight)| a / weight);
         let cheapest = cheapest.fold(f64::INFINITY, f64::min);
-        // Where nothing waits no type may have a weight.
         let waiting = if self.waiting > 0.0 {
             self.waiting * cheapest
         } else {
@@ -67,8 +67,7 @@ impl Least {
         present.sum::<f64>() + waiting
     }
 
-    /// By how much these mean numbers (K) are too small together, as a part of what they should be at
-    /// least; none where they are not.
+    /// Returns the relative violation by these mean numbers (K), if there is one.
     pub(super) fn missing(&self, numbers: &[f64]) -> Option<f64> {
         let pairs = numbers.iter().zip(&self.offered).zip(&self.weights);
         let found: f64 = pairs.map(|((n, b), weight)| weight * (n - b)).sum();
@@ -107,10 +106,8 @@ mod tests {
         Workload::parse(&text, "one").unwrap().workload
     }
 
-    /// One server and one type: `E[N] = ρ + ρ²(1 + scv)/(2 (1 − ρ))` of the M/G/1 queue is what every
-    /// rule has, so that the bound is met.
     #[test]
-    fn on_a_single_server_the_bound_is_the_truth() {
+    fn the_bound_is_tight_on_a_single_server() {
         for (size, scv) in [
             ("mean_size: 1", 1.0),
             ("size: {law: deterministic, mean: 1}", 0.0),
@@ -124,9 +121,8 @@ mod tests {
         }
     }
 
-    /// Where nothing is known of arrivals, or of prices, or a rule may look at sizes, jobs are there while they run.
     #[test]
-    fn without_a_proof_jobs_are_there_while_they_run() {
+    fn without_a_proof_only_running_jobs_count() {
         let text = |known: &str| {
             format!(
                 "kind: multiresource\n{known}time_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  \

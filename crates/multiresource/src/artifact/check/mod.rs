@@ -1,24 +1,19 @@
-//! The checker: re-derives what an artifact says from the artifact alone, by other code than the synthesis,
-//! as far as a bounded work goes; reports everything that is wrong, and notes of the rest whether it was
-//! derived, judged for sense, or taken on trust.
+//! The checker: derives the claims of an artifact again, from the artifact alone and by other code
+//! than the synthesis. It reports all errors, and for the rest whether it was derived, judged
+//! plausible, or trusted.
 //!
 //! # Theory
-//! Each claim has a second derivation here. The *bound* of the certificate is put to one
-//! integer knapsack: no schedule may be worth more than `1/bound` at the prices stated
-//! (Farley, Operations Research 38, 1990); where it is stated in fractions, both sides of it are
-//! derived in whole numbers. The *modulating chain* is not solved as a chain:
-//! one round of the loop is a renewal cycle, and the time and service of its routes are sums
-//! over the stages of a route, weighted with the probability that the route comes by
-//! ([`round`]). The *queues* on it are solved by means over cycles ([`synth_queues::ctmc::cycle`], which says what of it the
-//! maker's solvers share); where sizes have stages, the chain with these is built
-//! here too, from the events of the queue ([`staged`]); and what theorem 8 needs follows from one round. What is left is
-//! arithmetic.
+//! Each claim has a second derivation. The *bound* of the certificate becomes one integer knapsack
+//! per shape: no schedule may be worth more than `1/bound` at the stated prices (Farley, Operations
+//! Research 38, 1990); fractions are checked exactly. The *modulating chain* is a renewal cycle:
+//! time and service of a route are sums over its stages ([`round`]). The *queues* are solved by
+//! means over cycles ([`synth_queues::ctmc::cycle`], which states what the maker's solvers share);
+//! if sizes have stages, the chain is built from the events of the queue ([`staged`]).
 //!
 //! # Practice
-//! The rule is checked, then the load over all shapes of servers, then what is claimed. A check that needs another
-//! field to be right is left out where that is not: a loop that is no permutation is reported, and not also the claims
-//! derived from it. Whatever the artifact holds, the checker ends, and does not panic:
-//! its searches count their steps.
+//! The policy is checked first, then the load over all shapes, then the claims. A check is skipped
+//! if its inputs are already wrong. The checker terminates on any input without a panic: its
+//! searches count their steps.
 
 mod ahead;
 mod branching;
@@ -48,22 +43,18 @@ use crate::workload::{Fleet, Workload};
 use synth_core::artifact::{Finding, Findings, Subject, find, written};
 use synth_core::document::WorkloadDocument as _;
 
-/// Work that solving the queues of what is claimed may take, roughly in
-/// nanoseconds: what would take more is not derived, and said so.
+/// Limit on the work for the queues of all claims, roughly in nanoseconds.
 const CLAIMS: f64 = 1e10;
 
-/// Checks an artifact just synthesized as [`Artifact::check`] does, but that no more than this work, roughly in nanoseconds,
-/// goes into what is solved anew of its claims.
-///
-/// # Errors
-/// All that is wrong.
+/// Checks a new artifact as [`Artifact::check`] does, but with at most this work for solving
+/// queues, roughly in nanoseconds.
 pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> {
     artifact.check_by(|fleet, findings| check_with(artifact, fleet, work, findings))?;
     Ok(())
 }
 
-/// Takes out of an artifact just synthesized those claims from simulation that the checker would refuse: they contradict what is
-/// proved, or each other. Returns what is wrong with them.
+/// Removes simulated claims that the checker would reject since they contradict a proof or each
+/// other. Returns the findings.
 pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     let mut why = Vec::new();
     let Ok(fleet) = artifact.workload.check() else {
@@ -99,11 +90,10 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     why
 }
 
-/// Checks what an artifact says, from itself alone, and notes on which grounds the rest stands.
+/// Checks an artifact, and records the grounds of what is right.
 ///
-/// Where a concurrent route has more stages than can be listed, what is claimed from it is
-/// refused; without such a claim the artifact may pass, its stability unexamined.
-///
+/// If a concurrent route has too many stages to enumerate, claims from it are rejected; without
+/// such a claim the artifact may pass without a check of its stability.
 pub(super) fn check_with(artifact: &Artifact, fleet: &Fleet, work: f64, findings: &mut Findings) {
     if let Err(why) = fleet.counts_amounts() {
         return findings.add("workload.servers", why);
@@ -112,15 +102,14 @@ pub(super) fn check_with(artifact: &Artifact, fleet: &Fleet, work: f64, findings
     Document::new(artifact, fleet, &budget).check(findings);
 }
 
-/// The parts of a policy file, for a fleet whose record was checked. No text: that is `synth_core::document`.
 struct Document<'a> {
     rule: &'a Family,
     evidence: &'a Evidence,
     claims: &'a [Claim],
     fleet: &'a Fleet,
-    /// The fleet's [envelope](Fleet::envelope); of one server what arrives there.
+    /// The [envelope](Fleet::envelope) of the fleet.
     workload: &'a Workload,
-    /// Work that may still go into claims, roughly in nanoseconds.
+    /// Remaining work for claims, roughly in nanoseconds.
     budget: &'a Cell<f64>,
 }
 
@@ -136,23 +125,20 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the claim about a type, or about all.
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
         find(self.claims, quantity, Subject::of_type(job_type))
     }
 
-    /// Returns the claim about the mean number of jobs of type i.
     fn mean_number(&self, i: usize) -> Option<&Claim> {
         let name = self.workload.types()[i].name();
         self.find(Quantity::MeanNumber, Some(name))
     }
 
-    /// Returns whether the load is that of the best policy: where jobs take several servers it is a bound.
+    /// With jobs on several servers the load of the mix is only a bound.
     fn is_load_proven(&self) -> bool {
         self.evidence.proven && self.fleet.gangs().next().is_none()
     }
 
-    /// Returns the one-or-all system and the threshold of strict MSFQ, where the rule is that and nothing was simulated.
     fn strict_msfq(&self, rule: &Family) -> Option<(OneOrAll, u32)> {
         match rule {
             Family::StaticQuickswap(policy) if self.evidence.simulation.is_none() => {
@@ -162,7 +148,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the path of the rule that is followed while nothing is amiss.
     fn path_of_rule(&self) -> String {
         match self.rule {
             Family::Guarded(policy) => format!("policy.guarded.rule.{}", policy.rule.name()),
@@ -170,7 +155,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the mix of the servers of a shape: that of the policy where it is one, else that of the evidence.
     fn mix(&self, h: usize) -> Option<Mixed<'a>> {
         if let Some(policy) = self.rule.msr() {
             return Some(Mixed {
@@ -190,14 +174,14 @@ impl<'a> Document<'a> {
     fn check(&self, findings: &mut Findings) {
         let rule = format!("policy.{}", self.rule.name());
         if self.rule.preempts() && self.workload.start_latency().is_some() {
-            let message = "the policy stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: expected none of both";
+            let message = "the policy preempts jobs and the workload has a start latency, but it is not defined what a preempted job pays again; expected at most one of the two";
             findings.add(&rule, message);
         }
         if self.rule.pools() == self.fleet.is_one_server() {
             let expected = if self.fleet.is_one_server() {
-                "a rule of one server"
+                "a policy for one server"
             } else {
-                "a rule over all servers: backfilling with a `placement`, or partition"
+                "a policy for a fleet: backfilling with a `placement`, or partition"
             };
             return findings.differs(rule, format!("`{}`", self.rule.name()), expected);
         }
@@ -222,14 +206,13 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Schedules with the fraction of time of each, and where they stand.
 struct Mixed<'a> {
     path: String,
     schedules: &'a [Vec<u32>],
     weights: &'a [f64],
 }
 
-/// Returns `πW` (K): the mean schedule of a mix, while it works.
+/// Returns the mean schedule `πW` of a mix (K).
 fn mean_schedule(schedules: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
     let types = schedules.first().map_or(0, Vec::len);
     let of_type = |i: usize| -> f64 {

@@ -1,11 +1,13 @@
-//! Means of strict MSFQ(ℓ) on a one-or-all system, from the functional equation of the number of light jobs at the end of
-//! phase 1, in plain complex numbers; how far they can be trusted is seen from solving twice. The maker solves for the same
-//! law by other steps, in which no digit is lost.
+//! Means of strict MSFQ(ℓ) on a one-or-all system, from the functional equation of the number of
+//! light jobs at the end of phase 1, in plain complex arithmetic. Solving it twice shows the
+//! precision; the maker uses another method for the same distribution that loses no digits.
 //!
-//! A cycle goes from the end of one phase 1, at which there are j light jobs, to the end of the next. With w = λ₁(1 − z), b the
-//! transform of a busy period of heavy jobs, σ = λ_k(1 − b(w)), y that of a busy period of light jobs with all k servers at σ,
-//! `τ_k = y`, `τ_i = iμ₁/(λ₁ + iμ₁ + σ − λ₁τ_{i+1})`, the generating function of j is, with
-//! `g_j = Π_{i ≤ j} (i ≤ ℓ ? iμ₁/(iμ₁ + σ + w) : τ_i)`, `g_0 = (λ₁g_1 + λ_k b(w))/(λ₁ + λ_k)` and `f = g_{k−1}/y^{k−1}`,
+//! A cycle lasts from the end of one phase 1, with j light jobs, to the end of the next. Let w =
+//! λ₁(1 − z), b the transform of a busy period of heavy jobs, σ = λ_k(1 − b(w)), y the transform at
+//! σ of a busy period of light jobs with all k servers, and `τ_k = y`,
+//! `τ_i = iμ₁/(λ₁ + iμ₁ + σ − λ₁τ_{i+1})`. With
+//! `g_j = Π_{i ≤ j} (i ≤ ℓ ? iμ₁/(iμ₁ + σ + w) : τ_i)`, `g_0 = (λ₁g_1 + λ_k b(w))/(λ₁ + λ_k)` and
+//! `f = g_{k−1}/y^{k−1}`, the generating function of j is
 //!
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 
@@ -14,12 +16,11 @@ use nalgebra::{Complex, DMatrix, DVector};
 use crate::policy::OneOrAll;
 use crate::workload::Workload;
 
-/// What follows from solving twice may differ by this, relatively.
 const AGREE: f64 = 1e-8;
 
 type Number = Complex<f64>;
 
-/// A one-or-all system under strict MSFQ(ℓ): rates λ and μ of light and of heavy jobs \[1/time\].
+/// Strict MSFQ(ℓ) on a one-or-all system, with rates λ and μ of light and heavy jobs \[1/time\].
 struct Cycles {
     servers: usize,
     threshold: usize,
@@ -27,8 +28,8 @@ struct Cycles {
     heavy: [f64; 2],
 }
 
-/// Mean numbers (K) of a workload with exponential sizes and Poisson arrivals; `None` where they would take more work than so
-/// much, roughly in nanoseconds, or rounding leaves too few digits.
+/// Returns the mean numbers (K) for exponential sizes and Poisson arrivals; `None` if they need
+/// more than this work, roughly in nanoseconds, or rounding leaves too few digits.
 pub(super) fn mean_numbers(
     workload: &Workload,
     (system, threshold): (OneOrAll, u32),
@@ -56,10 +57,9 @@ pub(super) fn mean_numbers(
     (is_sure(0) && is_sure(1)).then_some(numbers)
 }
 
-/// A polynomial of x, the light jobs beyond k; where a cycle begins with fewer, x is 0.
+/// A polynomial in x, the number of light jobs beyond k at the start of a cycle, or 0.
 type Square = [f64; 3];
 
-/// Means and second moments of a cycle.
 #[derive(Default)]
 struct Means {
     length: Square,
@@ -74,7 +74,7 @@ fn sum(parts: &[(f64, Square)]) -> Square {
     [at(0), at(1), at(2)]
 }
 
-/// Returns the transform of a busy period of a queue M/M/1, at s.
+/// Returns the transform at s of a busy period of an M/M/1 queue.
 fn busy([arrivals, service]: [f64; 2], s: Number) -> Number {
     let b = s + arrivals + service;
     let root = (b * b - 4.0 * arrivals * service).sqrt();
@@ -83,24 +83,20 @@ fn busy([arrivals, service]: [f64; 2], s: Number) -> Number {
     } else {
         root
     };
-    // The smaller root.
     2.0 * service / (b + root)
 }
 
 impl Cycles {
-    /// Returns the rates of light jobs with all servers.
     fn all_servers(&self) -> [f64; 2] {
         [self.light[0], self.servers as f64 * self.light[1]]
     }
 
-    /// Returns how often z → y(z) has to be iterated until it is at 1.
     fn steps(&self) -> f64 {
         let mean = |[arrivals, service]: [f64; 2]| 1.0 / (service - arrivals);
         let slope = self.light[0] * self.heavy[0] * mean(self.heavy) * mean(self.all_servers());
         40.0 / -slope.ln()
     }
 
-    /// Returns y(z), f(z) and g_i(z), i < k.
     fn transforms(&self, z: Number) -> (Number, Number, Vec<Number>) {
         let ([arrivals, service], k) = (self.light, self.servers);
         let w = arrivals * (Number::from(1.0) - z);
@@ -129,12 +125,11 @@ impl Cycles {
         (y, f, from)
     }
 
-    /// Returns the probabilities of j < k, from so many points of a circle.
+    /// Returns the probabilities of j < k by Fourier inversion on a circle with this many points.
     fn few(&self, points: usize) -> Option<DVector<f64>> {
         let k = self.servers;
         let radius = 1e-13_f64.powf(1.0 / points as f64);
         let (mut matrix, mut constant) = (DMatrix::identity(k, k), DVector::zeros(k));
-        // Of conjugate points one is enough.
         for n in 0..=points / 2 {
             let angle = std::f64::consts::TAU * n as f64 / points as f64;
             let start = Number::from_polar(radius, angle);
@@ -166,12 +161,12 @@ impl Cycles {
         matrix.lu().solve(&constant)
     }
 
-    /// Returns the means of cycles from j = 1, …, k − 1 on, and from k + x on.
+    /// Returns the means of cycles that start with j = 1, …, k − 1, and with k + x.
     fn cycles(&self) -> Vec<Means> {
         let ([arrivals, service], k) = (self.light, self.servers);
         let [_, all] = self.all_servers();
         let one = 1.0 / (all - arrivals);
-        // From i light jobs to i − 1: mean, second moment, and the integral of their number.
+        // From i to i − 1 light jobs: first two moments of the time, and integral of the number.
         let mut down = vec![
             [
                 one,
@@ -201,7 +196,7 @@ impl Cycles {
                 (works, spread, served) =
                     (works + down[0], spread + variance(*down), served + down[2]);
             }
-            // Each job beyond the k-th adds a busy period, in which those before it wait.
+            // Each job beyond the k-th adds a busy period, during which the jobs before it wait.
             cycles.push(self.cycle(
                 ([works, one, 0.0], [spread, variance(*down), 0.0]),
                 (drains, drain_spread),
@@ -211,8 +206,8 @@ impl Cycles {
         cycles
     }
 
-    /// Returns the means of a cycle with phases 2 and 3 of this mean and variance, and phase 4 of these; `served` is the integral
-    /// of the light jobs that are served in them.
+    /// Returns the means of a cycle whose phases 2–3 and phase 4 have these means and variances;
+    /// `served` is the integral of the light jobs served in them.
     fn cycle(
         &self,
         (works, spread): (Square, Square),
@@ -235,7 +230,7 @@ impl Cycles {
             (heavy * 2.0 * service * one.powi(3), before),
             ((heavy * one).powi(2), square),
         ]);
-        // (D + H)² in the mean.
+        // E[(D + H)²].
         let waits = sum(&[
             (1.0, constant(drain_square)),
             (2.0 * heavy * one, crossed),
@@ -254,7 +249,7 @@ impl Cycles {
         }
     }
 
-    /// Returns the means of a cycle from the empty system on, whose first job is light or heavy.
+    /// Returns the means of a cycle that starts with the empty system and a light or heavy job.
     fn empty_first(&self, light_first: &Means) -> Means {
         let ([light, _], [heavy, service]) = (self.light, self.heavy);
         let one = 1.0 / (service - heavy);
@@ -276,13 +271,12 @@ impl Cycles {
         }
     }
 
-    /// Returns the mean numbers of light and of heavy jobs.
     fn mean_numbers(&self, points: usize) -> Option<[f64; 2]> {
         let (few, k) = (self.few(points)?, self.servers as f64);
         let mut cycles = self.cycles();
         cycles.insert(0, self.empty_first(&cycles[0]));
         let rest = 1.0 - few.sum();
-        // Of what is known below k, and of k itself.
+        // Mean of a quantity over the known part of the distribution.
         let below = |of: &dyn Fn(usize) -> f64| -> f64 {
             let cells = few.iter().enumerate();
             cells.map(|(j, p)| p * of(j)).sum::<f64>() + rest * of(self.servers)

@@ -1,17 +1,16 @@
-//! Slots of a fleet's partition: they fit, and how many there are of each type on average.
+//! The slots of a partition of a fleet: whether they fit, and their mean number per type.
 //!
-//! Where one assignment follows another, a leg lasts until all slots have ended that have to, in which time each of
-//! them serves for the mean of its type. The mean of their largest time is `∫ P(not all have ended) dt`, on a grid of
-//! the logarithm of t: the integrand is analytic there for `|Im ln t| < π/2`, so that the sum converges exponentially.
+//! Between two assignments, a leg lasts until all slots that must end have ended. Its mean length
+//! is `∫ P(not all have ended) dt`, evaluated on a grid in ln t: the integrand is analytic for
+//! `|Im ln t| < π/2`, so the sum converges exponentially.
 
 use crate::artifact::PartitionConfig;
 use crate::workload::{JobType, Workload};
 
-/// Steps of the grid, and the range of its logarithms.
 const STEPS: usize = 4_000;
 const RANGE: (f64, f64) = (-40.0, 8.0);
 
-/// Returns `ρ_i = b_i / E[slots of type i]` (K), of a partition in which nothing is wrong.
+/// Returns `ρ_i = b_i / E[slots of type i]` (K) of a valid partition.
 pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
     let types = workload.types();
     let rates: Vec<f64> = types.iter().map(|kind| 1.0 / kind.mean_size()).collect();
@@ -46,8 +45,8 @@ pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
     pairs.map(load).collect()
 }
 
-/// Returns the jobs of each type (K) that may run together in assignment m: of those that take several servers
-/// as many as all of them can be dealt slots, one server after the other.
+/// Returns how many jobs of each type (K) can run together in assignment m, if slots are dealt to
+/// jobs with several servers one server after the other.
 pub(super) fn jobs(policy: &PartitionConfig, m: usize, types: &[JobType]) -> Vec<u64> {
     let each = types.iter().enumerate().map(|(i, kind)| {
         let shapes = policy.schedules.iter().zip(&policy.assignments[m]);
@@ -65,7 +64,6 @@ pub(super) fn jobs(policy: &PartitionConfig, m: usize, types: &[JobType]) -> Vec
     each.collect()
 }
 
-/// Returns the slots of each type (K) on servers that have another schedule in the next assignment.
 fn ending(policy: &PartitionConfig, m: usize) -> Vec<u64> {
     let following = (m + 1) % policy.assignments.len();
     let (here, there) = (policy.places(m), policy.places(following));
@@ -79,8 +77,8 @@ fn ending(policy: &PartitionConfig, m: usize) -> Vec<u64> {
     ending
 }
 
-/// Returns the mean time until so many slots of each type have all ended: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, in units
-/// of the longest mean size.
+/// Returns the mean time until these counts of slots have all ended,
+/// `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`.
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     let pairs = counts.iter().zip(rates);
     let counts: Vec<(f64, f64)> = pairs.map(|(c, mu)| (*c as f64, *mu)).collect();
@@ -99,11 +97,10 @@ fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     step * (0..=STEPS).map(value).sum::<f64>()
 }
 
-/// Returns the mean number of jobs where so many slots serve Poisson arrivals with exponential sizes: from the law of the
-/// birth–death chain, term by term.
+/// Returns the mean number of jobs of an M/M/c queue with c = `slots`, term by term.
 pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     let tail = offered / slots as f64;
-    let mut weight = 0.0_f64; // the logarithm of offered^n / n!
+    let mut weight = 0.0_f64; // ln(offered^n / n!)
     let terms = (0..=slots).map(|n| {
         if n > 0 {
             weight += (offered / n as f64).ln();
@@ -119,7 +116,7 @@ pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
         sum += p;
         mean += n * p;
     }
-    // From the last term on each is `tail` times the one before it.
+    // The distribution is geometric beyond the last term.
     let last = terms.last().map_or(0.0, |(_, w)| (w - most).exp());
     let beyond = last * tail / (1.0 - tail);
     let number = slots as f64 + 1.0 / (1.0 - tail);
@@ -132,16 +129,14 @@ mod tests {
     use crate::policy::tests::pooled::{mean_slots, three_kinds, with_gangs};
     use crate::workload::Fleet;
 
-    /// One slot: M/M/1; two: `2ρ/(1 − ρ²)`.
     #[test]
-    fn mean_numbers_are_those_of_small_queues() {
+    fn mean_numbers_match_small_queues() {
         assert!((mean_number(1, 0.8) - 4.0).abs() < 1e-12);
         assert!((mean_number(2, 1.2) - 1.2 / (1.0 - 0.36)).abs() < 1e-12);
     }
 
-    /// Of n alike: the harmonic number; of two that are not: 1/a + 1/b − 1/(a + b).
     #[test]
-    fn the_largest_time_is_known() {
+    fn mean_maximum_in_closed_form() {
         let harmonic = 1.0 + 0.5 + 1.0 / 3.0;
         assert!((largest(&[3], &[2.0]) - harmonic / 2.0).abs() < 1e-12);
         let two = 1.0 + 10.0 - 1.0 / 1.1;
@@ -150,10 +145,8 @@ mod tests {
         assert!((largest(&[1000], &[1.0]) - many).abs() < 1e-11);
     }
 
-    /// The mean slots of a loop of assignments, by the rule itself where jobs of all types always wait, beside what
-    /// follows from one round.
     #[test]
-    fn a_partition_has_the_slots_that_it_is_said_to_have() {
+    fn mean_slots_agree_with_the_policy() {
         let policy = PartitionConfig {
             schedules: vec![
                 vec![vec![5, 1, 0], vec![1, 2, 0]],
@@ -168,7 +161,7 @@ mod tests {
             switching_rate: Some(0.4),
         };
         has_its_slots(&three_kinds(), &policy);
-        // All servers are emptied where some jobs take several.
+        // All servers are emptied if some jobs take several.
         let gangs = PartitionConfig {
             schedules: vec![
                 vec![vec![3, 2, 0], vec![9, 0, 0]],

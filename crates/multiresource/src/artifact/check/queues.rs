@@ -1,6 +1,5 @@
-//! The queues of the types, on the chain that [`super::round`] makes, solved by means over cycles
-//! ([`synth_queues::ctmc::cycle`]). The maker solves for laws, by matrices (`qbd`) or by rounds (`rounds`); what both share stands
-//! at the head of `cycle`.
+//! The queues of the types on the chain of [`super::round`], solved by means over cycles
+//! ([`synth_queues::ctmc::cycle`]), while the maker solves for distributions.
 
 use std::cell::{Cell, OnceCell};
 
@@ -13,7 +12,6 @@ use synth_core::artifact::Quantity as _;
 use synth_queues::ctmc::cycle::{Cycle, Levels, Reward};
 use synth_queues::ctmc::{Environment, ModulatedQueue, PhaseType, staged_phases};
 
-/// What is derived of all types, each when it is first needed.
 pub(super) struct Queues<'a> {
     document: &'a Document<'a>,
     round: &'a Round,
@@ -23,17 +21,15 @@ pub(super) struct Queues<'a> {
 
 #[derive(Default)]
 struct OfType {
-    /// Of these x `P(Q > x)` is claimed.
+    /// The x for which `P(Q > x)` is claimed.
     numbers: Vec<u64>,
-    /// Of these t `P(T ≤ t)` is claimed.
+    /// The t for which `P(T ≤ t)` is claimed.
     times: Vec<f64>,
     solved: OnceCell<Option<Solved>>,
     bounds: OnceCell<Bounds>,
 }
 
 impl<'a> Queues<'a> {
-    /// Prepares the queues of the types under the loop of this round, as far as the budget of the document goes; `None`
-    /// where the chain has no law.
     pub(super) fn new(document: &'a Document<'a>, round: &'a Round) -> Option<Self> {
         let mut queues = Queues {
             document,
@@ -56,8 +52,7 @@ impl<'a> Queues<'a> {
         Some(queues)
     }
 
-    /// Returns the stages of type i's sizes where they are followed: not on routes that follow completions,
-    /// nor where there are none.
+    /// Returns the stages of type i's sizes unless routes wait for completions.
     fn stages(&self, i: usize) -> Option<PhaseType> {
         let size = self.document.workload.types()[i].holding();
         let followed = self.document.rule.preempts() && !size.is_exponential();
@@ -69,7 +64,6 @@ impl<'a> Queues<'a> {
         self.round.queue(&self.environment, workload, i)
     }
 
-    /// Returns the solution of the queue of type i; `None` if it takes more than the budget.
     pub(super) fn solved(&self, i: usize) -> Option<&Solved> {
         let (own, budget) = (&self.types[i], self.document.budget);
         let solve = || match self.stages(i) {
@@ -79,8 +73,8 @@ impl<'a> Queues<'a> {
         own.solved.get_or_init(solve).as_ref()
     }
 
-    /// Returns by how much what is derived about type i, or about all types, may be wrong, relatively, since rounding
-    /// errors add up over the levels: at most 1e-6, beyond which nothing is claimed. The queues are solved, or bounded.
+    /// Returns the relative rounding error of the results for type i or all types, at most 1e-6,
+    /// since errors add up over the levels.
     pub(super) fn error(&self, subject: Option<usize>, solved: bool) -> f64 {
         let of_type = |i: usize| match solved {
             true => self.solved(i).map_or(0.0, |own| own.error),
@@ -91,17 +85,14 @@ impl<'a> Queues<'a> {
         errors.fold(0.0, f64::max)
     }
 
-    /// Returns `P(Q_i > x)`, where that is claimed.
     pub(super) fn above(&self, i: usize, x: u64) -> Option<f64> {
         at(&self.solved(i)?.above, x)
     }
 
-    /// Returns `P(T_i ≤ t)`, where that is claimed, as far as the budget goes.
     pub(super) fn within(&self, i: usize, time: f64) -> Option<f64> {
         at(self.solved(i)?.within.as_ref()?, time)
     }
 
-    /// Returns theorem 8's bounds and section 6.4's approximation of `E[Q_i]`.
     pub(super) fn bound(&self, i: usize, quantity: Quantity) -> f64 {
         let bounds = self.bounds(i);
         match quantity {
@@ -135,11 +126,8 @@ impl<'a> Queues<'a> {
     }
 }
 
-/// However large it may be, rounding excuses no more than this, relatively.
 const MOST_ROUNDING: f64 = 1e-6;
 
-/// Theorem 8's bounds and section 6.4's approximation of a mean number, and what rounding may have changed in them,
-/// relatively.
 struct Bounds {
     least: f64,
     most: f64,
@@ -147,20 +135,15 @@ struct Bounds {
     error: f64,
 }
 
-/// What is derived anew of one type's queue.
 pub(super) struct Solved {
-    /// `E[Q]`.
     pub(super) mean: f64,
-    /// What all may be wrong by, relatively, since rounding errors add up over the levels.
     error: f64,
-    /// `(x, P(Q > x))`.
     above: Vec<(u64, f64)>,
-    /// `(t, P(T ≤ t))`; `None` where that was too much work.
+    /// `(t, P(T ≤ t))`; `None` if it exceeds the budget.
     pub(super) within: Option<Vec<(f64, f64)>>,
 }
 
 impl Solved {
-    /// Solves a queue with exponential sizes; `None` where that takes more than the budget.
     fn new(queue: &ModulatedQueue<'_>, points: &OfType, budget: &Cell<f64>) -> Option<Self> {
         let cycle = Cycle::new(queue, budget.get())?;
         budget.set(budget.get() - cycle.work(queue));
@@ -177,7 +160,7 @@ impl Solved {
         })
     }
 
-    /// Solves a queue whose sizes have stages, of which only the mean is known.
+    /// Solves a queue whose sizes have stages, for its mean only.
     fn staged(queue: &ModulatedQueue<'_>, size: &PhaseType, budget: &Cell<f64>) -> Option<Self> {
         let levels = f64::from(queue.most_servers()) + 1.0;
         let work = Levels::work(staged_phases(queue, size), levels);
@@ -201,22 +184,20 @@ fn pairs<T: Copy>(points: &[T], values: impl Iterator<Item = f64>) -> Vec<(T, f6
     points.iter().copied().zip(values).collect()
 }
 
-/// Returns the value at a point, if it is known there.
 fn at<T: Copy + PartialEq>(known: &[(T, f64)], point: T) -> Option<f64> {
     let pair = known.iter().find(|(own, _)| *own == point);
     pair.map(|(_, value)| *value)
 }
 
-/// Returns `P(T ≤ t)` of these times t, with the mean of T; `None` where they take more than the budget. A
-/// time that is a thousand times the mean is not followed: by Markov's inequality next to no job
-/// stays so long, and what is then found is a lower bound.
+/// Returns `P(T ≤ t)` for these times; `None` if they exceed the budget. Beyond a thousand means,
+/// Markov's inequality replaces the solution by a lower bound.
 fn times(
     cycle: &Cycle<'_>,
     queue: &ModulatedQueue<'_>,
     (points, mean): (&[f64], f64),
     budget: &Cell<f64>,
 ) -> Option<Vec<(f64, f64)>> {
-    /// Means.
+    /// In units of the mean.
     const LONG: f64 = 1e3;
     let (near, far): (Vec<f64>, Vec<f64>) = points.iter().partition(|time| **time < LONG * mean);
     let mut within: Vec<(f64, f64)> = far.iter().map(|t| (*t, 1.0 - mean / t)).collect();
@@ -228,8 +209,8 @@ fn times(
     Some(within)
 }
 
-/// Erlang C for real numbers of servers: Jagerman's integral for their fraction, and the recursion
-/// `B(k + 1) = a B / (k + 1 + a B)` from there, which forgets where it came from as long as k < a.
+/// Erlang C for a real number of servers: Jagerman's integral for its fraction, then the recursion
+/// `B(k + 1) = a B / (k + 1 + a B)`, which is stable while k < a.
 fn waiting_probability(servers: f64, offered: f64) -> f64 {
     let mut k = servers.fract();
     let mut blocking = if offered < 100.0 {

@@ -1,22 +1,21 @@
-//! One round of the loop as a renewal cycle: the checker's chain. (The maker's is `modulation` in `synth-make`;
-//! `synth_queues::ctmc::rounds` is its solver for queues.)
+//! One round of the loop as a renewal cycle: the checker's chain. The maker's is `modulation` in
+//! `synth-make`.
 //!
 //! # Theory
-//! Between two starts of the loop's first schedule pass working times of mean `N π_s / α`, in
-//! all `N/α`, and routes, whose time `T` and service `C_i` (slots of type i times time) do not
-//! depend on α. Long-run fractions are ratios of means over one round (renewal–reward):
-//! working time `(N/α) / (N/α + T)`, mean schedule `((N/α)(πW)_i + C_i) / (N/α + T)`.
+//! Between two starts of the loop's first schedule there are working times of mean `N π_s / α`,
+//! `N/α` in total, and routes, whose time `T` and service `C_i` (slots of type i times time) do not
+//! depend on α. By renewal–reward, the working time is `(N/α) / (N/α + T)` and the mean schedule
+//! `((N/α)(πW)_i + C_i) / (N/α + T)`.
 //!
-//! A route is a race of clocks: a stage in which type i holds `h_i` slots lasts one over the
-//! sum of the rates of what moves, and each event takes one excess slot away. So the stages
-//! with the same excess to go form a layer, and the probabilities of passing through them
-//! follow layer by layer; `T` and `C` are sums over stages of probability times duration.
-//! Sequential routes have one stage a layer.
+//! A route is a race of clocks. A stage in which type i holds `h_i` slots lasts one over the total
+//! rate of its events, each of which removes one excess slot. So the stages with equal excess form
+//! a layer, visit probabilities follow layer by layer, and `T` and `C` are sums over stages of
+//! probability times duration. Sequential routes have one stage per layer.
 //!
-//! Where the schedules are the states of a chain, a *switch* takes the place of the round: from s to t it goes a fraction
-//! `weight_s R_st` of all times, and the mean over switches that of the sum over the loop.
+//! If the schedules are the states of a chain, a *switch* replaces the round: a fraction
+//! `weight_s R_st` of them goes from s to t, and means over switches replace sums over the loop.
 //!
-//! Source: the MSR paper, §5.1, §7, with the conventions stated at [`crate::artifact::Route`].
+//! Source: the MSR paper, §5.1, §7, with the conventions of [`crate::artifact::Route`].
 
 use std::collections::BTreeMap;
 
@@ -26,23 +25,21 @@ use crate::schedule::Packing;
 use crate::workload::Workload;
 use synth_queues::ctmc::{Edge, Environment, ModulatedQueue};
 
-/// Stages of concurrent routes up to which they are listed, over all legs of the loop.
+/// Limit on the stages of concurrent routes, over all legs of the loop.
 const CONCURRENT_STAGES: usize = 200_000;
 
-/// The same for sequential routes.
 const SEQUENTIAL_STAGES: usize = 1_000_000;
 
-/// Numbers in the stages of one walk, at most, however many types there are: 240 MB.
+/// Limit on the numbers in the stages of one walk, for many types: 240 MB.
 const NUMBERS: usize = 60_000_000;
 
-/// What one round of the loop brings.
+/// Time and service of one round of the loop.
 #[derive(Debug)]
 pub(super) struct Round {
     /// α \[1/time\].
     rate: f64,
-    /// Schedules in the loop: N; of a chain 1.
+    /// Number of schedules in the loop, N; 1 for a chain.
     pub(super) count: f64,
-    /// By working schedule.
     pub(super) working: Vec<Working>,
     /// `(πW)_i` (K).
     mix: Vec<f64>,
@@ -50,31 +47,27 @@ pub(super) struct Round {
     transit: f64,
     /// `C_i` \[slots · time\] (K): mean service on routes.
     served: Vec<f64>,
-    /// Stages of the routes.
     pub(super) stages: usize,
     /// By state of the chain, in the order of the round: slots of each type (K) that serve.
     pub(super) serving: Vec<Vec<u32>>,
-    /// The steps of the chain, and the type whose completion each is.
+    /// The steps of the chain, and the type whose completion causes each.
     pub(super) steps: Vec<(Edge, Option<usize>)>,
 }
 
-/// A working schedule.
 #[derive(Debug)]
 pub(super) struct Working {
-    /// Its place among the states.
+    /// Index among the states.
     pub(super) place: usize,
-    /// How often it is left in a round.
+    /// Mean number of times that it is left in a round.
     pub(super) often: f64,
-    /// To which working schedules it goes, with what probability.
+    /// The next working schedules with their probabilities.
     pub(super) onward: Vec<(usize, f64)>,
 }
 
-/// Where a step leads that ends a route, until it is known.
+/// Placeholder for the state after a route.
 const ARRIVAL: usize = usize::MAX;
 
 impl Round {
-    /// Returns the round of a policy whose shapes are right; `None` where its routes have too many
-    /// stages.
     pub(super) fn of(workload: &Workload, policy: &MsrConfig) -> Option<Round> {
         let packing = Packing::new(workload);
         let types = workload.types().iter();
@@ -95,7 +88,6 @@ impl Round {
             serving: Vec::new(),
             steps: Vec::new(),
         };
-        // In a loop a working state has its place behind the route that leads there.
         let first = if policy.rates.is_some() { count } else { 1 };
         (0..first).for_each(|n| round.work_on(n, policy));
         for n in 0..count {
@@ -123,7 +115,6 @@ impl Round {
         Some(round)
     }
 
-    /// Adds the working state of the n-th schedule.
     fn work_on(&mut self, n: usize, policy: &MsrConfig) {
         let leaving = policy.leaving(n);
         let total: f64 = leaving.iter().map(|(_, rate)| rate).sum();
@@ -140,13 +131,11 @@ impl Round {
         self.serving.push(policy.schedule(n).to_vec());
     }
 
-    /// Returns the chain with its law; `None` where it has none.
     pub(super) fn environment(&self) -> Option<Environment> {
         let edges = self.steps.iter().map(|(edge, _)| *edge).collect();
         Environment::new(self.serving.len(), edges).ok()
     }
 
-    /// Returns the jobs of type i in that environment.
     pub(super) fn queue<'e>(
         &self,
         environment: &'e Environment,
@@ -160,17 +149,15 @@ impl Round {
         ModulatedQueue::new(environment, lambda, mu, servers, serves)
     }
 
-    /// α times the mean length of the round: `N + αT`.
+    /// α times the mean length of the round, `N + αT`.
     fn length(&self) -> f64 {
         self.count + self.rate * self.transit
     }
 
-    /// Fraction of time in working schedules.
     pub(super) fn working_time(&self) -> f64 {
         self.count / self.length()
     }
 
-    /// Switches per time: N a round, and none where there is nowhere to go.
     pub(super) fn switching_frequency(&self) -> f64 {
         if self.working.len() > 1 {
             self.rate * self.working_time()
@@ -179,23 +166,21 @@ impl Round {
         }
     }
 
-    /// Returns `E[u_i]` (K): mean slots that serve, routes included.
     pub(super) fn mean_schedule(&self) -> Vec<f64> {
         let mean = |(u, c): (&f64, &f64)| (self.count * u + self.rate * c) / self.length();
         self.mix.iter().zip(&self.served).map(mean).collect()
     }
 
-    /// Returns `ρ_i = b_i / E[u_i]` (K).
     pub(super) fn loads(&self, workload: &Workload) -> Vec<f64> {
         let pairs = workload.types().iter().zip(self.mean_schedule());
         pairs.map(|(kind, u)| kind.offered_load() / u).collect()
     }
 
-    /// Returns the largest stable switching rate as its inverse \[time\] (0 where every rate is
-    /// stable), with the rounding error that is inherent in it.
+    /// Returns the inverse of the largest stable switching rate \[time\], 0 if every rate is
+    /// stable, and its rounding error.
     ///
-    /// Type i is stable iff `b_i T − C_i < (N/α) ((πW)_i − b_i)`. Both sides are differences,
-    /// of numbers that may be nearly equal.
+    /// Type i is stable iff `b_i T − C_i < (N/α) ((πW)_i − b_i)`. Both sides are differences of
+    /// numbers that may be almost equal.
     pub(super) fn least_stable_period(&self, workload: &Workload) -> (f64, f64) {
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();
@@ -213,8 +198,8 @@ impl Round {
     }
 }
 
-/// The route to the schedule `target`. A stage is the vector of slots (K) that each type
-/// *holds*: they serve, but for those beyond the target in setup.
+/// The route to the schedule `target`. A stage is the vector of slots (K) that the types *hold*;
+/// they all serve, except those beyond the target in setup.
 struct Leg<'a> {
     packing: &'a Packing,
     policy: &'a MsrConfig,
@@ -223,8 +208,6 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
-    /// Adds the route from a schedule, whose working state stands at a place and is left at a rate, and that is taken so
-    /// often in a round; `None` where the stages become too many.
     fn walk(
         &self,
         source: &[u32],
@@ -254,7 +237,6 @@ impl Leg<'_> {
         Some(())
     }
 
-    /// Adds a stage to the route, and returns its place.
     fn enter(&self, held: &[u32], round: &mut Round) -> usize {
         let moving = self.moving(held);
         let serving = (0..held.len()).map(|i| self.serving(held, &moving, i));
@@ -263,7 +245,6 @@ impl Leg<'_> {
         round.serving.len() - 1
     }
 
-    /// Passes one stage with some probability: what it brings, and where it leads.
     fn pass(
         &self,
         held: &[u32],
@@ -306,7 +287,6 @@ impl Leg<'_> {
         most.min(NUMBERS / self.target.len().max(1))
     }
 
-    /// Returns the types of which slots are leaving: all with an excess, or the first of them.
     fn moving(&self, held: &[u32]) -> Vec<usize> {
         let excess = (0..held.len()).filter(|&i| held[i] > self.target[i]);
         match self.policy.route.drain {
@@ -315,8 +295,8 @@ impl Leg<'_> {
         }
     }
 
-    /// Returns the rate \[1/time\] at which a moving type loses a slot: any of its jobs may complete,
-    /// where it drains; a setup may end, where its excess is in setup.
+    /// Returns the rate \[1/time\] at which a moving type loses a slot: any of its jobs completes,
+    /// or a setup of its excess ends.
     fn event_rate(&self, held: &[u32], i: usize) -> f64 {
         match self.policy.setup_rate {
             Some(setup_rate) => f64::from(held[i] - self.target[i]) * setup_rate,
@@ -324,13 +304,12 @@ impl Leg<'_> {
         }
     }
 
-    /// Slots of type i that serve: a moving type's excess does not, where it is in setup.
     fn serving(&self, held: &[u32], moving: &[usize], i: usize) -> u32 {
         let in_setup = self.policy.setup_rate.is_some() && moving.contains(&i);
         if in_setup { self.target[i] } else { held[i] }
     }
 
-    /// Returns the stage after admission at once: in type order, each as many as fit up to its target.
+    /// Returns the stage after admission: in type order, as many as fit up to the target.
     fn admitted(&self, mut held: Vec<u32>) -> Vec<u32> {
         if self.policy.route.admission == Admission::Late {
             return held;
@@ -355,7 +334,6 @@ mod tests {
     use super::*;
     use crate::artifact::{Route, section_seven};
 
-    /// Section 7 of the MSR paper: schedules (0, 0, 2) and (1, 4, 0), all sizes of mean 1.
     fn round(preemption: Preemption, setup_rate: Option<f64>, route: Route) -> Round {
         let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
         let workload = Workload::read(path.as_ref()).unwrap().workload;
@@ -384,8 +362,8 @@ mod tests {
         admission: Admission::Late,
     };
 
-    /// By hand: two type-3 slots drain in 1/2 + 1. Then the type-1 slot drains in 1, beside
-    /// four type-2 slots; then these in 1/4 + 1/3 + 1/2 + 1. Each slot that drains serves 1.
+    /// By hand: two type-3 slots drain in 1/2 + 1; the type-1 slot in 1, beside four type-2 slots;
+    /// then these in 1/4 + 1/3 + 1/2 + 1. Each draining slot serves for a mean of 1.
     #[test]
     fn a_sequential_route_is_a_sum_of_stages() {
         let round = round(Preemption::None, None, SEQUENTIAL_LATE);
@@ -395,19 +373,18 @@ mod tests {
         assert_close(&[round.working_time()], &[2.0 / (2.0 + 55.0 / 12.0)]);
     }
 
-    /// By hand: the last of n exponential slots of mean 1 ends after the n-th harmonic number.
     #[test]
-    fn a_concurrent_route_lasts_as_long_as_its_last_slot() {
+    fn a_concurrent_route_ends_with_its_last_slot() {
         let round = round(Preemption::None, None, CONCURRENT_LATE);
         assert_close(&[round.transit], &[1.5 + 137.0 / 60.0]);
         assert_close(&round.served, &[1.0, 4.0, 2.0]);
         assert_eq!(round.stages, 2 + (2 * 5 - 1));
     }
 
-    /// By hand: with setups at rate 10 nothing is served beyond the target, here 0; sequentially
-    /// type 2 serves with four slots while type 1 is in setup.
+    /// By hand: with setups at rate 10, no slot beyond the target 0 serves, but in a sequential
+    /// route type 2 serves with four slots while type 1 is in setup.
     #[test]
-    fn slots_in_setup_serve_nobody() {
+    fn slots_in_setup_do_not_serve() {
         let concurrent = round(Preemption::Setup, Some(10.0), CONCURRENT_LATE);
         assert_close(&[concurrent.transit], &[(1.5 + 137.0 / 60.0) / 10.0]);
         assert_close(&concurrent.served, &[0.0; 3]);
@@ -417,10 +394,10 @@ mod tests {
     }
 
     /// By hand. To (1, 4, 0): beside the last type-3 slot (for time 1) 10 cpu are free, for one
-    /// type-1 and one type-2 slot. To (0, 0, 2): type 3 gets a first slot of 10 cpu beside two
-    /// type-2 slots (for 1/2) and the last one (for 1), and the second at the end.
+    /// type-1 and one type-2 slot. To (0, 0, 2): type 3 gets 10 cpu beside two type-2 slots (for
+    /// 1/2) and the last one (for 1).
     #[test]
-    fn eager_admission_fills_the_room_on_the_way() {
+    fn eager_admission_uses_capacity_freed_on_the_route() {
         let eager = Route {
             admission: Admission::Eager,
             ..SEQUENTIAL_LATE

@@ -1,5 +1,3 @@
-//! The rule: its parts fit the workload, and what takes over from it is stable.
-
 use super::round::Round;
 use super::{Document, partition, shape};
 use crate::artifact::{Backfill, Family, Guard, GuardedConfig, MsrConfig, Preemption};
@@ -10,7 +8,6 @@ use synth_core::artifact::{Findings, Grounds, is_close, written};
 
 const GUARD: Grounds = Grounds::Derived("its loads, from a round of its loop or from its slots");
 
-/// Checks the rule. Returns the loads of the types (K) while its guard is in charge, if it has one and all is right.
 pub(super) fn check(document: &Document<'_>, findings: &mut Findings) -> Option<Vec<f64>> {
     let mut loads = None;
     if let Family::Guarded(policy) = document.rule {
@@ -24,8 +21,6 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) -> Option<
     loads
 }
 
-/// Checks that the numbers leave each other room, and that what takes over goes with the rule and is stable. Returns
-/// its loads (K), where they could be derived.
 fn guard(
     document: &Document<'_>,
     policy: &GuardedConfig,
@@ -41,7 +36,7 @@ fn guard(
         rule,
         Family::Guarded(_) | Family::Msr(_) | Family::Partition(_) | Family::RandomizedTimers(_)
     ) {
-        let expected = "a rule without clocks of its own";
+        let expected = "a rule without its own clocks";
         findings.differs("rule", format!("`{}`", rule.name()), expected);
     }
     match (&policy.guard, document.fleet.is_one_server()) {
@@ -57,7 +52,7 @@ fn guard(
             Some(loads)
         }),
         (Guard::Msr(_), false) => {
-            findings.differs("guard", "a policy of one server", "a partition");
+            findings.differs("guard", "a policy for one server", "a partition");
             None
         }
         (Guard::Partition(_), true) => {
@@ -80,12 +75,13 @@ fn loop_that_takes_over(
         (false, _) => Preemption::None,
     };
     if guard.setup_rate != rule.setup_rate() {
-        let message = "expected the setups of the rule: what is in setup is taken over";
+        let message =
+            "expected the setup rate of the rule, since the guard takes over slots in setup";
         findings.add("setup_rate", message);
     }
     if guard.preemption != preemption || guard.backfill != Backfill::None {
         let message = format!(
-            "expected preemption {}, as the rule, and no backfilling, with which nothing is proved",
+            "expected preemption {}, as for the rule, and no backfilling, for which there is no proof",
             written(&preemption)
         );
         findings.add("", message);
@@ -94,7 +90,7 @@ fn loop_that_takes_over(
         return None;
     }
     let Some(round) = Round::of(document.workload, guard) else {
-        findings.add("", "too large to be derived again");
+        findings.add("", "too large to derive again");
         return None;
     };
     let loads = round.loads(document.workload);
@@ -103,12 +99,11 @@ fn loop_that_takes_over(
     Some(loads)
 }
 
-/// Checks the rule that is followed while nothing is amiss.
 fn followed(document: &Document<'_>, findings: &mut Findings) {
     let (workload, fleet) = (document.workload, document.fleet);
     let rule = document.rule.followed();
     if rule.needs_limits() && !workload.has_limits() {
-        let message = "asks for the limits of jobs, and of this workload none are known";
+        let message = "needs the time limits of jobs, but this workload has none";
         findings.add("", format!("{} {message}", rule.name()));
     }
     rule.check(fleet, findings);
@@ -120,8 +115,8 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that a rule with prices can carry what the evidence says: it has all schedules of the mix that does. And its
-/// prices are those that prove it, so that the dearest of its schedules is worth 1.
+/// Checks that a rule with prices can carry the load of the evidence: it needs all schedules of
+/// that mix, and the prices of the certificate, scaled so that its best schedule is worth 1.
 pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     let (schedules, own_prices) = match document.rule.followed() {
         Family::AdaptiveMsr(policy) => (&policy.schedules, &policy.prices),
@@ -136,7 +131,7 @@ pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     let pairs = mix.flat_map(|mix| mix.schedules.iter().zip(&mix.weights));
     for (schedule, weight) in pairs.filter(|(u, _)| !schedules.contains(u)) {
         let message = format!(
-            "{schedule:?} is not among them, and the mix that has the load is on it for {weight} of the time"
+            "{schedule:?} is missing: the mix that carries the load uses it for a fraction {weight} of the time"
         );
         findings.add(format!("{path}.schedules"), message);
     }
@@ -147,7 +142,7 @@ pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     for (i, (found, price)) in own_prices.iter().zip(&prices).enumerate() {
         let expected = price / dearest;
         if !is_close(*found, expected, ROUNDING) {
-            let expected = format!("{expected}, as the certificate prices it");
+            let expected = format!("{expected}, the price of the certificate");
             findings.differs(format!("{path}.prices[{i}]"), found, expected);
         }
     }

@@ -1,5 +1,3 @@
-//! Shapes, indices and signs: what must hold before anything can be derived.
-
 use super::branching;
 use crate::artifact::SearchRecord;
 use crate::workload::Workload;
@@ -7,7 +5,7 @@ use synth_core::artifact::Findings;
 
 pub(super) use crate::policy::check::{all_served, schedules};
 
-/// Checks that every type gets more service than it brings work; `what` is what gives it, standing at this path.
+/// Checks that each type has load below 1 under `what`, which is at this path.
 pub(super) fn stable(
     (path, what): (&str, &str),
     loads: &[f64],
@@ -15,7 +13,6 @@ pub(super) fn stable(
     findings: &mut Findings,
 ) {
     for (kind, load) in workload.types().iter().zip(loads) {
-        // A load that is not a number is not stable either.
         let stable = *load < 1.0;
         if !stable {
             let name = kind.name();
@@ -26,8 +23,6 @@ pub(super) fn stable(
     }
 }
 
-/// Checks that a search is of these types and resources, each type once at most, and no resource at a negative price,
-/// which would prove nothing; and not too large.
 pub(super) fn search(
     found: &SearchRecord,
     (types, resources): (usize, usize),
@@ -41,7 +36,7 @@ pub(super) fn search(
     let mut known = vec![false; types];
     for (place, &i) in found.types.iter().enumerate() {
         if i >= types || std::mem::replace(&mut known[i], true) {
-            let expected = format!("each job type (below {types}) once at most");
+            let expected = format!("each job type (below {types}) at most once");
             findings.differs(format!("types[{place}]"), i, expected);
         }
     }

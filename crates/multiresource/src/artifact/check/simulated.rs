@@ -1,7 +1,6 @@
-//! Claims of rules that look at queues: the program's load, and what was simulated. The second
-//! derivation of the latter is another simulation, which is not this checker's work; here they
-//! have to make sense: to agree with each other, to be no less than any rule can have, and to be known
-//! no better than so many jobs can tell.
+//! Claims of rules that depend on queue lengths: the load of the program, and simulated values. The
+//! checker does not simulate; it checks that values are consistent with each other and with lower
+//! bounds for every policy, and that intervals are not too narrow for the number of jobs.
 
 use super::least::Least;
 use super::{Document, claims};
@@ -10,37 +9,32 @@ use crate::workload::JobType;
 use synth_core::artifact::{Findings, Grounds, Quantity as _, Side, SizeLaw, written};
 
 const SENSE: Grounds = Grounds::Judged(
-    "Little's law, the sums over types, what no rule can have less of, and what so many jobs can tell",
+    "Little's law, the sums over types, lower bounds for every policy, and the precision possible with this many jobs",
 );
 const TAIL: Grounds = Grounds::Judged("Markov's inequality with the mean response time");
 const GUARDED: Grounds = Grounds::Derived("one round of the guard's loop, as a renewal cycle");
 
-/// How many half-widths a simulated mean may be off, since what was synthesized must not be refused by chance.
+/// Tolerance in half-widths, large enough that a new artifact is not rejected by chance.
 const SPREAD: f64 = 3.0;
 
-/// Relative rounding allowed in what no rule can have less of.
 const ROUNDING: f64 = 1e-9;
 
-/// A half-width is not below this part of the standard error that sizes alone give a mean over all
-/// jobs that were simulated: from eight replications one so small comes by chance once in 10^10 times.
+/// Lower limit of a half-width, relative to the standard error that sizes alone cause. With eight
+/// replications the probability of a smaller one is 10^-10.
 const NARROW: f64 = 0.02;
 
-/// How far means of the same run may differ, relatively: jobs at its ends count in one and not in
-/// the other.
+/// Relative tolerance between means of one run, which count the jobs at its ends differently.
 const SLACK: f64 = 1e-3;
 
-const NO_RUN: &str = "simulated, expected the run of it in `evidence.simulation`";
+const NO_RUN: &str = "simulated, expected its run in `evidence.simulation`";
 
-/// Simulated claims, and what they are about.
 struct Simulated<'a> {
     document: &'a Document<'a>,
-    /// The loads while a guard is in charge, if there is one and they could be derived.
+    /// The loads under the guard, if they could be derived.
     under_guard: Option<Vec<f64>>,
-    /// What no rule can have less of.
     least: Least,
 }
 
-/// Checks the claims about the rule, whose guard has these loads, by the prices of the evidence where that is right.
 pub(super) fn check(
     document: &Document<'_>,
     under_guard: Option<Vec<f64>>,
@@ -67,7 +61,6 @@ fn half_width(claim: &Claim) -> f64 {
     claim.half_width.unwrap_or(0.0)
 }
 
-/// Returns what a claimed mean is at most.
 fn upper(claim: &Claim) -> f64 {
     claim.value + SPREAD * half_width(claim)
 }
@@ -97,13 +90,12 @@ impl Simulated<'_> {
         }
     }
 
-    /// Checks a load while the guard is in charge; that it is below 1 is said of the policy.
     fn under_guard(&self, claim: &Claim, subject: Option<usize>, findings: &mut Findings) {
         let (Quantity::LoadUnderGuard, Some(i)) = (claim.quantity, subject) else {
             return findings.add("", "expected the load of a type under guard");
         };
         let Some(loads) = &self.under_guard else {
-            let message = "expected no such claim: no guard whose chain could be derived";
+            let message = "expected no such claim: there is no guard whose chain could be derived";
             return findings.add("method", message);
         };
         let holds_for = claims::of_laws(SizeLaw::Exponential, Conditions::default());
@@ -111,7 +103,6 @@ impl Simulated<'_> {
         claims::value(claim, loads[i], GUARDED, findings);
     }
 
-    /// Checks a mean with its interval.
     fn mean(&self, claim: &Claim, subject: Option<usize>, findings: &mut Findings) {
         let factors = match claim.quantity.row().measure {
             Measure::Number(Side::AtLeast | Side::AtMost) => None,
@@ -128,14 +119,13 @@ impl Simulated<'_> {
         let narrowest = self.narrowest(&factors, run.events);
         let least = self.least.of(&factors);
         if !claim.value.is_finite() || !(0.0..=claim.value).contains(&half_width) {
-            let message =
-                "expected a finite value with the half-width of its interval, and not more than it";
+            let message = "expected a finite value and the half-width of its interval, which is at most the value";
             findings.add("", message);
         } else if upper(claim) < least * (1.0 - ROUNDING) {
             findings.differs("value", claim.value, format!("at least {least}"));
         } else if half_width < narrowest {
             let expected = format!(
-                "at least {narrowest}: the sizes of all jobs of {} events vary by more",
+                "at least {narrowest}: job sizes alone cause a larger spread over {} events",
                 run.events
             );
             findings.differs("half_width", half_width, expected);
@@ -144,16 +134,14 @@ impl Simulated<'_> {
         }
     }
 
-    /// Checks a fraction of jobs that take longer than a time, or a time that a fraction of the jobs exceed: how it was
-    /// simulated is on record, and the mean allows for it.
     fn tail(&self, claim: &Claim, subject: Option<usize>, findings: &mut Findings) {
         let (value, half_width) = (claim.value, claim.half_width.unwrap_or(f64::NAN));
-        // That none of the jobs seen took longer is a fraction of 0, known within some interval.
+        // If no simulated job took longer, the fraction is 0 with a positive half-width.
         let measure = claim.quantity.row().measure;
         let is_possible = if measure.is_of_a_time() {
             [value, half_width].iter().all(|x| (0.0..=1.0).contains(x))
         } else {
-            // No job need wait, and each runs.
+            // The wait may be zero, the response time may not.
             let is_of_waits = matches!(measure, Measure::WaitingPercentile(_));
             let has_sign = value > 0.0 || is_of_waits && value == 0.0;
             has_sign && value.is_finite() && (0.0..=value).contains(&half_width)
@@ -165,22 +153,23 @@ impl Simulated<'_> {
         if self.document.evidence.simulation.is_none() {
             findings.add("method", NO_RUN);
         } else if !is_possible {
-            let message = "expected a positive value with the half-width of its interval, and not more than it; of a fraction at most 1 both, and it may be 0";
+            let message = "expected a positive value and the half-width of its interval, which is at most the value; for a fraction, both from 0 to 1";
             findings.add("", message);
         } else if !claim.longer_than.is_none_or(is_a_time) {
             findings.add("longer_than", "expected a positive time");
         } else if let Some(least) = narrowest.filter(|least| half_width < *least) {
-            let expected = format!("at least {least}: so many jobs cannot tell it any closer");
+            let expected = format!("at least {least}, the precision possible with this many jobs");
             findings.differs("half_width", half_width, expected);
         } else if let Some(most) = most.filter(|most| value > *most) {
-            let expected = format!("at most {most} by the mean response time");
+            let expected =
+                format!("at most {most}, by Markov's inequality with the mean response time");
             findings.differs("value", value, expected);
         } else {
             findings.stands("", TAIL);
         }
     }
 
-    /// Returns what a tail is at most by Markov's inequality, `t P(T > t) ≤ E[T]`, within the intervals.
+    /// Returns the upper limit of a tail by Markov's inequality, `t P(T > t) ≤ E[T]`.
     fn markov(&self, claim: &Claim) -> Option<f64> {
         let mean = upper(
             self.document
@@ -193,13 +182,12 @@ impl Simulated<'_> {
         Some(most + SPREAD * half_width(claim))
     }
 
-    /// Returns how many of so many events are arrivals of a type, or as many.
     fn jobs(&self, kind: &JobType, events: u64) -> f64 {
         events as f64 * (kind.arrival_rate() / self.document.workload.total_arrival_rate())
     }
 
-    /// Returns the least half-width of `Σ a_i E[N_i]`, which is `Σ a_i λ_i E[T_i]`: a job's response time is
-    /// as uncertain as its size at least.
+    /// Returns the least plausible half-width of `Σ a_i E[N_i] = Σ a_i λ_i E[T_i]`: a response time
+    /// varies at least as much as the size.
     fn narrowest(&self, factors: &[f64], events: u64) -> f64 {
         let types = self.document.workload.types().iter().zip(factors);
         let variance = |(kind, a): (&JobType, &f64)| {
@@ -208,8 +196,8 @@ impl Simulated<'_> {
         NARROW * types.map(variance).sum::<f64>().sqrt()
     }
 
-    /// Returns the least half-width of a fraction of type i's jobs: as if each of them counted by itself; and where so
-    /// many are all alike, three more may not be.
+    /// Returns the least plausible half-width of a fraction of type i's jobs, as if they were
+    /// independent; if all are alike, by the rule of three.
     fn narrowest_of_a_fraction(&self, claim: &Claim, i: usize) -> Option<f64> {
         let events = self.document.evidence.simulation?.events;
         let jobs = self.jobs(&self.document.workload.types()[i], events);
@@ -217,7 +205,6 @@ impl Simulated<'_> {
         Some(NARROW * spread.max(3.0 / jobs))
     }
 
-    /// Returns the claims of a quantity of all types, if there are as many.
     fn of_types(&self, quantity: Quantity) -> Option<Vec<&Claim>> {
         let types = self.document.workload.types().iter();
         types
@@ -225,21 +212,19 @@ impl Simulated<'_> {
             .collect()
     }
 
-    /// Checks that the mean numbers of all types are together no less than any rule can have.
     fn together(&self, findings: &mut Findings) {
         let numbers = self.of_types(Quantity::MeanNumber);
         let numbers = numbers.map(|claims| claims.into_iter().map(upper).collect::<Vec<f64>>());
         if let Some(missing) = numbers.and_then(|numbers| self.least.missing(&numbers)) {
             let message = format!(
-                "the mean numbers of the types are together {:.1} % below what every rule has",
+                "the mean numbers of the types are together {:.1} % below the lower bound for every policy",
                 100.0 * missing
             );
             findings.add("", message);
         }
     }
 
-    /// Checks that what is claimed of all types is the sum over them: `E[N] = Σ E[N_i]`, `Σ w_i E[T_i]`, within the
-    /// intervals.
+    /// Checks that `E[N] = Σ E[N_i]` and `Σ w_i E[T_i]` hold within the intervals.
     fn sums(&self, findings: &mut Findings) {
         let shares = self.document.workload.load_shares();
         let ones = vec![1.0; shares.len()];
@@ -267,7 +252,6 @@ impl Simulated<'_> {
         }
     }
 
-    /// Checks that percentiles of a type ascend, and that jobs wait no longer than they stay, within both intervals.
     fn in_order(&self, findings: &mut Findings) {
         use Quantity::{ResponseP50, ResponseP95, ResponseP99, WaitingP50, WaitingP95, WaitingP99};
         let pairs = [
@@ -295,7 +279,6 @@ impl Simulated<'_> {
         }
     }
 
-    /// Checks that `E[N_i] = λ_i E[T_i]`, within both intervals.
     fn littles_law(&self, findings: &mut Findings) {
         let workload = self.document.workload;
         let all = (None, workload.total_arrival_rate());

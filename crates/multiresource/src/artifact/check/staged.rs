@@ -1,22 +1,20 @@
-//! The queue of a type whose sizes have stages, built from what may happen in it: each event is followed, from an empty
-//! queue on. The maker lists states by position instead (`synth_queues::ctmc::staged_qbd`); both have the types of
-//! levels and of laws, and the count of phases by which work is known beforehand.
+//! The queue of a type whose sizes have stages, built by following events from the empty queue. The
+//! maker (`synth_queues::ctmc::staged_qbd`) lists states by position instead.
 //!
-//! The oldest jobs are served, as many as there are slots; one that loses its slot keeps its stage. A stage is drawn when
-//! a job is among the first β, β being the most slots. Of the first `min c > 0` jobs, which are always served
-//! together, only the number in each stage matters.
+//! The oldest jobs are served, as many as there are slots; a job that loses its slot keeps its
+//! stage. A stage is drawn when a job is among the first β, the largest number of slots. Of the
+//! first `min c > 0` jobs, which are always served together, only the number in each stage matters.
 
 use std::collections::HashMap;
 
 use synth_queues::ctmc::{Level, ModulatedQueue, PhaseType, Qbd};
 
-/// A state of the loop's chain, with the jobs among the first β.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Phase {
     state: usize,
-    /// Of the jobs that are served together: how many are in each stage.
+    /// The number in each stage, of the jobs that are served together.
     together: Vec<u32>,
-    /// The stage of each job behind these, the oldest first.
+    /// The stage of each further job, the oldest first.
     behind: Vec<usize>,
 }
 
@@ -29,7 +27,7 @@ struct Jobs<'a> {
     most: usize,
 }
 
-/// Returns the chain on (jobs, phase), of the phases that an empty queue leads to.
+/// Returns the chain on (jobs, phase), with the phases reachable from the empty queue.
 pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let (fewest, most) = (
         queue.servers().iter().filter(|c| **c > 0).min(),
@@ -41,7 +39,6 @@ pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
         fewest: fewest.copied().unwrap_or(0),
         most,
     };
-    // By number of jobs, those above β as β: the phases found, with their places.
     let mut places: Vec<HashMap<Phase, usize>> = vec![HashMap::new(); most + 1];
     let mut levels = vec![Level::default(); most + 2];
     let empty = Phase {
@@ -81,7 +78,6 @@ pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
 }
 
 impl Jobs<'_> {
-    /// Returns what may happen to so many jobs in a phase: how many there are then, the phase, and the rate.
     fn events(&self, count: usize, phase: &Phase) -> Vec<(usize, Phase, f64)> {
         let mut events = Vec::new();
         for (edge, _) in self.queue.edges() {
@@ -127,7 +123,6 @@ impl Jobs<'_> {
         events
     }
 
-    /// Adds the end of a stage in which so many jobs are: one goes on, or leaves the `rest`, behind which another begins.
     fn end_stage(
         &self,
         (count, stage): (usize, usize),
@@ -147,7 +142,6 @@ impl Jobs<'_> {
         }
     }
 
-    /// Adds one more job among the first β, in each stage in which a size may begin.
     fn begin(&self, count: usize, phase: &Phase, rate: f64, events: &mut Vec<(usize, Phase, f64)>) {
         let is_together = phase.together.iter().sum::<u32>() < self.fewest;
         let stages = self.size.initial.iter().enumerate();
@@ -169,9 +163,8 @@ mod tests {
     use super::*;
     use synth_queues::ctmc::{Edge, Environment, staged_qbd};
 
-    /// The chain that the maker builds by position has the same mean, whatever the laws and the slots.
     #[test]
-    fn agrees_with_the_chain_by_position() {
+    fn agrees_with_the_chain_of_the_maker() {
         let sizes = [
             PhaseType::sequence(vec![2.0, 2.0], vec![1.0]),
             PhaseType::sequence(vec![3.0, 1.0, 4.0], vec![0.6, 0.5]),

@@ -1,5 +1,3 @@
-//! Policies that can be simulated: rules by their names, and policies from artifacts.
-
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -13,41 +11,38 @@ use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::document::nearest;
 use synth_simulation::{Progress, Settings};
 
-/// A policy that can be simulated. What each does stands with the rule in [`crate::policy`].
+/// A policy that can be simulated. The rules are documented in [`crate::policy`].
 #[derive(Clone, Debug)]
 pub enum Contender {
-    /// A rule by its name, with its parameter where it has one.
+    /// A named rule, with its parameter if it has one.
     Rule(&'static NamedRule, Option<f64>),
-    /// Backfilling in an order of each job's own, by its words.
+    /// Backfilling with its options, from their names.
     Backfilling(Backfilling),
     /// A policy from an artifact.
     Policy(Box<Family>),
-    /// A rule that is none of these.
+    /// A rule defined outside of the library.
     Other(Arc<dyn OtherRule>),
 }
 
-/// A rule that is defined elsewhere, and can be simulated by its name. It serves one server and fleets alike.
+/// A named rule defined outside of the library, for one server and for fleets.
 pub trait OtherRule: Debug + Send + Sync {
-    /// Returns its name.
+    /// Returns the name.
     fn name(&self) -> &'static str;
 
-    /// Returns whether it may stop running jobs.
+    /// Returns whether it may preempt jobs.
     fn preempts(&self) -> bool {
         false
     }
 
-    /// Returns whether one thread at a time can run it.
+    /// Returns whether it must run on one thread at a time.
     fn runs_in_turn(&self) -> bool {
         false
     }
 
-    /// Returns what it looks at of the jobs of this fleet.
+    /// Returns the information that it uses about the jobs of this fleet.
     fn knows(&self, fleet: &Fleet) -> Knows;
 
-    /// Makes the rule for a fleet.
-    ///
-    /// # Errors
-    /// Where it cannot serve it: why not.
+    /// Builds the rule for a fleet, or returns the reason why it cannot serve it.
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable>;
 }
 
@@ -55,7 +50,7 @@ thread_local! {
     static ADDED: RefCell<Vec<Arc<dyn OtherRule>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs this with rules that have names besides those of the program, in this thread.
+/// Calls `run` with additional named rules, in this thread only.
 pub fn with_rules<T>(rules: Vec<Arc<dyn OtherRule>>, run: impl FnOnce() -> T) -> T {
     struct Before(Vec<Arc<dyn OtherRule>>);
     impl Drop for Before {
@@ -67,7 +62,6 @@ pub fn with_rules<T>(rules: Vec<Arc<dyn OtherRule>>, run: impl FnOnce() -> T) ->
     run()
 }
 
-/// Returns the rule of this name among those.
 fn added(name: &str) -> Option<Arc<dyn OtherRule>> {
     ADDED.with_borrow(|rules| rules.iter().find(|rule| rule.name() == name).cloned())
 }
@@ -78,44 +72,40 @@ impl From<Family> for Contender {
     }
 }
 
-/// The rule with its parameter's default.
 impl From<&'static NamedRule> for Contender {
     fn from(rule: &'static NamedRule) -> Self {
         Contender::Rule(rule, rule.parameter.and_then(|own| own.default))
     }
 }
 
-/// Why there is no run.
+/// The reason why there is no run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Failure {
     /// The rule cannot serve this workload.
-    #[error("{rule} cannot serve this workload: {why}; rules that can are {others}")]
+    #[error("{rule} cannot serve this workload: {why}; the rules that can are {others}")]
     Unsuitable {
-        /// The rule.
+        /// The name of the rule.
         rule: &'static str,
-        /// Why not.
+        /// The reason.
         why: Unsuitable,
-        /// The rules that can.
+        /// The names of the rules that can.
         others: String,
     },
-    /// The rule is for other servers.
+    /// The policy does not match the servers.
     #[error("{0}")]
     Servers(&'static str),
-    /// The rule made a decision that no server could carry out.
+    /// The rule made an infeasible decision.
     #[error(transparent)]
     Violation(#[from] Violation),
 }
 
 impl Contender {
-    /// Returns all rules that need no artifact.
+    /// Returns all named rules.
     pub fn rules() -> &'static [NamedRule] {
         NAMED_RULES
     }
 
-    /// Returns the rule for one server that a text names: `name`, or `name:parameter`.
-    ///
-    /// # Errors
-    /// Where there is no such rule, or its parameter is not what it can be.
+    /// Parses a rule for one server, `name` or `name:parameter`.
     pub fn parse(text: &str) -> Result<Contender, String> {
         if let Some(rule) = added(text) {
             return Ok(Contender::Other(rule));
@@ -131,24 +121,20 @@ impl Contender {
         Ok(Contender::Rule(rule, parameter_of(rule, parameter)?))
     }
 
-    /// Returns the rule that a text names for such servers: on one server all that are for one, and over several
-    /// those that pool them.
-    ///
-    /// # Errors
-    /// What is wrong with the name, and which there are.
+    /// Parses a rule for a fleet; a fleet of several servers needs a rule that pools them.
     pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
         if fleet.is_one_server() || text.contains('+') || added(text).is_some() {
             return Contender::parse(text);
         }
         let scope = match fleet.devices().is_empty() {
-            true => " over the servers of a fleet",
+            true => " for the servers of a fleet",
             false => " that places jobs on devices",
         };
         let rule = find(text, scope, |rule| rule.pools)?;
         Ok(Contender::Rule(rule, None))
     }
 
-    /// Returns the name of the rule, without its parameter; of a policy from an artifact, its family's.
+    /// Returns the name of the rule or of the policy's family.
     pub fn name(&self) -> &'static str {
         match self {
             Contender::Rule(rule, _) => rule.name,
@@ -158,7 +144,7 @@ impl Contender {
         }
     }
 
-    /// Whether it stops running jobs.
+    /// Returns whether it preempts jobs.
     pub fn preempts(&self) -> bool {
         match self {
             Contender::Rule(rule, _) => rule.preempts,
@@ -168,7 +154,7 @@ impl Contender {
         }
     }
 
-    /// Returns what it knows of the jobs of this fleet.
+    /// Returns the information that it uses about the jobs of this fleet.
     pub fn knows_of(&self, fleet: &Fleet) -> Knows {
         if let Contender::Other(rule) = self {
             return rule.knows(fleet);
@@ -176,7 +162,6 @@ impl Contender {
         let plans = match self {
             Contender::Rule(rule, _) => rule.knows != Knows::Means,
             Contender::Backfilling(_) | Contender::Other(_) => true,
-            // Other estimates look at limits where there are some.
             Contender::Policy(policy) => {
                 let looks = (**policy).clone().by_jobs().is_some();
                 policy.needs_limits() || looks && fleet.envelope().has_limits()
@@ -191,10 +176,10 @@ impl Contender {
         }
     }
 
-    /// Makes the rule for a fleet.
+    /// Builds the rule for a fleet.
     ///
     /// # Errors
-    /// Where the rule cannot serve the fleet: why not, and which rules can.
+    /// If the rule cannot serve the fleet, with the reason and the rules that can.
     pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
         let is_one = fleet.is_one_server();
         match self {
@@ -209,15 +194,15 @@ impl Contender {
             }
             Contender::Rule(..) | Contender::Policy(_) if !fleet.devices().is_empty() => {
                 Err(Failure::Servers(
-                    "the policy counts amounts, and a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
+                    "the policy works with amounts, but a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
                 ))
             }
             Contender::Policy(policy) if !is_one && policy.pools() => Ok(policy.build(fleet)),
             Contender::Rule(..) | Contender::Policy(_) if !is_one => Err(Failure::Servers(
-                "the policy is for one server, and here is a fleet",
+                "the policy is for one server, but the workload has a fleet",
             )),
             Contender::Policy(policy) if policy.pools() => Err(Failure::Servers(
-                "the policy is for a fleet, and here is one server",
+                "the policy is for a fleet, but the workload has one server",
             )),
             _ => {
                 let can = |other: &Self| match is_one {
@@ -229,10 +214,10 @@ impl Contender {
         }
     }
 
-    /// Returns what a policy file has of it, for this fleet.
+    /// Returns its settings in a policy file for this fleet.
     ///
     /// # Errors
-    /// Where the rule cannot serve the fleet, or goes by what no policy file has: sizes of jobs.
+    /// If the rule cannot serve the fleet, or policy files do not support it.
     pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
         if !fleet.devices().is_empty() {
             return Err(Failure::Servers(
@@ -248,7 +233,7 @@ impl Contender {
                 require_known(fleet.envelope(), false)?;
                 Ok(BackfillingConfig::of(*choices, fleet)?.into())
             }
-            Contender::Other(_) => Err(Unsuitable("no policy file has it".into())),
+            Contender::Other(_) => Err(Unsuitable("policy files do not support it".into())),
             Contender::Rule(rule, parameter) => {
                 let settings = (rule.settings)(fleet, *parameter)?;
                 if settings.needs_limits() {
@@ -261,7 +246,6 @@ impl Contender {
         of(self).map_err(|why| self.unsuitable(why, |other| of(other).is_ok()))
     }
 
-    /// Says why the rule cannot serve a fleet, and which others can.
     fn unsuitable(&self, why: Unsuitable, can: impl Fn(&Self) -> bool) -> Failure {
         let others = NAMED_RULES
             .iter()
@@ -274,13 +258,12 @@ impl Contender {
         }
     }
 
-    /// Builds the rule for servers that it is meant for.
     fn build(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         let workload = fleet.envelope();
         match self {
             Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
             Contender::Other(rule) => rule.rule(fleet),
-            // A start latency applies to jobs that start once.
+            // A start latency is defined only for jobs that start once.
             _ if self.preempts() && workload.start_latency().is_some() => {
                 Err(Unsuitable(PREEMPTED_LATENCY.into()))
             }
@@ -294,10 +277,8 @@ impl Contender {
         }
     }
 
-    /// Simulates it on one server; see [`simulate`](super::simulate).
-    ///
-    /// # Errors
-    /// As [`Contender::simulate_on`].
+    /// Simulates it on one server; see [`simulate`](super::simulate) and
+    /// [`Contender::simulate_on`].
     pub fn simulate(
         &self,
         workload: &Workload,
@@ -308,9 +289,6 @@ impl Contender {
     }
 
     /// Simulates it on a fleet; see [`simulate`](super::simulate).
-    ///
-    /// # Errors
-    /// Where the rule cannot serve the fleet, or makes a decision that no server could carry out.
     pub fn simulate_on(
         &self,
         fleet: &Fleet,
@@ -328,10 +306,7 @@ impl Contender {
         Ok(simulation.run(settings, &mut progress)?)
     }
 
-    /// Begins a simulation on a fleet.
-    ///
-    /// # Errors
-    /// Where the rule cannot serve the fleet.
+    /// Starts a simulation on a fleet, unless the rule cannot serve it.
     pub fn begin_on<'w>(
         &self,
         fleet: &'w Fleet,
@@ -341,9 +316,8 @@ impl Contender {
     }
 }
 
-const PREEMPTED_LATENCY: &str = "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave the start latency out: setup times (--preemption setup) say what a stopped job costs";
+const PREEMPTED_LATENCY: &str = "it preempts jobs and the workload has a start latency, but it is not defined what a preempted job pays again: choose a rule that does not preempt, or omit the start latency and use setup times (--preemption setup), which define the cost of a preemption";
 
-/// Finds the rule of this name among those in a scope; else says which is near, and which there are.
 fn find(
     name: &str,
     scope: &str,
@@ -365,13 +339,12 @@ fn find(
     })
 }
 
-/// Reads the parameter of a rule; without a text, the default.
 fn parameter_of(rule: &NamedRule, text: Option<&str>) -> Result<Option<f64>, String> {
     let name = rule.name;
     match (rule.parameter, text) {
         (own, None) => Ok(own.and_then(|own| own.default)),
         (None, Some(text)) => Err(format!(
-            "the rule {name} has no parameter, and was given `{text}`; write just {name}"
+            "the rule {name} takes no parameter, but `{text}` was given; write just {name}"
         )),
         (Some(own), Some(text)) => {
             let can_be = |x: &f64| {
@@ -380,7 +353,7 @@ fn parameter_of(rule: &NamedRule, text: Option<&str>) -> Result<Option<f64>, Str
             let value = text.parse().ok().filter(can_be);
             value.map(Some).ok_or_else(|| {
                 format!(
-                    "the parameter of {name} is {}, from {} to {}, and not `{text}`; write for instance {name}:{}",
+                    "the parameter of {name} is {}, from {} to {}, but `{text}` was given; write for instance {name}:{}",
                     own.what, own.least, Parameter::MOST, own.default.unwrap_or(own.least)
                 )
             })
@@ -394,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_is_found_by_its_names_and_knows_its_own() {
+    fn parses_all_names_and_aliases() {
         for rule in Contender::rules() {
             for name in [rule.name].iter().chain(rule.aliases) {
                 assert_eq!(Contender::parse(name).unwrap().name(), rule.name);
@@ -402,10 +375,8 @@ mod tests {
         }
     }
 
-    /// What a rule says of itself is what the simulator sees of it: on two types that fill three
-    /// servers, or share them, each rule that may preempts.
     #[test]
-    fn rules_preempt_and_know_as_they_say() {
+    fn rules_preempt_and_use_information_as_declared() {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
   - {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
   - {name: large, demand: {cpu: 4}, arrival_rate: .4, mean_size: 1, priority: 5}\n";
@@ -432,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_nearest_and_all() {
+    fn unknown_names_get_suggestions() {
         let said = |text| Contender::parse(text).unwrap_err();
         let text = said("frst-fit");
         assert!(text.contains("did you mean `first-fit`?"), "{text}");

@@ -1,5 +1,3 @@
-//! When jobs end whose sizes are drawn as they arrive.
-
 use std::collections::BTreeSet;
 
 use crate::policy::{Action, System};
@@ -8,31 +6,31 @@ use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::{Calendar, RandomStream, Sampler};
 
-/// The ends of jobs with sizes of any law: a running job's end is known when it starts. No policy sees it. By default all
-/// jobs come with their sizes.
+/// The ends of jobs whose sizes are drawn on arrival, which policies do not see.
+///
+/// By default, arriving jobs must have sizes.
 #[derive(Default)]
 pub struct Ends {
     laws: Vec<Sampler>,
     latency: Option<Sampler>,
-    /// What plans by limits add for it \[time\].
+    /// The addition to limits in plans \[time\].
     mean_latency: f64,
     limits: Limits,
     calendar: Calendar,
 }
 
-/// What is known of limits.
 #[derive(Default)]
 enum Limits {
     #[default]
     Unknown,
-    /// The factor on the size that gives the limit.
+    /// Distribution of limit over size.
     Factor(Sampler),
-    /// That of each type \[time\].
+    /// By type \[time\].
     OfType(Vec<f64>),
 }
 
 impl Ends {
-    /// Jobs of this workload, whose sizes and limits are drawn as they come.
+    /// Draws sizes and limits of the jobs of this workload on arrival.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
         Ends {
@@ -52,8 +50,8 @@ impl Ends {
         }
     }
 
-    /// Lets a job of type i arrive. Its size \[time\] is drawn where it is NaN; how long it holds its room before it runs,
-    /// and its limit, come from the same stream, whatever the policy.
+    /// Adds a job of type i, drawing its size \[time\] if that is NaN. Draws do not depend on the
+    /// policy.
     #[inline(always)]
     pub fn arrive(
         &self,
@@ -70,7 +68,7 @@ impl Ends {
         };
         let latency = self.latency.as_ref().map_or(0.0, |law| law.draw(sizes));
         let job = system.arrive_sized(i, now, size + latency);
-        // Limits are of the run alone.
+        // Limits apply to the run without the latency.
         let limit = match &self.limits {
             Limits::Unknown => return,
             Limits::Factor(factor) => size * factor.draw(sizes),
@@ -79,17 +77,17 @@ impl Ends {
         system.set_limit(job, limit + self.mean_latency);
     }
 
-    /// Returns the time of the next end; infinity when there is none.
+    /// Returns the time of the next end, or infinity.
     pub fn next(&mut self, system: &System) -> f64 {
         self.calendar.next(|end, slot| is_due(system, end, slot))
     }
 
-    /// Takes the slot of the job that ends next.
+    /// Removes the job that ends next, and returns its slot.
     pub fn take(&mut self) -> Option<u32> {
         self.calendar.take()
     }
 
-    /// Notes the ends of the jobs that the policy has started.
+    /// Adds the jobs that the policy has started.
     pub fn follow(&mut self, system: &System) {
         for action in system.actions() {
             if let Action::Start(_, job) = action
@@ -103,12 +101,12 @@ impl Ends {
             .tidy(running, |end, slot| is_due(system, end, slot));
     }
 
-    /// Checks that the jobs that run are those whose ends are known.
+    /// Checks that the running jobs are exactly the ones with known ends.
     pub fn audit(&self, system: &mut System) {
         let mut known = vec![0; system.types()];
         let due = self.calendar.ends();
         let due = due.filter(|(end, slot)| is_due(system, *end, *slot));
-        // One that was stopped and started again at once may stand there twice.
+        // A job that was stopped and started again may have two entries.
         let slots: BTreeSet<u32> = due.filter(|(end, _)| !end.is_nan()).map(|e| e.1).collect();
         for slot in slots {
             known[system.type_of(slot)] += 1;
@@ -119,7 +117,6 @@ impl Ends {
     }
 }
 
-/// Whether the job in this slot runs, and ends then.
 fn is_due(system: &System, end: f64, slot: u32) -> bool {
     system.ends_at(slot).map(f64::to_bits) == Some(end.to_bits())
 }
@@ -129,7 +126,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Four slots, and jobs of sizes that are set below.
     fn system() -> (System, Ends) {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:\n  \
             - {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
@@ -157,7 +153,6 @@ mod tests {
         assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 5.0);
-        // Served from 1 to 3, and from 10 on: 2 of 4 are left.
         system.advance(3.0);
         system.stop(0);
         assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
@@ -165,7 +160,6 @@ mod tests {
         system.start(0);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 12.0);
-        // Stopped and started again in one decision: nothing changes.
         system.advance(11.0);
         system.stop(0);
         system.start(0);
@@ -176,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_served_without_an_end_is_noticed() {
+    fn detects_a_running_job_without_an_end() {
         let (mut system, mut calendar) = system();
         system.arrive(0, 1.0);
         system.start(0);

@@ -8,9 +8,8 @@ use synth_simulation::{
     ReplicationSoFar, Settings, Streams,
 };
 
-/// A run under way: arrivals, servers, and what is measured. Arrivals, sizes and service stand in
-/// streams of their own, so that all policies face the same arrivals and sizes. Nothing is
-/// allocated an event but by growing queues.
+/// A running simulation. Arrivals, sizes and service have separate random streams, so that all
+/// policies face the same arrivals and sizes. Events do not allocate, except for growing queues.
 pub(super) struct Engine {
     server: Server,
     recorder: Recorder,
@@ -19,14 +18,11 @@ pub(super) struct Engine {
     coming: Coming,
     sizes: RandomStream,
     service: RandomStream,
-    /// Switches until the open bucket of the series began.
     switches: u64,
-    /// Time under guard until then.
     guarded: f64,
 }
 
 impl Engine {
-    /// The `replication`-th run of this workload, with these classes. `server` gets the stream of service.
     pub(super) fn new(
         classes: &[JobClass],
         workload: &Workload,
@@ -54,12 +50,10 @@ impl Engine {
         }
     }
 
-    /// One event: an arrival, a completion or a clock, and the policy's reaction.
     #[inline(always)]
     fn step(&mut self) {
         let arrival = self.coming.peek();
         let (now, due) = self.server.due(arrival.time);
-        // Time passes, and with it the ticks of the series.
         while now >= self.recorder.series.next_tick() {
             self.tick(now);
         }
@@ -87,7 +81,6 @@ impl Engine {
         self.recorder.arrived(i, time, || system.present(i));
     }
 
-    /// Ticks up to the event at time `now`, until which nothing changes.
     #[cold]
     fn tick(&mut self, now: f64) {
         let series = &mut self.recorder.series;
@@ -177,7 +170,6 @@ impl Replication for Engine {
     }
 }
 
-/// The counters of all engines together.
 pub(super) fn counters(engines: &[Engine]) -> Counters {
     let each = engines.iter().map(|e| e.server.system.counters());
     each.fold(Counters::default(), Counters::plus)

@@ -1,5 +1,3 @@
-//! What a run says of an artifact's claims.
-
 use super::{Run, TypeResult};
 use crate::artifact::{Artifact, Claim, Family, Measure, Method, MsrConfig, Quantity, unmet};
 use crate::workload::Workload;
@@ -9,18 +7,18 @@ use synth_simulation::{
     judge_all,
 };
 
-/// A claim beside what was measured.
+/// A claim compared with measurements.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// The thresholds that a run has to watch to examine all claims of an artifact.
+/// Returns the thresholds that a run must record to examine all claims of an artifact.
 pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
     let claims = artifact.claims.iter();
     claims.filter_map(|c| watch(c, workload)).collect()
 }
 
-/// Judges all claims about the whole policy by a run under the conditions that they hold for, which
-/// has watched the [`watches`] of the artifact. The workload has the types of the run: of a fleet it is
-/// the envelope.
+/// Judges the claims of an artifact by a run under their conditions.
+///
+/// The run must have recorded the [`watches`]. `workload` is the envelope of a fleet.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
     let judge = Judge {
         policy: &artifact.policy,
@@ -45,10 +43,10 @@ impl Measuring<Quantity> for Judge<'_> {
         match claim.quantity.row().measure {
             Measure::Nothing(why) => Some(why),
             Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
-            Measure::WorkingTime if claim.value >= 1.0 => Some("all of the time is no estimate"),
+            Measure::WorkingTime if claim.value >= 1.0 => Some("the whole time is not an estimate"),
             Measure::Percentile(_) if is_measured(claim) => None,
             Measure::WaitingPercentile(_) if !is_measured(claim) => {
-                Some("the run did not watch it")
+                Some("the run did not record it")
             }
             Measure::NumberAbove
             | Measure::Percentile(_)
@@ -56,7 +54,7 @@ impl Measuring<Quantity> for Judge<'_> {
             | Measure::ResponseAbove
                 if self.watched(claim).is_none() =>
             {
-                Some("the run did not watch it")
+                Some("the run did not record it")
             }
             _ => None,
         }
@@ -120,7 +118,6 @@ impl Measuring<Quantity> for Judge<'_> {
             }
             Measure::Nothing(_) => None,
         }?;
-        // Where the run is long enough beside the memory of the claim's queue.
         let (number, jobs) = match of_type {
             Some((_, measured)) => (measured.mean_number, measured.completions),
             None => (run.mean_number, u64::MAX),
@@ -129,7 +126,7 @@ impl Measuring<Quantity> for Judge<'_> {
     }
 
     fn excess(&self, claim: &Claim) -> Option<Vec<f64>> {
-        // What waits for the ring of a clock may be more than it is on average.
+        // With a slow clock, queues can be far above their mean for a whole run.
         if let Some(Unsettled::SlowClock { .. }) = self.run.unsettled {
             return None;
         }
@@ -149,13 +146,12 @@ impl Measuring<Quantity> for Judge<'_> {
 }
 
 impl Judge<'_> {
-    /// The type that a claim is about, and what was measured of it.
     fn of_type(&self, claim: &Claim) -> Option<(usize, &TypeResult)> {
         let i = position(claim, self.workload)?;
         Some((i, &self.run.types[i]))
     }
 
-    /// `ρ_i = b_i / E[u_i]`: to first order the relative error is the same.
+    /// `ρ_i = b_i / E[u_i]`, with the same relative error to first order.
     fn load(&self, claim: &Claim) -> Option<Estimate> {
         let (i, found) = self.of_type(claim)?;
         found.own.mean_offered.map(|u| {
@@ -171,14 +167,13 @@ impl Judge<'_> {
         self.run.own.switching_frequency.map(|f| f.times(period))
     }
 
-    /// What the run has watched for the claim: the fraction of time, or of jobs, above its threshold.
     fn watched(&self, claim: &Claim) -> Option<&Watched> {
         let watch = watch(claim, self.workload)?;
         self.run.watched.iter().find(|w| w.watch == watch)
     }
 }
 
-/// The policy under the conditions that its claims hold for.
+/// Returns the policy under the conditions that its claims hold for.
 pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     let conditions = |c: &Claim| {
         let own = &c.holds_for.own;
@@ -194,7 +189,7 @@ pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     }
 }
 
-/// Whether a percentile is beside that of the run, as times; else the fraction of jobs beyond it is beside what it is to be.
+/// Returns whether the percentile itself is compared, not the fraction of jobs beyond it.
 fn is_measured(claim: &Claim) -> bool {
     claim.job_type.is_none() || claim.method == Method::Simulated
 }
@@ -204,7 +199,6 @@ fn position(claim: &Claim, workload: &Workload) -> Option<usize> {
     workload.types().iter().position(|t| t.name() == name)
 }
 
-/// What has to be watched for a claim, if anything.
 fn watch(claim: &Claim, workload: &Workload) -> Option<Watch> {
     let threshold = match claim.quantity.row().measure {
         Measure::NumberAbove => Threshold::Number(claim.at?),

@@ -1,5 +1,3 @@
-//! The laws of a workload as they are drawn from.
-
 use crate::workload::{JobType, Workload};
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
@@ -7,8 +5,7 @@ use synth_simulation::{
     Arrivals, Batches, Modulated, Process, RandomStream, Sampler, numbers, weights,
 };
 
-/// The arrivals of a workload from time 0 on. Those of all types are drawn as one process where
-/// all are Poisson, or one chain modulates all.
+/// All types are one process if they are Poisson or share a modulating chain.
 pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
     let types = workload.types().iter();
     if workload.is_poisson() {
@@ -21,13 +18,11 @@ pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
     }
 }
 
-/// The chain, with the rates by which it multiplies all others.
 fn flow(common: &CommonModulation) -> Modulated {
     let rates = common.relative_factors();
     Modulated::new(rates, &rows(&common.switching), &common.stationary_law())
 }
 
-/// The mean rate of batches, and what is in them; of single jobs, where these arrive.
 fn batches(job_type: &JobType) -> (f64, Option<Batches>) {
     match job_type.arrivals() {
         ArrivalProcess::Batches {
@@ -99,8 +94,7 @@ mod tests {
 
     type Law = (&'static str, fn(f64) -> f64);
 
-    /// Laws by their distribution functions, all from textbooks and with parameters worked out by
-    /// hand: a Weibull law of scv 5 has shape ½, of 19 ⅓, of 4/π − 1 2.
+    /// From textbooks. Weibull sizes of scv 5, 19 and 4/π − 1 have shapes ½, ⅓ and 2.
     const LAWS: [Law; 13] = [
         ("{law: exponential, mean: 2}", |x| -(-x / 2.0).exp_m1()),
         ("{law: weibull, mean: 2, scv: 1}", |x| -(-x / 2.0).exp_m1()),
@@ -111,12 +105,10 @@ mod tests {
             "{law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}",
             |x| 1.0 - 0.3 * (-x / 2.0).exp() - 0.7 * (-2.0 * x).exp(),
         ),
-        // ½ an exponential stage of rate 2, ½ two of rates 2 and 1.
         ("{law: coxian, means: [.5, 1], onward: [.5]}", |x| {
             let both = 1.0 - 2.0 * (-x).exp() + (-2.0 * x).exp();
             0.5 * -(-2.0 * x).exp_m1() + 0.5 * both
         }),
-        // σ² = ln 5, μ = −σ²/2.
         ("{law: lognormal, mean: 1, scv: 4}", |x| {
             let variance = 5.0_f64.ln();
             0.5 * erfc(-(x.ln() + 0.5 * variance) / (2.0 * variance).sqrt())
@@ -138,14 +130,12 @@ mod tests {
         ("{law: pareto, shape: 1, low: 1, high: 1e6}", |x| {
             (1.0 - 1.0 / x) / (1.0 - 1e-6)
         }),
-        // ln S is nearly uniform.
         ("{law: pareto, shape: 1e-9, low: 1, high: 1e6}", |x| {
             x.ln() / 1e6_f64.ln()
         }),
     ];
 
-    /// Kolmogorov and Smirnov's distance of 100 000 draws: below 1.95/√n with 99.9 %, by the
-    /// inequality of Dvoretzky, Kiefer, Wolfowitz and Massart.
+    /// Kolmogorov–Smirnov distance, by the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart.
     #[test]
     fn sampled_sizes_have_the_distribution_of_their_law() {
         let n = 100_000;
@@ -164,10 +154,8 @@ mod tests {
         }
     }
 
-    /// Means of a million sizes and of their squares, within 3.29 standard errors (99.9 %). The
-    /// fourth moments that give the errors are the sample's: tails are bounded, or light enough.
     #[test]
-    fn sampled_sizes_have_the_mean_and_the_variation_of_their_law() {
+    fn sampled_sizes_have_the_first_two_moments_of_their_law() {
         let others = [
             "{law: lognormal, mean: 3, scv: .5}",
             "{law: weibull, mean: 3, scv: .1}",
@@ -197,10 +185,8 @@ mod tests {
         }
     }
 
-    /// A million draws of values that differ: each as often as its probability says, within 4.5
-    /// standard deviations (of 3 000 counts none is beyond with 98 %).
     #[test]
-    fn measured_values_are_drawn_as_often_as_they_should() {
+    fn empirical_values_are_drawn_with_their_probabilities() {
         let values: Vec<String> = (1..=3000).map(|n| n.to_string()).collect();
         let law = format!("{{law: empirical, values: [{}]}}", values.join(", "));
         let mut counts = vec![0_u32; 3001];
@@ -214,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_random_draws_nothing() {
+    fn deterministic_sizes_draw_no_random_numbers() {
         for law in [
             "{law: deterministic, mean: 3}",
             "{law: empirical, values: [3]}",
@@ -226,7 +212,6 @@ mod tests {
         }
     }
 
-    /// Extremes of what a document may ask for: no zero, no infinity, nothing past an end.
     #[test]
     fn extreme_laws_stay_in_range() {
         for law in [

@@ -1,5 +1,3 @@
-//! What a run of this kind measures besides response times and numbers of jobs.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,40 +6,39 @@ use crate::workload::{Fleet, JobType, Workload};
 use synth_queues::law::CommonModulation;
 use synth_simulation::{self as simulation, EndedRuns, Estimate, JobClass, Sample, Stretch};
 
-/// Results of a run on servers with several resources.
+/// Results of a simulation of this kind.
 pub type Run = simulation::Run<Measures, Offered>;
 
 /// Results of one job type.
 pub type TypeResult = simulation::ClassResult<Offered>;
 
-/// What is measured besides, of the whole run.
+/// Additional measurements of the whole run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Measures {
-    /// Fraction of each resource in use by running jobs.
+    /// Fraction of each resource in use.
     pub utilization: Vec<f64>,
     /// Fraction of each resource that is free while a job waits.
     pub wastage: Vec<f64>,
-    /// Switches per time.
+    /// Switches per unit of time.
     pub switching_frequency: Option<Estimate>,
-    /// Fraction of time that the guard of the policy was in charge; of a fleet, the mean number of its servers
-    /// where it was.
+    /// Fraction of time under guard; for a fleet, the mean number of servers under guard.
     #[serde(default)]
     pub guarded: f64,
-    /// How often things happened, warm-up included.
+    /// Event counters, including the warm-up.
     pub counters: Counters,
-    /// A stretch of time of a short run with the same seed, where one was recorded.
+    /// A recorded stretch of a short run with the same seed, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stretch: Option<Stretch>,
 }
 
-/// What is measured besides, of one type.
+/// Additional measurements of one type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Offered {
-    /// Mean number of slots that the policy offers, for policies that tell.
+    /// Mean number of slots that the policy offers, if it reports it.
     pub mean_offered: Option<Estimate>,
 }
 
-/// The job types of a workload as statistics see them, in its order.
+/// Returns the job types of a workload, in its order, for the statistics.
 pub fn classes(workload: &Workload) -> Vec<JobClass> {
     let types = workload.types().iter().zip(workload.load_shares());
     let common = workload.modulation().map_or(0.0, CommonModulation::excess);
@@ -59,7 +56,6 @@ pub fn classes(workload: &Workload) -> Vec<JobClass> {
     class.collect()
 }
 
-/// The same of a fleet, with the parts of all that its servers have of each resource that jobs hold.
 pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
     let capacity = fleet.capacity();
     let part = |job_type: &JobType| {
@@ -73,10 +69,8 @@ pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
         .collect()
 }
 
-/// `lim Var W(t) / (t λ E[S]²)`, with W the work that arrives, less the squared coefficient of
-/// variation c² of sizes: the index of dispersion I of counts where sizes are independent. Two jobs
-/// of a batch whose sizes have the correlation r add `2 r c² E[S]²`: together `r c² (I − 1)`. Jobs of a batch that
-/// are alike have start latencies of their own.
+/// `lim Var W(t) / (t λ E[S]²) − c²` for the arriving work W: the index of dispersion I of counts
+/// if sizes are independent. A correlation r of the sizes in a batch adds `r c² (I − 1)`.
 fn dispersion(job_type: &JobType) -> f64 {
     let (arrivals, held) = (job_type.arrivals(), job_type.holding());
     let counts = arrivals.dispersion();
@@ -86,7 +80,6 @@ fn dispersion(job_type: &JobType) -> f64 {
     }
 }
 
-/// The columns of the series that are this kind's own.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
     types: usize,
@@ -94,10 +87,8 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Switches.
     pub(super) const SWITCHES: usize = 0;
 
-    /// ∫ servers under guard.
     pub(super) const GUARDED: usize = 1;
 
     pub(super) fn of(workload: &Workload) -> Self {
@@ -107,7 +98,7 @@ impl Columns {
         }
     }
 
-    /// ∫ free room of resource j while a job waits, by looking at each tick.
+    /// ∫ free capacity of resource j while a job waits, sampled at each tick.
     pub(super) fn wasted(self, j: usize) -> usize {
         2 + j
     }
@@ -122,7 +113,6 @@ impl Columns {
     }
 }
 
-/// The results of replications on this workload.
 pub(super) fn run(workload: &Workload, results: &EndedRuns<'_>, counters: Counters) -> Run {
     let own = Columns::of(workload);
     let of_run = |sample: Option<&Sample>| Measures {
@@ -151,7 +141,6 @@ pub(super) fn run(workload: &Workload, results: &EndedRuns<'_>, counters: Counte
     results.run(of_run, of_type)
 }
 
-/// Fraction of each resource in use.
 fn utilization(workload: &Workload, sample: &Sample) -> Vec<f64> {
     let c = sample.columns;
     let time = sample.total(|row| row[c.time()]);
@@ -166,7 +155,6 @@ fn utilization(workload: &Workload, sample: &Sample) -> Vec<f64> {
     (0..workload.resources().len()).map(used).collect()
 }
 
-/// Fraction of each resource, in its whole units, that is free while a job waits.
 fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
     let c = sample.columns;
     let time = sample.total(|row| row[c.time()]);
@@ -178,7 +166,6 @@ fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
     wasted.collect()
 }
 
-/// Tells what was measured by what the envelope has of each resource of what all servers have.
 pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
     let own = &mut run.own;
     let resources = fleet.envelope().resources().iter().enumerate();

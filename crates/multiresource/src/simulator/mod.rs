@@ -1,9 +1,7 @@
-//! The validating simulator: one server or a fleet, arrivals and sizes of any law of the workload, any
-//! [`Policy`]; intervals that mean what they say, and verdicts on an artifact's claims.
+//! The validating simulator: any [`Policy`] on one server or a fleet with any workload, confidence
+//! intervals, and verdicts on the claims of an artifact.
 //!
-//! The server's invariants (capacity, no preemption where there is none, jobs in = jobs out +
-//! jobs inside, time) are asserted at each event, in release builds too. A run that grows
-//! without end is called unstable, and has no means.
+//! Invariants are asserted at each event, in release builds too. An unstable run has no means.
 
 mod contender;
 mod ends;
@@ -35,10 +33,10 @@ use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{FromAbove, JobClass, Streams, go_on, results};
 
-/// Simulates a policy on one server. `progress` is notified now and then of how far it is.
+/// Simulates a policy on one server, with calls of `progress` from time to time.
 ///
 /// # Errors
-/// When the policy makes a decision that no server could carry out.
+/// If the policy makes an infeasible decision.
 pub fn simulate<P: Policy>(
     workload: &Workload,
     policy: P,
@@ -49,7 +47,7 @@ pub fn simulate<P: Policy>(
     Simulation::new(&fleet, &policy, settings).run(settings, &mut progress)
 }
 
-/// A simulation that can go on from where it is.
+/// A simulation that can be continued.
 pub struct Simulation<'w> {
     fleet: &'w Fleet,
     classes: Vec<JobClass>,
@@ -58,15 +56,15 @@ pub struct Simulation<'w> {
 }
 
 impl<'w> Simulation<'w> {
-    /// A policy on the empty servers of a fleet; of the settings count the seed, the replications and what is recorded.
-    /// Types and resources of the run are the fleet's; a job's dominant share is that of its
-    /// [envelope](Fleet::envelope).
+    /// Starts a policy on the empty servers of a fleet.
+    ///
+    /// Uses the seed, the replications and the recording options of the settings. A job's dominant
+    /// share is relative to the [envelope](Fleet::envelope).
     pub fn new(fleet: &'w Fleet, policy: &dyn Policy, settings: &Settings) -> Self {
         let system = || System::for_policy(fleet, policy);
         Self::on(fleet, &system, policy, settings)
     }
 
-    /// The same on these systems, one a replication.
     fn on(
         fleet: &'w Fleet,
         system: &dyn Fn() -> System,
@@ -95,11 +93,7 @@ impl<'w> Simulation<'w> {
         }
     }
 
-    /// Goes on until there is a reason to end, and says what was measured from the start on. The events of the settings
-    /// count from the start, too.
-    ///
-    /// # Errors
-    /// When the policy makes a decision that no server could carry out.
+    /// Continues until a stopping condition holds, and returns the measurements since the start.
     pub fn run(
         &mut self,
         settings: &Settings,

@@ -1,5 +1,3 @@
-//! A short run of which each start and end is kept.
-
 use std::collections::BTreeMap;
 
 use super::contender::Contender;
@@ -11,18 +9,18 @@ use crate::policy::{Action, Event, System};
 use crate::workload::Fleet;
 use synth_simulation::{Arrival, Coming, JobClass, Stint, Streams, Stretch};
 
-/// Arrivals before a stretch can begin: the system is empty at first.
 const WARM_UP: f64 = 1000.0;
-/// Arrivals among which the stretch is.
+/// Number of arrivals within which the stretch is chosen.
 const WITHIN: f64 = 12_000.0;
-/// Arrivals in a stretch, at least and at most.
+/// Least and largest number of arrivals in a stretch.
 const LENGTH: [f64; 2] = [50.0, 600.0];
-/// Mean sizes of the jobs that hold the most in a stretch, where that is neither fewer nor more arrivals.
+/// Length of a stretch within these limits, in mean sizes of the largest type.
 const RUNS: f64 = 2.0;
 
-/// Runs a policy from an empty system on, and returns what it did in a stretch of time that depends on the fleet and the
-/// seed alone: the one before whose end the most work had come, by its mean, that servers in full use would not have
-/// done. `None` where the policy cannot run here.
+/// Records what a policy does in a stretch of a run from an empty system.
+///
+/// The stretch depends only on the fleet and the seed: it ends when the backlog of mean work at
+/// full use is largest. `None` if the policy cannot run here.
 pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch> {
     let rule = policy.rule(fleet).ok()?;
     let classes = classes_of_fleet(fleet);
@@ -65,15 +63,12 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
     Some(kept.finish(to))
 }
 
-/// What was kept so far.
 struct Kept {
     stretch: Stretch,
-    /// Jobs that run, by slot.
     running: BTreeMap<u32, Stint>,
 }
 
 impl Kept {
-    /// Notes what the policy has just decided, and how many wait.
     fn follow(&mut self, system: &System, parts: &Parts) {
         let now = system.now();
         for action in system.actions() {
@@ -101,14 +96,12 @@ impl Kept {
         }
     }
 
-    /// Ends a stint.
     fn stop(&mut self, slot: u32, end: f64) {
         let ended = self.running.remove(&slot).map(|own| Stint { end, ..own });
         let seen = ended.filter(|own| self.stretch.overlaps(own.start, own.end));
         self.stretch.stints.extend(seen);
     }
 
-    /// Ends all stints.
     fn finish(mut self, to: f64) -> Stretch {
         for slot in Vec::from_iter(self.running.keys().copied()) {
             self.stop(slot, to);
@@ -120,7 +113,7 @@ impl Kept {
     }
 }
 
-/// What jobs of each type hold of the resource that is used most, over all that there is.
+/// Share of the most used resource that a job of each type holds.
 struct Parts {
     resource: (String, f64),
     of_types: Vec<f64>,
@@ -143,7 +136,6 @@ impl Parts {
     }
 }
 
-/// Returns where the stretch begins and ends.
 fn busiest(classes: &[JobClass], parts: &Parts, fleet: &Fleet, seed: u64) -> [f64; 2] {
     let rate: f64 = classes.iter().map(|class| class.arrival_rate).sum();
     let largest =
@@ -173,9 +165,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The same stretch for every rule; what runs together fits, and a rule that stops no job runs each once for its size.
     #[test]
-    fn what_runs_together_fits() {
+    fn recorded_jobs_fit_together() {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
   - {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
   - {name: large, demand: {cpu: 4}, arrival_rate: .4, mean_size: 1}\n";

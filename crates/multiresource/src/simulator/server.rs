@@ -3,47 +3,42 @@ use crate::policy::Completed;
 use crate::policy::{Event, Policy, System};
 use synth_simulation::{RandomStream, Stay};
 
-/// A server with its queues, or those of a fleet; its rule, and the ends of its jobs.
+/// One server or a fleet with its queues, its rule, and the ends of its jobs.
 ///
-/// What has no memory is drawn from the total rate: the policy's clocks, and the completions
-/// where all sizes are exponential. The next such event comes when the integral of that rate
-/// reaches an exponential number of mean 1, so nothing is drawn again because something else came
-/// first. As soon as one type's sizes are not exponential, jobs get their sizes as they arrive, and
-/// a calendar tells who ends next.
+/// The next memoryless event (a clock, or a completion if all sizes are exponential) occurs when
+/// the integral of the total rate reaches an exponential number of mean 1, so that other events
+/// cause no new draws. Otherwise jobs get their sizes on arrival, and a calendar holds their ends.
 pub struct Server {
     /// The servers with their queues.
     pub system: System,
     policy: Box<dyn Policy>,
-    /// Nothing where sizes are exponential and not known: what is left of a job has the law of a whole one, so a size
-    /// without memory needs no calendar.
+    /// `None` if sizes are exponential and unknown: the remaining size is then memoryless.
     ends: Option<Ends>,
-    /// What is left of the exponential number.
     hazard: f64,
 }
 
-/// What is due at a server.
+/// The next event at a server.
 #[derive(Clone, Copy)]
 pub enum Due {
-    /// The exponential number is used up: a clock rings, or a job of exponential size ends.
+    /// A memoryless event: a clock, or the end of a job of exponential size.
     Ring(Rates),
-    /// A job of known size ends.
+    /// The end of a job of known size.
     End,
-    /// The rule is to decide though nothing happens.
+    /// A wake-up that the rule asked for.
     Wake,
 }
 
-/// Rates \[1/time\] of what has no memory.
+/// Rates of memoryless events \[1/time\].
 #[derive(Clone, Copy)]
 pub struct Rates {
     clocks: f64,
-    /// With a bound on that of completions of running jobs; of the clocks alone where ends are
-    /// known.
+    /// The clocks, and unless ends are known a bound on the rate of completions.
     pub total: f64,
 }
 
-/// What an event turned out to be.
+/// The outcome of an event.
 pub enum Happened {
-    /// The rate was a bound, and not reached: no event.
+    /// No event, since the rate was only a bound.
     Nothing,
     /// A clock rang.
     Clock,
@@ -52,7 +47,7 @@ pub enum Happened {
 }
 
 impl Server {
-    /// This empty system at time 0, with the clocks of the policy.
+    /// Starts with this empty system at time 0 and the clocks of the policy.
     pub fn new(
         mut system: System,
         mut policy: Box<dyn Policy>,
@@ -73,7 +68,7 @@ impl Server {
         server
     }
 
-    /// This system, in which jobs of known sizes wait and run already: from here on under this policy.
+    /// Continues with this system, in which jobs of known sizes wait and run, under this policy.
     pub fn resume(
         mut system: System,
         mut policy: Box<dyn Policy>,
@@ -93,12 +88,12 @@ impl Server {
         server
     }
 
-    /// Returns a copy of the rule as it is now.
+    /// Returns a copy of the rule in its present state.
     pub fn policy(&self) -> Box<dyn Policy> {
         self.policy.clone()
     }
 
-    /// Returns the rates of what has no memory.
+    /// Returns the rates of memoryless events.
     #[inline(always)]
     pub fn rates(&self) -> Rates {
         let [clocks, running] = self.system.rates();
@@ -107,14 +102,14 @@ impl Server {
         Rates { clocks, total }
     }
 
-    /// Returns when the next job of known size ends; infinity where there is none.
+    /// Returns the time at which the next job of known size ends, or infinity.
     #[inline(always)]
     pub fn next_end(&mut self) -> f64 {
         let ends = self.ends.as_mut();
         ends.map_or(f64::INFINITY, |ends| ends.next(&self.system))
     }
 
-    /// Lets the rule react to an event.
+    /// Passes an event to the rule.
     #[inline(always)]
     pub fn react(&mut self, event: Event) {
         if self.ends.is_some() {
@@ -138,7 +133,7 @@ impl Server {
         }
     }
 
-    /// Checks what must hold, and sums anew what is kept as running sums.
+    /// Checks the invariants, and recomputes running sums.
     pub fn settle(&mut self) {
         self.system.audit();
         if let Some(ends) = &self.ends {
@@ -146,8 +141,7 @@ impl Server {
         }
     }
 
-    /// Returns when the next event is: at the server, if something is due there before a job arrives at time `arrival`; else
-    /// the arrival.
+    /// Returns the time of the next event; `None` if it is the arrival at time `arrival`.
     #[inline(always)]
     pub fn due(&mut self, arrival: f64) -> (f64, Option<Due>) {
         let (rates, now) = (self.rates(), self.system.now());
@@ -163,7 +157,6 @@ impl Server {
         };
         let hazard = rates.total * (until - now);
         if self.hazard < hazard {
-            // Rounding must not take it beyond what comes next.
             let ring = (now + self.hazard / rates.total).min(until);
             (ring, Some(Due::Ring(rates)))
         } else {
@@ -172,7 +165,7 @@ impl Server {
         }
     }
 
-    /// Lets what is due happen at time `now`, and the rule react.
+    /// Processes the event at time `now`, and lets the rule react.
     #[inline(always)]
     pub fn happen(&mut self, mut now: f64, due: Due, service: &mut RandomStream) -> Happened {
         let slot = match due {
@@ -181,7 +174,7 @@ impl Server {
                 return Happened::Nothing;
             }
             Due::End => {
-                // Rounding must not take it into the past.
+                // Rounding must not move it into the past.
                 now = now.max(self.system.now());
                 self.ends.as_mut().and_then(Ends::take)
             }
@@ -200,7 +193,6 @@ impl Server {
             }
         };
         let Some(slot) = slot else {
-            // The time until then has passed all the same.
             self.system.advance(now);
             return Happened::Nothing;
         };
@@ -214,7 +206,7 @@ impl Server {
         Happened::Departure(left.job_type, stay)
     }
 
-    /// Lets a job of type i arrive at time `now`, and the rule react. Its size \[time\], or NaN where it is to be drawn.
+    /// Adds a job of type i with this size \[time\], or NaN to draw it, and lets the rule react.
     #[inline(always)]
     pub fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut RandomStream) {
         match &self.ends {
@@ -225,28 +217,28 @@ impl Server {
     }
 }
 
-/// Several events at one instant, and one decision: what recorded jobs need.
+/// Several events at one instant with one decision, as recorded jobs need.
 impl Server {
-    /// Lets the job of known size that is due end at time `now`, of which the rule does not hear yet.
+    /// Ends the job of known size that is due at time `now`, without telling the rule.
     #[inline(always)]
     pub fn end(&mut self, now: f64) -> Option<Completed> {
         let slot = self.ends.as_mut()?.take()?;
         Some(self.system.complete_slot(slot, now))
     }
 
-    /// Says to the rule what happened at an instant at which more does.
+    /// Tells the rule about an event, without a decision yet.
     pub fn note(&mut self, event: Event) {
         self.policy.note(event, &mut self.system);
     }
 
-    /// Lets the rule decide at a time at which nothing happens.
+    /// Lets the rule decide at a time without an event.
     pub fn wake(&mut self, now: f64) {
         self.system.advance(now.max(self.system.now()));
         self.system.wake_at(f64::INFINITY);
         self.decide();
     }
 
-    /// Lets another rule go on from here.
+    /// Replaces the rule.
     pub fn hand_over(&mut self, mut policy: Box<dyn Policy>) {
         self.policy.let_go(&mut self.system);
         self.system.clear_actions();
@@ -255,7 +247,7 @@ impl Server {
         self.follow();
     }
 
-    /// Lets the rule decide on all that was noted.
+    /// Lets the rule decide after all events of an instant.
     pub fn decide(&mut self) {
         self.system.clear_actions();
         self.policy.decide(&mut self.system);
@@ -263,7 +255,6 @@ impl Server {
     }
 }
 
-/// The clock at a point drawn uniformly below their total rate rings.
 fn ring(system: &System, mut point: f64) -> Option<Event> {
     let clocks = system.clocks().iter().enumerate();
     let mut running = clocks.filter(|(_, rate)| **rate > 0.0);
@@ -271,7 +262,6 @@ fn ring(system: &System, mut point: f64) -> Option<Event> {
         point -= **rate;
         point < 0.0
     });
-    // Rounding must not take it beyond the last.
     let (clock, _) = rings.or_else(|| running.next_back())?;
     Some(Event::Clock(clock))
 }

@@ -1,5 +1,3 @@
-//! A run that is stepped from outside: who steps it decides, as a rule would.
-
 use super::ends::Ends;
 use super::laws;
 use super::server::Server;
@@ -7,8 +5,8 @@ use crate::policy::{Event, Policy, System};
 use crate::workload::Fleet;
 use synth_simulation::{Arrival, Coming, RandomStream, Streams};
 
-/// A run of a fleet in which nothing starts by itself. Arrivals and sizes are those of the simulator, with the same
-/// seed and number of the replication.
+/// A run of a fleet in which the caller makes the decisions, with the arrivals and sizes of the
+/// simulator for the same seed and replication.
 pub struct Stepping {
     pub(super) server: Server,
     pub(super) coming: Coming,
@@ -17,12 +15,11 @@ pub struct Stepping {
 }
 
 impl Stepping {
-    /// An empty system at time 0.
+    /// Starts with an empty system at time 0.
     pub fn new(fleet: &Fleet, seed: u64, replication: u32) -> Self {
         Self::under(Box::new(Nobody), fleet, seed, replication)
     }
 
-    /// The same, where a rule decides.
     pub(super) fn under(rule: Box<dyn Policy>, fleet: &Fleet, seed: u64, replication: u32) -> Self {
         let Streams {
             arrivals,
@@ -41,12 +38,12 @@ impl Stepping {
         }
     }
 
-    /// Returns the system as it is.
+    /// Returns the present system.
     pub fn system(&self) -> &System {
         &self.server.system
     }
 
-    /// Starts the oldest waiting job of type i; `false`, without effect, where none waits or there is no room.
+    /// Starts the oldest waiting job of type i; returns `false` if none waits or it does not fit.
     pub fn start(&mut self, i: usize) -> bool {
         let system = &self.server.system;
         let can = i < system.types() && system.waiting(i) > 0 && system.fits(i);
@@ -56,15 +53,14 @@ impl Stepping {
         can
     }
 
-    /// The next job arrives.
     pub(super) fn arrive(&mut self) {
         let Arrival { time, class } = self.coming.peek();
         let (i, size) = (class as usize, self.coming.pass());
         self.server.arrive(i, time, size, &mut self.sizes);
     }
 
-    /// Goes on to the next event after which a waiting job fits, and by so many events at most. Returns how many there
-    /// were, and the integral of the number of jobs in the system over the time meanwhile \[jobs × time\].
+    /// Advances to the next event after which a waiting job fits, by at most `events` events.
+    /// Returns their number and the integral of the number of jobs in the system \[jobs × time\].
     pub fn advance(&mut self, events: u64) -> (u64, f64) {
         let (mut count, mut integral) = (0, 0.0);
         while count < events {
@@ -84,7 +80,6 @@ impl Stepping {
     }
 }
 
-/// Starts nothing.
 #[derive(Clone)]
 struct Nobody;
 

@@ -1,5 +1,5 @@
-//! The simulator against closed forms and independently computed values. Every assertion is
-//! an interval at a stated confidence with a fixed seed.
+//! Simulations against closed forms and independently computed values, by intervals at a stated
+//! confidence with a fixed seed.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -26,7 +26,6 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// One server of so many cpus, with these lines before it, and its jobs.
 fn one_server<S: AsRef<str>>(before: &str, cpu: u32, jobs: &[S]) -> Workload {
     let head = "kind: multiresource\ntime_unit: s\n";
     let mut text = format!("{head}{before}server: {{capacity: {{cpu: {cpu}}}}}\njobs:\n");
@@ -62,7 +61,6 @@ fn events(events: u64) -> Settings {
     }
 }
 
-/// One replication.
 fn one_run(count: u64) -> Settings {
     Settings {
         replications: 1,
@@ -76,7 +74,6 @@ fn rule(name: &str) -> Contender {
     Contender::parse(name).unwrap()
 }
 
-/// Asserts that the value lies in the 99.9 % interval, and that the interval is narrow.
 fn agrees(estimate: Option<Estimate>, value: f64, within: f64, what: &str) {
     let estimate = estimate.unwrap();
     let is_covered = estimate.covers(value, 0.999);
@@ -115,7 +112,6 @@ fn single_server_queue() {
         let is_near = (found / exact - 1.0).abs() < 0.04;
         assert!(is_near, "P{probability}: {found} for {exact}");
     }
-    // One of five does not wait; the others as long as a job stays.
     let waits = run.types[0].waiting_percentiles.unwrap();
     for (found, probability) in waits.into_iter().zip([0.5_f64, 0.95, 0.99]) {
         let exact = (0.8 / (1.0 - probability)).ln() * 5.0;
@@ -123,19 +119,16 @@ fn single_server_queue() {
         assert!(is_near, "P{probability} of waits: {found} for {exact}");
     }
     assert!((run.own.utilization[0] - 0.8).abs() < 0.005);
-    // A tenth of each of eight replications is cut off.
     let warm_up = run.warm_up / (run.simulated_time / 8.0);
     assert!((0.09..0.11).contains(&warm_up), "{warm_up}");
 }
 
-/// The probability to wait, by the recursion B ← aB/(k + aB) of Erlang's B.
+/// Erlang's C, from the recursion B ← aB/(k + aB) of Erlang's B.
 fn erlang_c(servers: u32, offered: f64) -> f64 {
     let blocking = (1..=servers).fold(1.0, |b, k| offered * b / (f64::from(k) + offered * b));
     blocking / (1.0 - offered / f64::from(servers) * (1.0 - blocking))
 }
 
-/// M/M/∞ with two types whose rates lie so close together that jobs that end are drawn by a bound on
-/// their rates: E[N_i] = λ_i/μ_i.
 #[test]
 fn types_of_similar_rates_keep_their_own() {
     let jobs = [
@@ -150,8 +143,7 @@ fn types_of_similar_rates_keep_their_own() {
     }
 }
 
-/// pMSR, section 7 of the MSR paper, α = 2: mean numbers from an independent exact analysis
-/// (a quasi-birth-death process, checked against a truncated chain).
+/// Section 7 of the MSR paper, α = 2: means from a QBD, checked against a truncated chain.
 #[test]
 fn preemptive_section_seven_has_its_exact_means() {
     let family = Family::Msr(section_seven(Preemption::Full, Route::ALL[0], 2.0));
@@ -169,7 +161,6 @@ fn preemptive_section_seven_has_its_exact_means() {
     }
 }
 
-/// nMSR, section 7 at ρ = .9, sequential and eager, α = .17308: exact mean numbers as above.
 #[test]
 fn non_preemptive_section_seven_has_its_exact_means() {
     let preemption = Preemption::None;
@@ -182,10 +173,8 @@ fn non_preemptive_section_seven_has_its_exact_means() {
     }
 }
 
-/// Simulated values from an independent simulator, with half their 95 % intervals: FCFS on
-/// section 7 at ρ = .5, First-Fit on four types.
 #[test]
-fn rules_that_people_run_now() {
+fn fcfs_and_first_fit_match_another_simulator() {
     let half = model("section7").scaled(0.5 / 0.9).unwrap();
     let run = simulate(&half, FCFS, &events(5_000_000), quiet).unwrap();
     let number = run.mean_number.unwrap();
@@ -197,7 +186,7 @@ fn rules_that_people_run_now() {
     assert!(is_near, "{response:?}");
 }
 
-/// FCFS beyond its stability limit on section 7 (well below ρ = .9) has no mean.
+/// FCFS is unstable on section 7 well below ρ = 0.9.
 #[test]
 fn an_unstable_run_has_no_mean() {
     let run = simulate(&model("section7"), FCFS, &events(10_000_000), quiet).unwrap();
@@ -206,7 +195,6 @@ fn an_unstable_run_has_no_mean() {
     assert!(run.mean_response.is_none() && run.types.iter().all(|t| t.mean_number.is_none()));
 }
 
-/// One seed, one result; and policies face the same arrivals.
 #[test]
 fn runs_are_deterministic_and_arrivals_common() {
     let workload = model("section7");
@@ -221,7 +209,6 @@ fn runs_are_deterministic_and_arrivals_common() {
     assert_eq!(seen[0], seen[1]);
 }
 
-/// The first thousand arrivals that a policy sees.
 fn arrivals_seen<P: Policy + Clone + 'static>(workload: &Workload, policy: P) -> Vec<(f64, usize)> {
     #[derive(Clone)]
     struct Witness<P>(P, Arc<Mutex<Vec<(f64, usize)>>>);
@@ -240,7 +227,6 @@ fn arrivals_seen<P: Policy + Clone + 'static>(workload: &Workload, policy: P) ->
     seen[..1000].to_vec()
 }
 
-/// A policy that breaks the rules ends the run with the reason.
 #[test]
 fn a_policy_that_overfills_the_server_is_caught() {
     #[derive(Clone)]

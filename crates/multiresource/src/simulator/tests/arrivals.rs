@@ -1,10 +1,7 @@
-//! Arrivals by law.
-
 use super::*;
 use crate::simulator::laws;
 use synth_simulation::{Arrival, Streams};
 
-/// One type for each kind of arrivals, as written in a document.
 fn workload(arrivals: &[&str]) -> Workload {
     let jobs = arrivals.iter();
     let jobs = jobs.map(|arrivals| format!("mean_size: 1, {arrivals}"));
@@ -25,8 +22,7 @@ const MIXED: [&str; 5] = [
     "arrivals: {process: renewal, interarrival: {law: deterministic, mean: .5}}",
 ];
 
-/// Asserts that the mean of these independent samples is this, within 3.5 standard errors
-/// (99.9 %, with at least 100 samples), and that they say so to within a part.
+/// Asserts a mean within 3.5 standard errors (99.9 %, with at least 100 samples).
 pub(super) fn samples_agree(samples: &[f64], exact: f64, within: f64, what: &str) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -37,7 +33,6 @@ pub(super) fn samples_agree(samples: &[f64], exact: f64, within: f64, what: &str
     assert!(3.5 * error < within * exact, "{what}: ±{error} is too wide");
 }
 
-/// Numbers of arrivals in windows of this length, of one type alone.
 fn counts(arrivals: &str, window: f64, windows: usize) -> Vec<f64> {
     let workload = workload(&[arrivals]);
     let mut flow = laws::arrivals(&workload, Streams::new(7, 0).arrivals);
@@ -54,13 +49,11 @@ fn counts(arrivals: &str, window: f64, windows: usize) -> Vec<f64> {
     }
 }
 
-/// Rate and variance of the numbers in windows of length t against `λt` and `Var N(t)`.
 fn check_counts(arrivals: &str, window: f64, rate: f64, variance: f64) {
     let counts = counts(arrivals, window, 100_000);
     samples_agree(&counts, rate * window, 0.05, arrivals);
     let squares: Vec<f64> = counts.iter().map(|n| (n - rate * window).powi(2)).collect();
-    // Windows that follow each other are correlated where the process has a memory: groups of
-    // a thousand are not.
+    // Consecutive windows are correlated if the process has memory; groups of a thousand are not.
     let groups: Vec<f64> = squares
         .chunks(1000)
         .map(|group| group.iter().sum::<f64>() / group.len() as f64)
@@ -75,14 +68,12 @@ fn poisson_counts_have_their_mean_as_variance() {
     check_counts(text, 2.0, 3.0, 6.0);
 }
 
-/// Var N(t) = λ_b t E[B²].
 #[test]
 fn batches_have_their_variance() {
     check_counts(MIXED[3], 2.0, 2.8, 2.0 * 2.0 * 3.4);
 }
 
-/// Two states with rates a, b, left at rates r, s (H. Heffes, D. M. Lucantoni, IEEE J. Sel.
-/// Areas Commun. 4(6), 1986):
+/// Two states with rates a, b, left at rates r, s (Heffes, Lucantoni, IEEE JSAC 4(6), 1986):
 /// `Var N(t) = λt + 2 (a−b)² r s / (r+s)³ (t − (1 − e^−(r+s)t)/(r+s))`.
 #[test]
 fn modulated_arrivals_have_their_variance_over_short_and_long_windows() {
@@ -96,8 +87,7 @@ fn modulated_arrivals_have_their_variance_over_short_and_long_windows() {
     }
 }
 
-/// Var N(t) ≈ λ scv t for long windows; for Erlang-2 times, whose counts are every second one
-/// of a Poisson process of rate 2λ that starts at a point drawn at random,
+/// Erlang-2 intervals are every second point of a Poisson process:
 /// `Var N(t) = λt/2 + (1 − e^−4λt)/8`.
 #[test]
 fn renewal_counts_have_their_variance() {
@@ -108,15 +98,12 @@ fn renewal_counts_have_their_variance() {
     assert!(counts[1..].iter().all(|n| *n == 2.0 || *n == 3.0));
 }
 
-/// Times between arrivals of a renewal process: mean, squares, and no correlation of
-/// neighbours, each to 3.5 standard errors.
 #[test]
 fn interarrival_times_are_independent_and_of_their_law() {
     let arrivals = arrivals(&workload(&[MIXED[1]]), 1_000_000);
     let gaps: Vec<f64> = arrivals.windows(2).map(|w| w[1].time - w[0].time).collect();
     samples_agree(&gaps, 0.25, 0.05, "mean");
-    // The mean of the squares of a lognormal law says little: that of its root is closer to
-    // normal. E[√S] = √m (1 + scv)^(−1/8).
+    // Roots of lognormal sizes are closer to normal: E[√S] = √m (1 + scv)^(−1/8).
     let roots: Vec<f64> = gaps.iter().map(|gap| gap.sqrt()).collect();
     samples_agree(&roots, 0.5 * 5.0_f64.powf(-0.125), 0.05, "roots");
     let centre = 0.5 * 5.0_f64.powf(-0.125);
@@ -150,9 +137,8 @@ fn arrivals_do_not_depend_on_the_blocks() {
     }
 }
 
-/// A type's arrivals are the same whatever the other types do.
 #[test]
-fn types_do_not_disturb_each_other() {
+fn arrivals_of_a_type_do_not_depend_on_other_types() {
     let of_first = |laws: &[&str]| -> Vec<f64> {
         let all = arrivals(&workload(laws), 2000);
         let first = all.iter().filter(|a| a.class == 0);
@@ -175,7 +161,6 @@ fn every_type_arrives_at_its_rate() {
         for (i, job_type) in workload.types().iter().enumerate() {
             let count = all.iter().filter(|a| a.class as usize == i).count() as f64;
             let expected = job_type.arrival_rate() * end;
-            // Of a window that an arrival ends, so that its own count is off by one.
             let spread = (job_type.arrivals().dispersion() * expected).sqrt() + 1.0;
             let away = (count - expected).abs() / spread;
             assert!(away < 4.0, "{}: {count} for {expected}", job_type.name());
@@ -183,10 +168,8 @@ fn every_type_arrives_at_its_rate() {
     }
 }
 
-/// The jobs of a batch arrive at once, one after another; of deterministic types that arrive
-/// at the same time the first one comes first.
 #[test]
-fn what_arrives_at_once_keeps_its_order() {
+fn simultaneous_arrivals_keep_their_order() {
     let batches = workload(&[
         "arrivals: {process: batches, rate: 1, sizes: [3]}",
         MIXED[0],

@@ -1,13 +1,10 @@
-//! Rules against truncated Markov chains that are solved here, with the rules written once more,
-//! over lists of jobs.
+//! Rules, implemented again over lists of jobs, on truncated Markov chains.
 
 use super::*;
 use std::collections::HashMap;
 
-/// A job: its type, and whether it is served.
 type Jobs = Vec<(usize, bool)>;
 
-/// A rule as it stands in the book: who of the jobs in order of arrival is served.
 type Serve = fn(&mut Jobs, &[usize]);
 
 const SERVERS: usize = 3;
@@ -32,7 +29,6 @@ fn first_fit(jobs: &mut Jobs, needs: &[usize]) {
     }
 }
 
-/// Needs ascend with the type.
 fn most_servers_first(jobs: &mut Jobs, needs: &[usize]) {
     for i in [1, 0] {
         for n in 0..jobs.len() {
@@ -53,7 +49,6 @@ fn server_filling(jobs: &mut Jobs, needs: &[usize]) {
     jobs[..prefix.len()].copy_from_slice(&prefix);
 }
 
-/// Of equal schedules the one with the fewest of the first type.
 fn max_weight(jobs: &mut Jobs, needs: &[usize]) {
     let count = |i: usize| jobs.iter().filter(|job| job.0 == i).count();
     let (q, mut best) = ([count(0), count(1)], (0, [0, 0]));
@@ -72,10 +67,8 @@ fn max_weight(jobs: &mut Jobs, needs: &[usize]) {
     }
 }
 
-/// The chain with at most so many jobs, as far as it is explored.
 struct Chain {
     serve: Serve,
-    /// Whether the order of waiting jobs of different types matters.
     ordered: bool,
     most: usize,
     rates: [f64; 2],
@@ -118,7 +111,7 @@ impl Chain {
         found
     }
 
-    /// Mean numbers by type: all states, then Gauss and Seidel on the balance equations.
+    /// Returns the mean numbers by type, by Gauss–Seidel on the balance equations.
     fn mean_numbers(mut self) -> [f64; 2] {
         self.state(Vec::new());
         let (mut inflows, mut outflow) = (Vec::<Vec<(usize, f64)>>::new(), Vec::new());
@@ -165,7 +158,6 @@ fn stationary(inflows: &[Vec<(usize, f64)>], outflow: &[f64]) -> Vec<f64> {
     law
 }
 
-/// Mean numbers by type on three servers, needs of 1 and 2 or of 1 and 3: 99.9 % intervals.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn mean_numbers_of_truncated_chains() {

@@ -1,12 +1,8 @@
-//! Whether intervals cover as often as they say.
-
 use super::*;
 
 const MILLION: u64 = 1_000_000;
 
-/// Of the 95 % intervals of so many seeds at most as many miss the exact value as do with probability .997 if they cover
-/// 95 %: 7 of 50, 4 of 20. Runs that say that they have not settled have no interval, and must be few. Eight
-/// replications. Shorter runs cover less: they see too few of the rare long queues, or none.
+/// Allows as many misses as occur with probability 0.997 at nominal coverage: 7 of 50, 4 of 20.
 fn assert_covering<const N: usize>(
     (workload, contender): (&Workload, &Contender),
     (seeds, most, count): (u64, usize, u64),
@@ -40,7 +36,6 @@ fn intervals_of_one_and_of_many_servers_cover() {
     assert_covering(many, (50, 7, MILLION), [exact], |run| [run.mean_response]);
 }
 
-/// pMSR, α = 2, ρ = .5 and .9: exact mean numbers from an independent analysis.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn intervals_of_section_seven_cover() {
@@ -54,10 +49,7 @@ fn intervals_of_section_seven_cover() {
     }
 }
 
-/// M/G/1 with lognormal sizes of scv 4 at ρ = .8, E[T] = 11, in runs of half a million events: the mean of
-/// a hundred estimates is not below it by more than chance explains, and few intervals lie below it (more
-/// than 11 with probability .004, if they cover 95 % and all misses are low). A warm-up that is cut where
-/// the rest looks best, and a spread that is taken as measured, fail both.
+/// E[T] = 11. At 95 % coverage, more than 11 intervals are below with probability 0.004.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn short_runs_do_not_understate_a_slow_queue() {
@@ -80,8 +72,6 @@ fn short_runs_do_not_understate_a_slow_queue() {
     assert!(below <= 11, "{below} too low");
 }
 
-/// A run that ends by its precision knows the mean of each type within five times that, also of one that brings a thousandth
-/// of the jobs.
 #[test]
 fn a_run_ends_once_the_means_of_all_types_are_known() {
     let jobs = [
@@ -112,9 +102,7 @@ fn with_seed(name: &str, seed: u64) -> Run {
     contender.simulate(&scaled, &settings, quiet).unwrap()
 }
 
-/// The same arrivals and sizes make the ratio of two policies surer than different ones: its
-/// interval is .8 times as wide and less (from 48 replications a width is known within 20 %
-/// at two standard errors).
+/// 48 replications give the width to 20 % at two standard errors.
 #[test]
 fn common_random_numbers_narrow_the_ratio() {
     let means = |run: Run| -> Vec<f64> { run.replications.into_iter().flatten().collect() };

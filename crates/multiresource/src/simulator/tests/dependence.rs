@@ -1,5 +1,3 @@
-//! Batches whose jobs are alike, and one chain that modulates all types.
-
 use super::arrivals::samples_agree;
 use super::*;
 use crate::policy::Job;
@@ -8,7 +6,6 @@ use crate::workload::Fleet;
 use synth_queues::ctmc::{Level, Qbd};
 use synth_simulation::{Arrival, Arrivals, Sampler, Streams};
 
-/// One server of this capacity, with these lines before it; of each type arrivals and size.
 fn workload(before: &str, capacity: u32, types: &[[&str; 2]]) -> Workload {
     let jobs = types.iter();
     let jobs = jobs.map(|[arrivals, size]| format!("{arrivals}, size: {size}"));
@@ -22,8 +19,8 @@ fn flow(workload: &Workload) -> Arrivals {
 const ONE: &str = "{law: exponential, mean: 1}";
 const COMMON: &str = "modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}\n";
 
-/// `2 π_0 π_1 (F_0 − F_1)² / m (t − (1 − e^−mt)/m)`: the variance of ∫F over t for [`COMMON`], with
-/// m = r + s the rates at which its two states are left, and F of mean 1.
+/// Variance of ∫F over t: `2 π_0 π_1 (F_0 − F_1)² / m (t − (1 − e^−mt)/m)`, with m = r + s, F of
+/// mean 1.
 fn variance_of_factor(t: f64) -> f64 {
     let (r, s): (f64, f64) = (0.1, 0.3);
     let (memory, law) = (r + s, [s / (r + s), r / (r + s)]);
@@ -32,7 +29,6 @@ fn variance_of_factor(t: f64) -> f64 {
     2.0 * law[0] * law[1] * f64::powi(1.8 / mean, 2) / memory * lasting
 }
 
-/// Numbers of arrivals of each of two types in windows of this length.
 fn counts(workload: &Workload, window: f64, windows: usize) -> Vec<[f64; 2]> {
     let mut flow = flow(workload);
     let mut counts = vec![[0.0; 2]; windows];
@@ -48,16 +44,15 @@ fn counts(workload: &Workload, window: f64, windows: usize) -> Vec<[f64; 2]> {
     }
 }
 
-/// Means over groups of a thousand windows, between which next to nothing is remembered.
+/// Means over groups of a thousand windows, which are almost independent.
 fn groups(each: impl Iterator<Item = f64>) -> Vec<f64> {
     let all: Vec<f64> = each.collect();
     let groups = all.chunks(1000);
     groups.map(|g| g.iter().sum::<f64>() / 1000.0).collect()
 }
 
-/// Of singles of rate λ: `Var N(t) = λt + λ² V(t)`, V the variance of the integrated factor; of
-/// batches at rate ν `ν t E[B²] + (ν E[B])² V(t)`; and the two have the covariance `λ ν E[B] V(t)`,
-/// which is 0 for types that are independent.
+/// `Var N(t) = λt + λ² V(t)` or, in batches, `ν t E[B²] + (ν E[B])² V(t)`; covariance
+/// `λ ν E[B] V(t)`.
 #[test]
 fn counts_under_a_common_modulation_vary_together() {
     let types = [
@@ -115,15 +110,12 @@ fn dependent_arrivals_do_not_depend_on_the_blocks() {
             assert_eq!(drawn(size), whole, "blocks of {size}");
         }
         assert!(whole.0.windows(2).all(|w| w[0].time <= w[1].time));
-        // Sizes that are known do not change when jobs arrive.
         let mut block = vec![Arrival::default(); 5000];
         flow(&workload).fill(&mut block, &mut []);
         assert_eq!(block, whole.0);
     }
 }
 
-/// Of two jobs of a batch the sizes have the correlation that the document says, and the law of
-/// the type; of jobs of different batches none.
 #[test]
 fn sizes_of_a_batch_have_their_correlation() {
     let size = "{law: erlang, stages: 2, mean: 3}";
@@ -145,7 +137,6 @@ fn sizes_of_a_batch_have_their_correlation() {
             }
         }
         samples_agree(&sizes, 3.0, 0.01, "mean size");
-        // 1 is added so that the interval is narrow beside the mean.
         let product = |a: f64, b: f64| 1.0 + (a - 3.0) * (b - 3.0) / 4.5;
         let within: Vec<f64> = sizes.chunks(2).map(|w| product(w[0], w[1])).collect();
         samples_agree(&within, 1.3, 0.02, "within a batch");
@@ -158,14 +149,12 @@ fn sizes_of_a_batch_have_their_correlation() {
     }
 }
 
-/// The work W that arrives in a window of length t has the variance `λ t E[S]² (I + c²)`, with I the
-/// dispersion by which a run is judged to grow or not.
+/// The work in a window of length t has variance `λ t E[S]² (I + c²)`, I the dispersion.
 #[test]
 fn work_of_alike_batches_has_its_dispersion() {
     let size = "{law: hyperexponential, mean: 1, scv: 3}";
     let arrivals = "arrivals: {process: batches, rate: 1, sizes: [1, 4], alike: .6}";
     let workload = workload("", 1, &[[arrivals, size]]);
-    // E[B²]/E[B] = 3.4, and .6 · 3 · 2.4 for what is alike.
     let dispersion = classes(&workload)[0].dispersion;
     assert!((dispersion - 3.4 - 4.32).abs() < 1e-12, "{dispersion}");
     let law = Sampler::of(workload.types()[0].size());
@@ -195,10 +184,9 @@ fn work_of_alike_batches_has_its_dispersion() {
     samples_agree(&squares, mean * (dispersion + 3.0), 0.12, "its variance");
 }
 
-/// First come, first served on one slot: a batch is one job of the work Y of all of its jobs. By
-/// Pollaczek and Khinchine it waits `ν E[Y²] / 2(1 − ρ)`, with `E[Y²] = E[B²] E[S²]` if its jobs are
-/// alike and `E[B²] E[S]² + E[B] Var S` if not; and of its jobs the one in place k responds after k
-/// sizes more, on average over jobs `E[B(B+1)]/2E[B]` of them.
+/// FCFS on one slot: a batch waits as one job of work Y, `ν E[Y²] / 2(1 − ρ)`, with
+/// `E[Y²] = E[B²] E[S²]` for equal sizes, else `E[B²] E[S]² + E[B] Var S`; a job takes
+/// `E[B(B+1)]/2E[B]` sizes on average.
 fn response_of_batches(rate: f64, [b1, b2]: [f64; 2], mean: f64, scv: f64, alike: f64) -> f64 {
     let variance = scv * mean * mean;
     let same = b2 * (mean * mean + variance);
@@ -210,7 +198,7 @@ fn response_of_batches(rate: f64, [b1, b2]: [f64; 2], mean: f64, scv: f64, alike
 }
 
 #[test]
-fn alike_batches_on_one_slot_wait_as_one_job_does() {
+fn correlated_batches_on_one_slot_in_closed_form() {
     for (size, scv) in [(ONE, 1.0), ("{law: uniform, low: 0, high: 2}", 1.0 / 3.0)] {
         for alike in [0.0, 0.4, 1.0] {
             let arrivals =
@@ -225,9 +213,8 @@ fn alike_batches_on_one_slot_wait_as_one_job_does() {
     }
 }
 
-/// One queue over two servers: all jobs of one server of twice the slots, batches that are alike, too.
 #[test]
-fn batches_over_two_servers_are_those_of_one_of_twice_the_size() {
+fn two_servers_match_one_of_twice_the_size_with_batches() {
     let arrivals = "arrivals: {process: batches, rate: .6, sizes: [2], alike: .8}";
     let whole = workload("", 1, &[[arrivals, ONE]]);
     let fleet = whole.to_yaml().replace(
@@ -244,8 +231,7 @@ fn batches_over_two_servers_are_those_of_one_of_twice_the_size() {
     assert!(is_same, "{pooled:?} {two:?}");
 }
 
-/// `E[N]` of one server with exponential sizes of mean 1 and an arrival rate for each of two states,
-/// left at these rates: a quasi-birth-death process.
+/// `E[N]` of a single-server queue with two arrival rates, by a quasi-birth-death process.
 fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
     let level = Level {
         phases: 2,
@@ -262,11 +248,9 @@ fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
     qbd.solve().unwrap().mean()
 }
 
-/// One queue of one type, of two types under one chain, which is the same queue, and of a type with a
-/// chain of its own. Of two types with a chain each the queue is shorter.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
-fn a_common_modulation_is_felt_as_one() {
+fn common_modulation_lengthens_the_queue() {
     let exact = modulated_queue([0.4 * 0.6 / 0.85, 2.2 * 0.6 / 0.85], [0.1, 0.3]);
     let own = |rate: f64| {
         format!(
@@ -301,7 +285,6 @@ fn a_common_modulation_is_felt_as_one() {
     assert!(is_less, "{apart:?} {exact}");
 }
 
-/// Remembers what is known of the jobs that arrive.
 #[derive(Clone)]
 struct Witness(Arc<Mutex<Vec<[f64; 3]>>>);
 
@@ -320,8 +303,6 @@ impl Policy for Witness {
     }
 }
 
-/// Limits are drawn for each job: those of a batch that is alike differ, and none is below its size.
-/// All rules under one seed face the same sizes.
 #[test]
 fn limits_hold_for_batches_that_are_alike() {
     let alike = "arrivals: {process: batches, rate: .3, sizes: [2], alike: .7}";
@@ -337,7 +318,6 @@ fn limits_hold_for_batches_that_are_alike() {
             seen
         };
         let jobs = seen(1);
-        // With two slots jobs run earlier, and are the same.
         assert_eq!(jobs, seen(2));
         assert!(
             jobs.iter()

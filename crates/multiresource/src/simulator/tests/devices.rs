@@ -1,5 +1,3 @@
-//! Fractions of devices against queues with as many servers as fractions fit.
-
 use super::*;
 use crate::workload::Fleet;
 
@@ -8,8 +6,8 @@ fn fleet(servers: &str, jobs: &str) -> Fleet {
     Fleet::parse(&text, "devices").unwrap().workload
 }
 
-/// All demand .6 of two devices, .4 of two (two jobs a device), or .6 of a device on each of two servers of four: M/M/2,
-/// M/M/4 and M/M/2 by Erlang's C, at ρ = .9. Three jobs of .6 are less than two devices, but not three of them.
+/// 0.6 of two devices, 0.4 of two (two jobs per device), or 0.6 of a device on two of four servers
+/// each: M/M/2, M/M/4 and M/M/2 by Erlang's C.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn equal_fractions_are_queues_with_as_many_servers_as_fit() {
@@ -36,8 +34,6 @@ fn equal_fractions_are_queues_with_as_many_servers_as_fit() {
     }
 }
 
-/// Shares of .6, .4 and .5 and whole devices, gangs too, under each rule that fleets have: the simulator's assertions hold,
-/// and all work is done at a load at which every device could be whole.
 #[test]
 fn mixes_are_served_by_every_rule_of_fleets() {
     let fleet = fleet(
@@ -61,7 +57,7 @@ fn mixes_are_served_by_every_rule_of_fleets() {
 }
 
 #[test]
-fn rules_that_count_amounts_refuse_devices() {
+fn rules_for_amounts_reject_devices() {
     let jobs = "  - {name: nb, demand: {gpu: .6}, arrival_rate: 1.2, mean_size: 1.5}\n";
     let fleet = fleet("server: {capacity: {gpu: {devices: 2}}}", jobs);
     for rule in Contender::rules().iter().filter(|rule| !rule.pools) {
@@ -73,7 +69,6 @@ fn rules_that_count_amounts_refuse_devices() {
     let why = Contender::named("fcfs", &fleet).unwrap();
     let why = why.settings(&fleet).unwrap_err().to_string();
     assert!(why.contains("policy files do not support"), "{why}");
-    // On one server every job may have a reservation.
     let planned = Contender::named("conservative+fcfs", &fleet).unwrap();
     let run = planned.simulate_on(&fleet, &events(100_000), quiet);
     assert_eq!(run.unwrap().own.counters.preemptions, 0);

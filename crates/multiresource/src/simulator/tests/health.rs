@@ -1,5 +1,3 @@
-//! What a run must not say: means where there are none, or where it is too short for them.
-
 use super::*;
 use crate::artifact::{BackfillingConfig, Guard, GuardedConfig, MsrConfig};
 use crate::policy::Backfilling;
@@ -7,7 +5,6 @@ use crate::policy::Backfilling;
 const SMALL: &str = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
 const BIG: &str = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
 
-/// Big jobs need the whole server, which the small ones leave empty e^-30 of the time.
 #[test]
 fn a_type_that_starves_makes_the_rule_unstable() {
     let workload = one_server("", 60, &[SMALL, BIG]);
@@ -17,10 +14,9 @@ fn a_type_that_starves_makes_the_rule_unstable() {
     assert!(run.mean_response.is_none());
 }
 
-/// The same before the growth is sure: the small ones alone would have a mean of 1, which is that of no job
-/// mix that arrives.
+/// Before growth is certain, the mean over completed jobs would describe only the small ones.
 #[test]
-fn a_type_of_which_no_job_is_done_is_never_settled() {
+fn a_type_without_completions_never_converges() {
     let workload = one_server("", 60, &[SMALL, BIG]);
     for seed in 1..=8 {
         let mut settings = events(300_000);
@@ -37,10 +33,9 @@ fn a_type_of_which_no_job_is_done_is_never_settled() {
     }
 }
 
-/// No job waits, so E[T] = E[S]: of all types (100 + 10)/100.02. While the long ones are
-/// few beside all others, a short run sees only those of them that happen to be short.
+/// No job waits, so E[T] = E[S] = (100 + 10)/100.02; short runs see only the shorter long jobs.
 #[test]
-fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
+fn a_run_shorter_than_its_jobs_has_no_mean() {
     let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
     let long = "name: long, demand: {cpu: 1}, arrival_rate: .02, mean_size: 500";
     let rare = "name: rare, demand: {cpu: 1}, arrival_rate: 1e-5, mean_size: 2000";
@@ -57,14 +52,12 @@ fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
     let long_enough = of(&[short, long], 30_000_000);
     agrees(long_enough.mean_response, 110.0 / 100.02, 0.02, "all");
     agrees(long_enough.types[1].mean_response, 500.0, 0.1, "long");
-    // What jobs do that hardly came is not known, and so no mean of all.
     let rare_ones = of(&[short, long, rare], 3_000_000);
     assert_eq!(rare_ones.health, Health::Unsettled);
     assert!(rare_ones.mean_response.is_none());
 }
 
-/// M/M/1 at ρ = .998 forgets in (1+ρ)/(1−ρ)² = 500 000 time units, of which each replication has 125 000:
-/// E[T] is 500, and what was there in so short a run is not reported as that.
+/// M/M/1 at ρ = 0.998: E[T] = 500, relaxation time (1+ρ)/(1−ρ)² = 500 000, replications of 125 000.
 #[test]
 fn a_queue_that_changes_too_slowly_has_no_mean() {
     for seed in 1..=8 {
@@ -75,10 +68,8 @@ fn a_queue_that_changes_too_slowly_has_no_mean() {
     }
 }
 
-/// Jobs of a hold one of two servers for .6 of each time unit, and those of b, which come at the
-/// same moment and need both, wait for as long: half of the room is free meanwhile.
 #[test]
-fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
+fn wastage_of_deterministic_arrivals_is_measured() {
     let job = |name: &str, need: u32, size: f64| {
         format!(
             "name: {name}, demand: {{cpu: {need}}}, arrivals: {{process: renewal, interarrival: {{law: deterministic, mean: 1}}}}, size: {{law: deterministic, mean: {size}}}"
@@ -91,7 +82,6 @@ fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
     assert!((run.own.utilization[0] - 0.6).abs() < 1e-4);
 }
 
-/// M/M/1 at load .7 in a very short time unit and in a very long one.
 #[test]
 fn percentiles_do_not_depend_on_the_time_unit() {
     for scale in [1e-12, 1e15] {
@@ -108,10 +98,9 @@ fn percentiles_do_not_depend_on_the_time_unit() {
     }
 }
 
-/// Least Servers First lets jobs that need the whole server starve. Under guard it is stable, whatever it
-/// does: the guard takes over again and again, and not all of the time.
+/// Least Servers First starves jobs that need the whole server, but is stable under a guard.
 #[test]
-fn a_rule_that_is_unstable_is_stable_under_guard() {
+fn a_guard_stabilizes_an_unstable_rule() {
     let lines = [
         "name: light, demand: {cpu: 1}, arrival_rate: 5, mean_size: 1",
         "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",
@@ -143,10 +132,9 @@ fn a_rule_that_is_unstable_is_stable_under_guard() {
     assert!(part > 0.0 && part < 1.0, "{part}");
 }
 
-/// In heavy traffic a run that is short beside the relaxation time of the queue has no mean, whatever it saw: an M/M/1
-/// queue at load .98 forgets in some 1e4 services. One of a hundred relaxation times has, and it is near the exact one.
+/// An M/M/1 queue at load 0.98 has a relaxation time of about 1e4 services.
 #[test]
-fn a_run_that_is_short_for_its_load_has_no_mean() {
+fn a_run_too_short_for_its_load_has_no_mean() {
     let queue = one_type(1, 0.98);
     for seed in 1..=20 {
         let settings = |count| Settings {
@@ -161,15 +149,13 @@ fn a_run_that_is_short_for_its_load_has_no_mean() {
     }
     let long = simulate(&queue, FCFS, &events(4_000_000), quiet).unwrap();
     agrees(long.mean_response, 50.0, 0.3, "E[T]");
-    // With a hundred servers next to nobody waits: there is nothing to be known of a queue.
     let wide = simulate(&one_type(100, 0.7 * 100.0), FCFS, &events(500_000), quiet).unwrap();
     assert_eq!(wide.health, Health::Settled);
 }
 
-/// A policy that changes its schedule every 1e5 mean sizes is stable, and its queues grow until it does: a run that sees
-/// no change says that it is too short, and refutes nothing.
+/// A policy that switches every 1e5 mean sizes is stable, but its queues grow between switches.
 #[test]
-fn a_run_that_is_short_beside_the_clocks_of_a_rule_is_too_short() {
+fn a_run_too_short_for_slow_clocks_has_not_converged() {
     let policy = section_seven(Preemption::None, Route::ALL[0], 1e-5);
     let contender = Contender::from(Family::Msr(policy));
     let settings = events(5_000_000);
@@ -182,10 +168,9 @@ fn a_run_that_is_short_beside_the_clocks_of_a_rule_is_too_short() {
     assert!(rings < 10.0, "{rings}");
 }
 
-/// Randomized Timers on one-or-all: from an empty system the number of jobs grows for as long as this run lasts, and
-/// from some 1e6 jobs it falls.
+/// From an empty system jobs grow throughout this run; from about 1e6 jobs on they decrease.
 #[test]
-fn what_grows_and_turns_is_not_unstable() {
+fn growth_that_reverses_is_not_unstable() {
     let run = rule("randomized-timers");
     let run = run.simulate(&model("one_or_all"), &events(5_000_000), quiet);
     let run = run.unwrap();
@@ -194,7 +179,7 @@ fn what_grows_and_turns_is_not_unstable() {
     assert!(is_unsettled, "{:?}", run.unsettled);
 }
 
-/// Both rules are stable at load .997, and their queues grow for as long as a small budget lasts.
+/// Both rules are stable at load 0.997, but their queues grow throughout short runs.
 #[test]
 fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     let workload = model("one_or_all").scaled(0.997 / 0.76875).unwrap();
@@ -208,10 +193,9 @@ fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     }
 }
 
-/// Lognormal sizes so variable that most runs see too few of the large ones to know how unsure they are: an interval is at least
-/// half of what it is by theory, and exponential sizes know theirs.
+/// Most runs see too few large jobs to estimate the variance: intervals have a theoretical minimum.
 #[test]
-fn an_interval_is_no_narrower_than_rare_sizes_let_it_be() {
+fn intervals_account_for_rare_large_sizes() {
     let size =
         "name: a, demand: {cpu: 1}, arrival_rate: .1, size: {law: lognormal, mean: 1, scv: 16}";
     let workload = one_server("", 1, &[size]);
@@ -229,9 +213,8 @@ fn an_interval_is_no_narrower_than_rare_sizes_let_it_be() {
     assert!(missed <= 1, "{missed}");
 }
 
-/// Constant arrivals and sizes: settled after 1e5 events, and no percentile is above the one response time.
 #[test]
-fn what_is_constant_is_settled() {
+fn deterministic_runs_converge() {
     let clockwork = "arrivals: {process: renewal, interarrival: {law: deterministic, mean: 1}}, \
          size: {law: deterministic, mean: .9}";
     let workload = one_server("", 1, &[clockwork]);
@@ -239,10 +222,8 @@ fn what_is_constant_is_settled() {
     assert_eq!(run.health, Health::Settled);
     let [_, p95, p99] = run.percentiles.unwrap();
     assert!(p95 <= 0.9 + 1e-9 && p99 <= 0.9 + 1e-9, "{p95} {p99}");
-    // Two that come at once: the second waits for the first, each time.
     let half = clockwork.replace("mean: .9", "mean: .4");
     let pairs = one_server("", 1, &[&half, &half]);
     let run = simulate(&pairs, FCFS, &events(1_000_000), quiet).unwrap();
-    // To within the edges of batches.
     agrees(run.mean_response, 0.6, 1e-5, "E[T]");
 }

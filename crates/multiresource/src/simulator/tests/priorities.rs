@@ -1,9 +1,6 @@
-//! Non-preemptive priorities against closed forms.
-
 use super::*;
 use crate::workload::Fleet;
 
-/// Asserts the mean response times of the types under both rules.
 fn means_are(fleet: &Fleet, exact: &[f64]) {
     for name in ["priority", "strict-priority"] {
         let run = rule(name).simulate_on(fleet, &events(12_000_000), quiet);
@@ -13,8 +10,7 @@ fn means_are(fleet: &Fleet, exact: &[f64]) {
     }
 }
 
-/// M/G/1 by Cobham's formula, W_k = R / ((1 − σ_{k−1})(1 − σ_k)) with R = Σ λ_i E\[S_i²\] / 2 = 1.175: exponential sizes of
-/// mean 1 at rate .2, sizes of 2 at .15, and Erlang sizes of mean 3 in two stages at .1, in this order of priority.
+/// M/G/1 by Cobham's formula, W_k = R / ((1 − σ_{k−1})(1 − σ_k)), R = Σ λ_i E\[S_i²\] / 2.
 #[test]
 fn one_server_by_cobham() {
     let lines = [
@@ -28,8 +24,7 @@ fn one_server_by_cobham() {
     means_are(&workload.into(), &exact);
 }
 
-/// M/M/4 with equal means (Kella and Yechiali 1985): W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k)), on one server of four
-/// CPUs and on four servers.
+/// M/M/4 with equal means (Kella and Yechiali 1985): W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k)).
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn several_servers_by_kella_and_yechiali() {
@@ -52,7 +47,7 @@ fn several_servers_by_kella_and_yechiali() {
 }
 
 #[test]
-fn without_priorities_the_rules_are_refused() {
+fn rejects_priority_rules_without_priorities() {
     for servers in [
         "server: {capacity: {cpu: 2}}",
         "servers: [{count: 2, capacity: {cpu: 1}}]",

@@ -1,10 +1,6 @@
-//! Rules against values from independent simulators.
-
 use super::*;
 use crate::artifact::{AdaptiveMsrConfig, Family, Switching};
 
-/// Asserts that a mean agrees with an independent one, each with half its 95 % interval: their
-/// difference lies within 3.29 standard errors of it (99.9 %), and that is narrow.
 fn near(estimate: Option<Estimate>, mean: f64, half_width: f64, what: &str) {
     let estimate = estimate.unwrap();
     println!(
@@ -26,15 +22,13 @@ fn run(rule: &str, workload: &Workload, count: u64) -> Run {
     run
 }
 
-/// Section 7 at ρ = .9, mean number in system.
 #[test]
 fn max_weight_on_section_seven() {
     let run = run("max-weight", &model("section7"), 6_000_000);
     near(run.mean_number, 13.21, 0.24, "max-weight");
 }
 
-/// Four types on 15 servers at total rate 4.5: mean response time, and weighted by load. The values
-/// are known as written, and are taken to be good to 1 % and half a unit of their last digit.
+/// Values from the literature, assumed accurate to 1 % and half a unit of the last digit.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn four_types() {
@@ -52,15 +46,12 @@ fn four_types() {
     }
 }
 
-/// One-or-all on 32 servers at total rate 6: exactly 67.8704 by the analysis of Quickswap with
-/// threshold 0.
 #[test]
 fn most_servers_first_on_one_or_all() {
     let run = run("msf", &model("one_or_all"), 30_000_000);
     near(run.mean_response, 67.8704, 0.0, "most-servers-first");
 }
 
-/// Adaptive MSR for these schedules, prices and knobs waste, margin, floor, patience.
 fn adaptive(schedules: [&[u32]; 2], prices: &[f64], knobs: [f64; 4]) -> Contender {
     let [waste, margin, floor, patience] = knobs;
     Contender::from(Family::AdaptiveMsr(AdaptiveMsrConfig {
@@ -78,7 +69,6 @@ fn adaptive(schedules: [&[u32]; 2], prices: &[f64], knobs: [f64; 4]) -> Contende
     }))
 }
 
-/// That an interval reaches above the optimum, and below so much more.
 fn near_the_optimum(found: Option<Estimate>, optimum: f64, within: f64) {
     let found = found.unwrap();
     let [low, high] = [-1.0, 1.0].map(|sign| found.mean + sign * found.half_width);
@@ -86,8 +76,7 @@ fn near_the_optimum(found: Option<Estimate>, optimum: f64, within: f64) {
     assert!(low < (1.0 + within) * optimum, "{found:?}");
 }
 
-/// One-or-all, k = 32, λ = 5: within 3 % of the optimum 4.821, where the best threshold of Quickswap
-/// has 6.185 exactly.
+/// k = 32, λ = 5: the optimum is 4.821; the best threshold of Quickswap has 6.185.
 #[test]
 fn adaptive_switching_comes_near_the_optimum() {
     let workload = model("one_or_all").scaled(5.0 / 6.0).unwrap();
@@ -98,7 +87,7 @@ fn adaptive_switching_comes_near_the_optimum() {
     near_the_optimum(run.mean_response, 4.821, 0.03);
 }
 
-/// Section 7 at ρ = .8: within 5 % of the optimum 7.77, where First-Fit has 9.0.
+/// The optimum at ρ = 0.8 is 7.77; First-Fit has 9.0.
 #[test]
 fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
     let workload = model("section7").scaled(0.8 / 0.9).unwrap();
@@ -112,10 +101,9 @@ fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
     near_the_optimum(run.mean_number, 7.77, 0.05);
 }
 
-/// Least size left × share first: on one server what Schrage and Miller have of shortest remaining work first (2.3530 at .8, the integral of
-/// which is a test of `synth_make::bound`), and on several what another program has.
+/// SRPT: 2.353 by Schrage and Miller on one server, otherwise values of another program.
 #[test]
-fn least_left_first_where_sizes_are_known() {
+fn shortest_remaining_work_first_with_known_sizes() {
     let of = |cpu, jobs: &[&str]| run("srpt", &one_server("known: size\n", cpu, jobs), 6_000_000);
     let one = of(1, &["arrival_rate: .8, mean_size: 1"]);
     near(one.mean_response, 2.353, 0.0, "one server");

@@ -1,5 +1,3 @@
-//! Sizes of other laws than the exponential one.
-
 use super::*;
 use std::sync::{Arc, Mutex};
 use synth_simulation::Sampler;
@@ -14,20 +12,17 @@ const LAWS: [&str; 6] = [
     "{law: coxian, means: [1, 2, .5], onward: [1, .1]}",
 ];
 
-/// Types that need the whole server, or a part of it, by arrival rate and size.
 fn workload(capacity: u32, types: &[(f64, &str)]) -> Workload {
     let jobs = types.iter();
     let jobs = jobs.map(|(rate, size)| format!("arrival_rate: {rate}, size: {size}"));
     one_server("", capacity, &jobs.collect::<Vec<_>>())
 }
 
-/// E[S] and E[S²].
 fn moments(workload: &Workload, i: usize) -> (f64, f64) {
     let size = workload.types()[i].size();
     (size.mean(), size.mean().powi(2) * (1.0 + size.scv()))
 }
 
-/// Means of a million sizes and of their squares, within 3.29 standard errors (99.9 %).
 #[test]
 fn sampled_sizes_have_the_moments_of_their_law() {
     for law in LAWS {
@@ -60,7 +55,7 @@ fn sampled_sizes_have_the_moments_of_their_law() {
     }
 }
 
-/// M/G/1: E[T] = E[S] + λE[S²]/(2(1−ρ)) (Pollaczek, Khinchine).
+/// M/G/1: E[T] = E[S] + λE[S²]/(2(1−ρ)) (Pollaczek–Khinchine).
 #[test]
 fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     let without_stages = [
@@ -81,9 +76,8 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     }
 }
 
-/// The same with two types, one of them exponential: each waits for the work of both.
 #[test]
-fn an_exponential_type_beside_another_law_is_served_by_its_size_too() {
+fn exponential_and_other_sizes_can_be_mixed() {
     let workload = workload(1, &[(0.2, LAWS[0]), (0.3, LAWS[2])]);
     let wait = (0.2 * 8.0 + 0.3 * 5.0) / (2.0 * 0.3);
     let run = simulate(&workload, FCFS, &events(6_000_000), quiet).unwrap();
@@ -92,9 +86,9 @@ fn an_exponential_type_beside_another_law_is_served_by_its_size_too() {
     }
 }
 
-/// M/G/∞: E[N] = λE[S], and T is S.
+/// M/G/∞: E[N] = λE[S], and T = S.
 #[test]
-fn with_room_for_all_only_the_mean_size_matters() {
+fn without_waiting_only_the_mean_size_matters() {
     for law in &LAWS[1..5] {
         let workload = workload(10_000, &[(20.0, law)]);
         let mean = workload.types()[0].mean_size();
@@ -104,8 +98,7 @@ fn with_room_for_all_only_the_mean_size_matters() {
     }
 }
 
-/// Types in order of their index, each preempting those after it. Its clock changes nothing, but
-/// draws random numbers.
+/// Preemptive priority by index, with a clock that only consumes random numbers.
 #[derive(Clone)]
 struct Priority;
 
@@ -138,7 +131,6 @@ impl Policy for Priority {
     }
 }
 
-/// Sizes that are nearly constant and others that vary much, on one server at ρ = .8.
 fn two_types() -> Workload {
     workload(
         1,
@@ -149,9 +141,8 @@ fn two_types() -> Workload {
     )
 }
 
-/// Preemptive resume on one server: with R_i = Σ λE[S²]/2 over the types up to i,
-/// E[T₁] = E[S₁] + R₁/(1−ρ₁), E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂)). A job that began
-/// anew after its preemption, or lost the service that it had got, would give other means.
+/// Preemptive resume: E[T₁] = E[S₁] + R₁/(1−ρ₁), E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂)), with
+/// R_i = Σ λE[S²]/2 over the types up to i.
 #[test]
 fn a_preempted_job_resumes_where_it_was_stopped() {
     let workload = two_types();
@@ -169,8 +160,7 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
     }
 }
 
-/// Every rule that serves without pause empties the server at the same times, if all face the
-/// same arrivals and sizes and no work is lost or made by preemption.
+/// Work-conserving rules empty the server at the same times if arrivals and sizes are common.
 #[test]
 fn arrivals_and_sizes_are_common_and_work_is_conserved() {
     let workload = two_types();
@@ -188,7 +178,6 @@ fn arrivals_and_sizes_are_common_and_work_is_conserved() {
     }
 }
 
-/// When a job has left nobody behind.
 fn times_when_empty<P: Policy + Clone + 'static>(workload: &Workload, policy: P) -> Vec<f64> {
     #[derive(Clone)]
     struct Witness<P>(P, Arc<Mutex<Vec<f64>>>);
@@ -219,10 +208,8 @@ fn times_when_empty<P: Policy + Clone + 'static>(workload: &Workload, policy: P)
     seen.lock().unwrap().clone()
 }
 
-/// Section 7 with exponential sizes that do not say so: the calendar has the exact means of
-/// the race. What no job ends (phantoms) stays a matter of clocks.
 #[test]
-fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
+fn the_calendar_reproduces_exponential_results() {
     let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     let line = "size: {law: hyperexponential, probabilities: [.5, .5], means: [1, 1]}";
@@ -245,8 +232,6 @@ fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
     }
 }
 
-/// Under every rule of the library all work is done: λE[S] jobs in service on average (Little's
-/// law), and one seed has one result.
 #[test]
 fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
     let workload = model("section7_phases").scaled(0.625).unwrap();
@@ -278,7 +263,6 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
     }
 }
 
-/// An overload is found with very variable sizes too, and a stable queue is not taken for one.
 #[test]
 fn instability_is_distinguished_from_variability() {
     let law = "{law: hyperexponential, mean: 1, scv: 50}";

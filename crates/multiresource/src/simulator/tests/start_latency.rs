@@ -1,18 +1,14 @@
-//! Start latencies against closed forms, and against the same system described by sizes.
-
 use super::*;
 use crate::policy::{Backfilling, Estimates};
 use synth_simulation::Estimate;
 
-/// A job of one cpu and a job of three, of these sizes.
 fn two(before: &str, size: &str, wide: &str) -> Workload {
     let small = format!("demand: {{cpu: 1}}, arrival_rate: .9, size: {{{size}}}");
     let wide = format!("demand: {{cpu: 3}}, arrival_rate: .2, size: {{{wide}}}");
     one_server(before, 4, &[small, wide])
 }
 
-/// M/G/1 with G = L + S: `E[W] = λ E[G²] / (2 (1 − ρ))` (Pollaczek, Khinchine), `E[T] = E[W] + E[G]`, and waiting ends
-/// before the latency.
+/// M/G/1 with G = L + S: `E[W] = λ E[G²] / (2 (1 − ρ))`, `E[T] = E[W] + E[G]`.
 #[test]
 fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     for (latency, size, mean, variance) in [
@@ -35,11 +31,10 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
         agrees(run.mean_waiting, waiting, 0.06, latency);
         let used = run.own.utilization[0];
         let is_near = (used - 0.7).abs() < 0.01;
-        assert!(is_near, "{latency}: room is held for {used}");
+        assert!(is_near, "{latency}: capacity is held for {used}");
     }
 }
 
-/// A latency and a size that are exponential are a Coxian size of two stages: the same system, by other draws.
 #[test]
 fn a_latency_is_a_longer_size() {
     let latency = "start_latency: {law: exponential, mean: .4}\n";
@@ -58,8 +53,7 @@ fn a_latency_is_a_longer_size() {
     assert!(late.relative() < 0.03 && longer.relative() < 0.03);
 }
 
-/// With known sizes and a latency that is always the same EASY plans as with the sizes that are longer by it: job by
-/// job the same run.
+/// With a constant latency, EASY plans as with sizes that are longer by it.
 #[test]
 fn rules_that_plan_add_the_latency() {
     let sizes = |values: &str| format!("law: empirical, values: [{values}]");
@@ -82,10 +76,10 @@ fn rules_that_plan_add_the_latency() {
     }
 }
 
-/// Jobs of a batch that are alike have one size and latencies of their own: `lim Var W(t)/t` of batches of two, all
-/// alike, is `λ_b Var(2 S + L₁ + L₂) + λ_b (2 E[S + L])²`.
+/// `lim Var W(t)/t` for batches of two with equal sizes is
+/// `λ_b Var(2 S + L₁ + L₂) + λ_b (2 E[S + L])²`.
 #[test]
-fn jobs_that_are_alike_start_each_for_itself() {
+fn jobs_of_a_batch_have_independent_latencies() {
     let lines = [
         "name: a, demand: {cpu: 1}, size: {law: exponential, mean: 2}, arrivals: {process: batches, rate: .1, sizes: [2], alike: 1}",
     ];
@@ -98,7 +92,7 @@ fn jobs_that_are_alike_start_each_for_itself() {
 }
 
 #[test]
-fn rules_that_stop_jobs_are_refused() {
+fn rejects_preemptive_rules() {
     let job = "name: a, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1";
     let late = one_server("start_latency: .25\n", 4, &[job]);
     for rule in Contender::rules() {

@@ -1,21 +1,21 @@
-//! A test that adds a rule, whole: name, settings, decisions, in the order of a file in `policy/`. In the library two lines come
-//! beside it, `mod` in `policy/mod.rs` and its place in the lists of `policy/family.rs`; then files and `compare` have it.
+//! A complete new rule in one test: name, settings, decisions. A rule of the library also needs a
+//! `mod` in `policy/mod.rs` and entries in the lists of `policy/family.rs`.
 
 use crate::policy::{Event, NamedRule, Parameter, Policy, PolicyConfig, System};
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
 
-/// What `compare` needs to know of it: `longest-waiting`, or `longest-waiting:3`.
+/// The entry for `compare`: `longest-waiting`, or `longest-waiting:3`.
 static NAMED: NamedRule = NamedRule {
     name: "longest-waiting",
-    about: "the type whose oldest job has waited longest first, never more than m jobs of a type",
+    about: "prefers the type whose oldest job has waited longest, with at most m running jobs of a type",
     parameter: Some(Parameter {
-        what: "m: jobs of a type that run at once, at most",
+        what: "m: the limit on running jobs of a type",
         least: 1.0,
         default: Some(2.0),
         whole: true,
     }),
-    // A rule of the library, which `policy/family.rs` lists, has `settings: |_, most| Ok(LongestWaitingConfig { … }.into())`.
+    // A rule in `policy/family.rs` has `settings: |_, most| Ok(LongestWaitingConfig { … }.into())`.
     build: Some(|workload, most| {
         let most = most.map_or(2, |m| m as u32);
         Ok(LongestWaitingConfig { most }.build(&workload.clone().into()))
@@ -23,7 +23,6 @@ static NAMED: NamedRule = NamedRule {
     ..NamedRule::PLAIN
 };
 
-/// Its settings, as a policy file would have them.
 struct LongestWaitingConfig {
     /// m ≥ 1.
     most: u32,
@@ -36,24 +35,22 @@ impl PolicyConfig for LongestWaitingConfig {
 
     fn words(&self, _: &Workload) -> String {
         format!(
-            "Of the types of which fewer than {} jobs run, that whose oldest job has waited longest starts one.",
+            "Among the types with fewer than {} running jobs, the one whose oldest job has waited longest starts a job.",
             self.most
         )
     }
 
     fn check(&self, _: &Fleet, findings: &mut Findings) {
         if self.most == 0 {
-            findings.differs("most", 0, "1 at least");
+            findings.differs("most", 0, "at least 1");
         }
     }
 }
 
-/// First-Fit with at most m jobs of each type in service: of the types with waiting jobs, room, and fewer than m
-/// running ones, that whose oldest job waits longest starts one, until there is none. Without preemption. O(K) for each
-/// job started. From no paper. A type is stable only if its offered load is below m.
+/// First-Fit with at most m running jobs of each type, longest wait first (non-preemptive, not from
+/// a paper). O(K) for each job started. A type is stable only if its offered load is below m.
 #[derive(Clone, Debug)]
 struct LongestWaiting {
-    /// m.
     most: u32,
 }
 
@@ -75,10 +72,8 @@ impl Policy for LongestWaiting {
 
 use super::{Contender, agrees, erlang_c, events, one_type, quiet, rule};
 
-/// Of one type alone it starts whatever fits, as First-Fit does, where m is not less than what fits; else m jobs run, as on
-/// m servers.
 #[test]
-fn a_new_rule_runs_beside_the_others() {
+fn a_new_rule_can_be_simulated() {
     let (workload, settings) = (one_type(8, 2.4), events(200_000));
     let mean = |contender: Contender| {
         let run = contender.simulate(&workload, &settings, quiet).unwrap();

@@ -1,27 +1,23 @@
-//! Which type a job has by what it demands.
-
 use super::{Dominating, Fleet, JobType};
 use synth_core::number::{Decimal, seconds_in};
 
-/// Types that demand decides among, and of types with one demand their limits.
+/// Assigns jobs to types by demand, and by limit among types of equal demand.
 #[derive(Clone, Debug)]
 pub struct ByDemand {
-    /// Types of one server, and of several.
     by_nodes: [Group; 2],
 }
 
 #[derive(Clone, Debug)]
 struct Group {
     dominating: Dominating,
-    /// The types, as they are counted there.
     places: Vec<usize>,
 }
 
 impl ByDemand {
-    /// Returns those of a fleet, with these demands (K × R) in whole units, and prices of units, or none.
+    /// Creates it from demands (K × R) in integer units, and prices of the units, if there are any.
     ///
     /// # Errors
-    /// Two types that neither demand nor limits tell apart, by name.
+    /// The names of two types with the same demand and limit.
     pub fn new(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, [String; 2]> {
         if let Some(names) = alike(fleet, demands) {
             return Err(names.map(str::to_owned));
@@ -44,9 +40,8 @@ impl ByDemand {
         })
     }
 
-    /// Returns the type of a job with so many units of each resource (R) on each of so many servers, that runs at most
-    /// so long \[s\]: the cheapest that holds it; of those with one demand that of the least limit which is not below
-    /// its own, or of the largest.
+    /// Returns the type of a job with these units of each resource (R) on each server and this
+    /// limit \[s\]; see [`Dominating`].
     pub fn find(&self, units: &[u64], nodes: u32, promised: f64) -> Option<usize> {
         let group = &self.by_nodes[usize::from(nodes > 1)];
         let alike = group.dominating.types_of(&demand(units, nodes));
@@ -55,13 +50,12 @@ impl ByDemand {
     }
 }
 
-/// Returns a demand for so many units of each resource (R) on each of so many servers, with their number (R + 1).
 fn demand(units: &[u64], nodes: u32) -> Vec<f64> {
     let units = units.iter().map(|units| *units as f64);
     units.chain([f64::from(nodes)]).collect()
 }
 
-/// By type, the limit of its jobs \[s\]; infinite where it has none, or its unit of time is not known.
+/// Limits by type \[s\], infinite if there is none or the unit of time is unknown.
 fn limits(fleet: &Fleet) -> Vec<f64> {
     let second = seconds_in(fleet.time_unit());
     let limit = |job: &JobType| {
@@ -71,7 +65,7 @@ fn limits(fleet: &Fleet) -> Vec<f64> {
     fleet.types().iter().map(limit).collect()
 }
 
-/// Two types that neither these demands (K × R) nor limits tell apart, by name.
+/// Returns the names of two types with the same demand (K × R) and limit.
 pub fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]> {
     let (types, limits) = (fleet.types(), limits(fleet));
     let own = |i: usize| (&demands[i], types[i].nodes(), limits[i]);
@@ -81,8 +75,7 @@ pub fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]>
     })
 }
 
-/// How many whole units of each resource are worth as much as one of the others: the inverse of its price. A millionth of
-/// what a unit is of all capacity decides where the certificate gives nothing for a resource that is never scarce.
+/// Inverse prices, plus a millionth of the capacity share for resources without a price.
 fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
     let resources = fleet.envelope().resources();
     let units = |j: usize| -> f64 {

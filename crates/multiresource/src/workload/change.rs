@@ -1,5 +1,3 @@
-//! Fleets that no document describes: another fleet with other rates, with a start latency, or with more of a resource.
-
 use super::document::Amount;
 use super::{Fleet, Shape, Workload};
 use synth_core::document::{DocumentError, Fault, place};
@@ -7,9 +5,7 @@ use synth_core::number::{Decimal, shown};
 use synth_queues::law::Size;
 
 impl Fleet {
-    /// Returns the same fleet with every arrival rate multiplied by `factor` (in doubles): times between arrivals divided
-    /// by it, batches as much more frequent; of a modulated process the rates in the states multiplied, while
-    /// the environment stays as it is.
+    /// Multiplies every arrival rate by `factor`, also those of the states of modulated processes.
     ///
     /// # Errors
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
@@ -38,10 +34,7 @@ impl Fleet {
         }
     }
 
-    /// Returns the fleet with these types alone (in ascending order), without the servers on which none of them fits.
-    ///
-    /// # Errors
-    /// If there is none of them.
+    /// Returns the fleet with only these types (ascending, at least one) and their servers.
     pub fn only(&self, types: &[usize]) -> Result<Self, DocumentError> {
         let mut document = self.record();
         let mut place = 0..;
@@ -56,33 +49,24 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Returns the same fleet with this latency in place of its own, ≥ 0 \[time\].
-    ///
-    /// # Errors
-    /// When it is negative, or a load leaves the range of doubles.
+    /// Returns the fleet with this start latency \[time\], which must be ≥ 0.
     pub fn with_start_latency(&self, latency: Decimal) -> Result<Self, DocumentError> {
         let mut document = self.record();
         document.start_latency = Some(Size::Deterministic { mean: latency });
         document.fleet()
     }
 
-    /// Returns the same fleet with so much more of resource j (of all R) on each server of shape h, which has some. `None`
-    /// where the sum is no decimal of a double.
-    ///
-    /// # Panics
-    /// If h or j is no index of a shape or of a resource.
+    /// Adds an amount of resource j on each server of shape h, which must have some; `None` if the
+    /// sum is not a decimal of a double.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
         let has = Some(self.shapes()[h].capacity()[j]).filter(|has| !has.is_zero())?;
         self.with_amount(h, j, sum(has, more)?).ok()
     }
 
-    /// Returns the same fleet with this amount of resource j (of all R) on each server of shape h, which has some.
+    /// Sets the amount of resource j on each server of shape h, which must have some.
     ///
     /// # Errors
-    /// When a type no longer has room.
-    ///
-    /// # Panics
-    /// If h or j is no index of a shape or of a resource.
+    /// If a type no longer fits.
     pub fn with_amount(&self, h: usize, j: usize, amount: Decimal) -> Result<Self, DocumentError> {
         let mut document = self.record();
         let resource = &self.envelope.resources[j];
@@ -93,13 +77,10 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Returns the same fleet with so many servers of shape h.
+    /// Sets the number of servers of shape h.
     ///
     /// # Errors
-    /// When a type no longer has room, and where a shape may not have that many.
-    ///
-    /// # Panics
-    /// If h is not the index of a shape.
+    /// If a type no longer fits, or the number is out of range.
     pub fn with_servers(&self, h: usize, count: u32) -> Result<Self, DocumentError> {
         let mut document = self.record();
         document.servers[h].count = Some(count);
@@ -108,16 +89,13 @@ impl Fleet {
 }
 
 impl Workload {
-    /// Returns the same workload as [`Fleet::scaled`] does.
-    ///
-    /// # Errors
-    /// As that.
+    /// Returns the workload scaled as by [`Fleet::scaled`].
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         Ok(Fleet::from(self.clone()).scaled(factor)?.envelope)
     }
 }
 
-/// Returns the sum, where it is a decimal of a double and not rounded away.
+/// Returns the sum if it is a decimal of a double and not rounded away.
 fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
     (sum > a && b > Decimal::ZERO).then_some(sum)

@@ -1,26 +1,20 @@
-//! The checks of a document, and what one server of it has to do: jobs here, servers in [`super::servers`].
-
 use super::document::{FleetDocument, JobDocument};
 use super::{Fleet, JobType, KnownSize, Resource, Workload, most_alone};
 use synth_core::document::{DocumentError, Fault, FaultsAt, WorkloadDocument as _, place};
 use synth_core::number::{Decimal, Units, in_units};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
 
-/// With more jobs of one type on the server than this, schedules are too many to list: a fluid
-/// model serves better.
+/// Limit on the jobs of one type on a server; beyond it a fluid model serves better.
 const MOST_ALONE: u64 = 1_000_000;
 
-/// Why each value of a document is there once the fleet is built.
-pub(super) const WITHOUT_FAULTS: &str = "a fleet is built of a document without faults";
+pub(super) const WITHOUT_FAULTS: &str = "a fleet is built from a document without faults";
 
 impl FleetDocument {
-    /// Builds the fleet of a document that was put together.
     pub(super) fn fleet(self) -> Result<Fleet, DocumentError> {
         let checked = self.checked(Vec::new());
         Ok(checked.map_err(DocumentError::without_text)?.0)
     }
 
-    /// Adds every fault that single values, names, shapes and types show.
     pub(super) fn check_all(&self, at: &mut FaultsAt<'_>) {
         at.unit(&self.time_unit);
         at.extend(self.known.iter().flat_map(KnownSize::faults));
@@ -38,13 +32,13 @@ impl FleetDocument {
         self.check_modulation(at);
         self.check_shapes(at);
         (0..self.jobs.len()).for_each(|i| self.check_known(i, at));
-        // What fits where is looked at once it is known what there is.
+        // What fits is checked once all servers are known.
         if at.is_empty() || self.is_one_server() {
             self.check_fits(at);
         }
     }
 
-    /// Returns the start latency, if jobs have one: a latency of 0 is none.
+    /// Returns the start latency; a latency of 0 is none.
     pub(super) fn start_latency(&self) -> Option<Size> {
         let none = Size::Deterministic {
             mean: Decimal::ZERO,
@@ -100,12 +94,12 @@ impl FleetDocument {
             None if self.known != Some(KnownSize::TypeLimit) => return,
             Some(limit) => format!("limit of type `{name}` is {limit}, expected a number > 0"),
             None => format!(
-                "type `{name}` has no limit, and `known: type-limit` says that every type has one"
+                "type `{name}` has no limit, but `known: type-limit` requires one for every type"
             ),
         };
         let unit = &self.time_unit;
         let help =
-            format!("write how many {unit} its jobs promise not to run longer than: `limit: 3600`");
+            format!("write the time in {unit} that its jobs promise not to exceed: `limit: 3600`");
         at.add("limit", message, help);
     }
 
@@ -128,7 +122,6 @@ impl FleetDocument {
         let (Some(arrivals), Some(size), true) = (arrivals, size, are_sound) else {
             return;
         };
-        // A start latency with faults is reported elsewhere.
         let latency = self.start_latency().map_or(0.0, |law| law.mean());
         let latency = Some(latency).filter(|own| own.is_finite() && *own > 0.0);
         let (rate, mean) = (arrivals.rate(), size.mean() + latency.unwrap_or(0.0));
@@ -146,7 +139,6 @@ impl FleetDocument {
         }
     }
 
-    /// What is common to all types is sound, and so are types under it.
     fn check_modulation(&self, at: &mut FaultsAt<'_>) {
         let Some(modulation) = &self.modulation else {
             return;
@@ -171,8 +163,7 @@ impl FleetDocument {
         }
     }
 
-    /// One server with these resources and these of the types. Only for a document without faults: what no single value
-    /// shows may still be wrong, integers or sums out of range.
+    /// Builds one server with these resources and types; integers or sums may be out of range.
     pub(super) fn workload(
         &self,
         capacity: &[(&str, Decimal)],
@@ -233,7 +224,6 @@ impl FleetDocument {
         Ok(workload)
     }
 
-    /// Capacities and demands in whole units.
     fn resources_in_units(
         &self,
         capacity: &[(&str, Decimal)],
@@ -246,7 +236,7 @@ impl FleetDocument {
             let mut demand = demand.expect(WITHOUT_FAULTS);
             let is_devices = self.has_devices(name);
             if is_devices && demand.iter().any(|d| *d >= Decimal::ONE) {
-                // A whole device is a whole number of units.
+                // A whole device must be a whole number of units.
                 demand.push(Decimal::ONE);
             }
             let (whole, count) = match is_devices {
@@ -276,27 +266,26 @@ impl FleetDocument {
 }
 
 impl JobDocument {
-    /// Returns whether the type does not arrive, and is left out.
+    /// Returns whether the type does not arrive.
     pub(super) fn is_idle(&self) -> bool {
         let zero = Decimal::ZERO;
         self.arrivals == Some(ArrivalProcess::Poisson { rate: zero })
     }
 
-    /// Returns 0 for a resource that is not named, `None` for a number already reported.
+    /// Returns 0 for a resource that is not named, and `None` for a number already reported.
     pub(super) fn demand_for(&self, resource: &str) -> Option<Decimal> {
         self.demand.get(resource).unwrap_or(Some(Decimal::ZERO))
     }
 
-    /// Refuses arrivals that what is common to all types cannot modulate: those whose rate depends on a past of
-    /// their own.
+    /// Processes with a memory of their own cannot be modulated.
     fn check_modulated(&self, at: &mut FaultsAt<'_>) {
         let what = match &self.arrivals {
-            Some(ArrivalProcess::Renewal { .. }) => "renew",
+            Some(ArrivalProcess::Renewal { .. }) => "are a renewal process",
             Some(ArrivalProcess::MarkovModulated { .. }) => "are modulated by a chain of their own",
             _ => return,
         };
         let message = format!(
-            "arrivals of type `{}` {what}, and `modulation` is for types that arrive as Poisson processes or in batches",
+            "arrivals of type `{}` {what}, but `modulation` requires Poisson arrivals or batches",
             self.name
         );
         let help =
@@ -320,6 +309,6 @@ fn too_fine(shape: usize, resource: &str) -> Fault {
             "demands and capacity of `{resource}` have no common unit: counted in the greatest \
              one that divides all demands they exceed 2^53"
         ),
-        "round the demands to a coarser grain, such as three significant digits",
+        "round the demands, for example to three significant digits",
     )
 }

@@ -1,5 +1,3 @@
-//! The document of one server or of several shapes, as it is read and written, and as policies record it.
-
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -14,31 +12,31 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
-/// Jobs of several types, which need amounts of resources, on one server (`server`) or on several (`servers`).
-// A value that could not be read is `None` where others can be checked without it.
+/// Jobs of several types that need amounts of resources, on one server or on several.
+// A value that could not be read is `None` if others can be checked without it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [{"anyOf": [{"required": ["server"]}, {"required": ["servers"]}]}]))]
 pub struct FleetDocument {
     /// Always `multiresource`.
     pub kind: String,
-    /// Where the numbers come from: any text, which is copied to the policy file.
+    /// The origin of the numbers: any text, which is copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    /// The unit of all times and rates. Times may have another unit if this is a unit of time.
     #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     pub time_unit: String,
-    /// What is known of the size of a job when it arrives. If it is left out: only its type.
+    /// The information about the size of a job on arrival; by default only its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<KnownSize>,
     /// A Markov chain that changes the arrival rates of all types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation: Option<CommonModulation>,
-    /// The time from the decision to start a job until it runs \[time\]: a number, or a law.
+    /// The time from the decision to start a job until it runs \[time\]: a number or a law.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_latency: Option<Size>,
-    /// The names of all resources, in the order in which policy files count them. With it `servers` are in the order in
-    /// which they are counted, too. Policy files always have it; if it is left out, both orders follow from `servers`.
+    /// The names of all resources, in the order of policy files, which always have them. If
+    /// present, `servers` are in that order, too; otherwise both orders are derived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<String>,
     /// The one server. Policy files have `servers` instead.
@@ -47,7 +45,7 @@ pub struct FleetDocument {
     /// The shapes of several servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ShapeDocument>,
-    /// The types of jobs, at least one. Policy files have those that arrive; schedules count jobs in this order.
+    /// The job types, at least one. Policy files have those that arrive, in the order of schedules.
     pub jobs: Vec<JobDocument>,
 }
 
@@ -55,40 +53,40 @@ pub struct FleetDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneServer {
-    /// How much of each resource it has, > 0: `{cpu: 128, memory: 512, gpu: {devices: 4}}`. Names are free.
+    /// The capacity for each named resource, > 0: `{cpu: 128, memory: 512, gpu: {devices: 4}}`.
     pub capacity: Pairs<Amount>,
 }
 
-/// Servers that are alike.
+/// Identical servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Servers")]
 pub struct ShapeDocument {
-    /// Their name. If it is left out: `shape-1` and so on, and `server` where there is one server.
+    /// The name; by default `shape-1` and so on, or `server` for a single server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How many there are, 1 to 100 000. If it is left out: 1.
+    /// The number of servers, 1 to 100 000; by default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// How much of each resource one of them has, > 0.
+    /// The capacity of one of them for each resource, > 0.
     pub capacity: Pairs<Amount>,
 }
 
-/// How much of a resource a server has.
+/// The capacity for a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Amount {
-    /// An amount, of which each job takes a part.
+    /// An amount that jobs share.
     Plain(Decimal),
-    /// Devices: a demand below 1 has to be on one of them, and a whole number takes that many whole devices. A resource that
-    /// consists of devices on one shape does so on all.
+    /// Devices: a demand below 1 must be on one device, and a whole number takes that many whole
+    /// devices. A resource consists of devices on all shapes or on none.
     Devices {
-        /// How many there are, ≥ 1.
+        /// The number of devices, ≥ 1.
         devices: Decimal,
     },
 }
 
-/// A type of jobs: of `arrival_rate` and `arrivals` exactly one, and of `mean_size` and `size`.
+/// A job type with one of `arrival_rate` and `arrivals`, and one of `mean_size` and `size`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Job", extend("allOf" = [
@@ -96,45 +94,44 @@ pub enum Amount {
     {"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]},
 ]))]
 pub struct JobDocument {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How many servers a job runs on at once. If it is left out: 1.
+    /// The number of servers that a job uses at once; by default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
-    /// How much a job needs of each resource, on each of its servers; 0 of those that are left out.
+    /// The demand of a job for each resource on each of its servers; 0 for omitted ones.
     #[serde(default)]
     pub demand: Pairs,
     /// The rate of Poisson arrivals \[1/time\]. Policy files have `arrivals` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival_rate: Option<Decimal>,
-    /// The process of arrivals.
+    /// The arrival process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalProcess>,
-    /// The mean of exponential sizes \[time\], > 0: how long a job runs. Policy files have `size` instead.
+    /// The mean of exponential sizes (run times) \[time\], > 0. Policy files have `size` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
-    /// The law of sizes \[time\]: how long a job runs.
+    /// The distribution of sizes (run times) \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// The time that no job of this type exceeds \[time\], > 0: for `known: type-limit`.
+    /// The time that no job of this type exceeds \[time\], > 0, for `known: type-limit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Decimal>,
-    /// How important its jobs are: a larger number is more important. 0 if it is left out. The rules `priority` and
-    /// `strict-priority` go by it, and no others.
+    /// The importance of its jobs: larger is more important, by default 0. Only the rules
+    /// `priority` and `strict-priority` use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = -1_000_000_000_000_i64))]
     pub priority: Option<Decimal>,
 }
 
 impl Amount {
-    /// Returns the number of devices, or the amount.
     pub(super) fn value(self) -> Decimal {
         match self {
             Amount::Plain(amount) | Amount::Devices { devices: amount } => amount,
         }
     }
 
-    /// Returns an amount of a resource, which may consist of devices.
+    /// Creates an amount, which is the number of devices if the resource consists of devices.
     pub fn of(amount: Decimal, is_devices: bool) -> Self {
         match is_devices {
             true => Amount::Devices { devices: amount },
@@ -170,7 +167,6 @@ impl WorkloadDocument for FleetDocument {
         self.complete(&mut FaultsAt::document(&mut faults));
         let read = faults.len();
         self.check_all(&mut FaultsAt::document(&mut faults));
-        // A value that could not be read is not missing.
         let mut own = faults.split_off(read);
         own.retain(|fault| faults.iter().all(|read| read.place != fault.place));
         faults.append(&mut own);
@@ -186,7 +182,6 @@ impl WorkloadDocument for FleetDocument {
 }
 
 impl FleetDocument {
-    /// Fills in what has a default and writes out what is short for something else.
     fn complete(&mut self, at: &mut FaultsAt<'_>) {
         const SERVERS: [&str; 2] = ["server", "servers"];
         let is_named = |fault: &Fault| match fault.place.steps().first() {
@@ -230,12 +225,11 @@ impl FleetDocument {
         }
     }
 
-    /// Returns whether it is of one server.
+    /// Returns whether it describes one server.
     pub fn is_one_server(&self) -> bool {
         matches!(&self.servers[..], [shape] if shape.count == Some(1))
     }
 
-    /// Returns whether a resource consists of devices.
     pub(super) fn has_devices(&self, resource: &str) -> bool {
         let is_device = |(name, amount): &(String, Option<Amount>)| {
             name == resource && matches!(amount, Some(Amount::Devices { .. }))
@@ -244,7 +238,6 @@ impl FleetDocument {
         amounts.any(is_device)
     }
 
-    /// Returns the same in the short spellings that people use.
     fn in_short(mut self) -> Self {
         let mut arranged = self.clone();
         arranged.arrange();
@@ -301,24 +294,20 @@ impl JobDocument {
 }
 
 impl Fleet {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
+    /// Reads a document; `name` is the file name for messages, which list all faults.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         FleetDocument::parse(text, name)
     }
 
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    /// Reads a file of UTF-8 text, at most 64 MiB.
     ///
     /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with all faults.
     pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
         read_file(path, Self::parse)
     }
 
-    /// Returns the document of the fleet with its defaults filled in, as policies record it.
+    /// Returns the document of the fleet with all defaults, as policies record it.
     pub fn record(&self) -> FleetDocument {
         let resources = &self.envelope.resources;
         let names = || resources.iter().map(|own| &own.name);
@@ -338,17 +327,14 @@ impl Fleet {
         }
     }
 
-    /// Returns the fleet as a document that reads back as this fleet.
+    /// Returns the fleet as a YAML document that reads back as this fleet.
     pub fn to_yaml(&self) -> String {
         to_yaml(&self.record().in_short())
     }
 }
 
 impl Workload {
-    /// Reads a document of one server; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found, and where there are several servers.
+    /// Reads a document; see [`Fleet::parse`]. It is a fault if there are several servers.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         let Parsed {
             workload: fleet,
@@ -361,27 +347,24 @@ impl Workload {
         Err(DocumentError::without_text(vec![Fault::new(
             place!("servers"),
             format!(
-                "{name} is a fleet of several servers, or has devices, and here one server without them is wanted"
+                "{name} is a fleet of several servers or has devices, but one server without devices is expected"
             ),
             "give `server: {capacity: …}` with amounts here; a fleet goes with `synth --workload FILE --preemption …`, \
              `synth check` and `synth simulate FILE`",
         )]))
     }
 
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// As [`Fleet::read`] and [`Workload::parse`].
+    /// Reads a file; see [`Fleet::read`] and [`Workload::parse`].
     pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
         read_file(path, Self::parse)
     }
 
-    /// Returns the workload as a document of one server with its defaults filled in.
+    /// Returns the document of one server with all defaults.
     pub fn record(&self) -> FleetDocument {
         Fleet::from(self.clone()).record()
     }
 
-    /// Returns the workload as a document that reads back as this workload.
+    /// Returns the workload as a YAML document that reads back as this workload.
     pub fn to_yaml(&self) -> String {
         Fleet::from(self.clone()).to_yaml()
     }

@@ -1,32 +1,28 @@
-//! Which type stands for a job: one that holds at least what the job does.
-
 use super::JobType;
 use synth_core::number::Decimal;
 
-/// The types of a workload, and which of them a job goes to.
+/// The types of a workload, for assigning jobs to types by information available on arrival.
 ///
-/// It goes to the type that takes least of the servers, `n Σ_r d_r/P_r` with n servers at once, of those that hold at least as much of each
-/// resource r, on as many servers, of equals to the first: every schedule of types then is one of jobs. Of several types with that demand it
-/// goes to the one of the least limit that is not below what it promises, and to the one of the largest where all are.
-/// So where a job goes depends on what is known when it comes, and the workload says it: no further table does, and
-/// no rate that may change.
+/// A job is assigned to the cheapest type, by `n Σ_r d_r/P_r` for n servers, that covers its demand
+/// and number of servers, so that every schedule of types is feasible for the jobs. Among types of
+/// equal demand, it is the one of the least sufficient limit, or else of the largest.
 #[derive(Clone, Debug)]
 pub struct Dominating {
-    /// The cheapest first, and of one demand that of the least limit.
+    /// In ascending order of cost, demand and limit.
     types: Vec<Candidate>,
 }
 
 #[derive(Clone, Debug)]
 struct Candidate {
     place: usize,
-    /// Demand (R) on each server; and, where servers are distinguished, on how many at once.
+    /// Demand (R) on each server, followed by the number of servers if that matters.
     demand: Vec<f64>,
-    /// Limit \[time\]; infinite where it has none.
+    /// Limit \[time\], or infinity.
     limit: f64,
 }
 
 impl Dominating {
-    /// Returns these K types, on servers that together have so much of each of R resources.
+    /// Creates it from K types, for servers with these total amounts of the R resources.
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
         let types = types.iter().map(|job| {
             let demand = job.demand().iter().map(|d| d.value());
@@ -36,13 +32,12 @@ impl Dominating {
         Self::sorted(types, total)
     }
 
-    /// Types of these demands (K × R, or K × (R + 1) with the number of servers that each takes at once) without limits.
+    /// Creates it from demands (K × R, or K × (R + 1) with the number of servers) without limits.
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
         let types = demands.iter().map(|demand| (demand.clone(), f64::INFINITY));
         Self::sorted(types, total)
     }
 
-    /// Returns types with these demands and limits \[time\].
     pub(super) fn sorted(types: impl Iterator<Item = (Vec<f64>, f64)>, total: &[f64]) -> Self {
         let mut types: Vec<Candidate> = types
             .enumerate()
@@ -68,8 +63,8 @@ impl Dominating {
         Dominating { types }
     }
 
-    /// The types of jobs with this demand (R, or R + 1), each with the limit up to which jobs go to it; those that promise more, or
-    /// nothing, go to the last. None where it demands more than each type. O(K R).
+    /// Returns the types for this demand with the limits up to which they apply; jobs beyond have
+    /// the last. Empty if no type covers the demand. O(K R).
     pub fn types_of(&self, demand: &[f64]) -> Vec<(f64, usize)> {
         let holds = |own: &&Candidate| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
         let Some(cheapest) = self.types.iter().find(holds) else {
@@ -88,7 +83,7 @@ mod tests {
     use crate::workload::Workload;
 
     #[test]
-    fn a_job_goes_to_the_cheapest_type_that_holds_it() {
+    fn assigns_the_cheapest_sufficient_type() {
         let demands = vec![vec![8.0, 64.0], vec![4.0, 4.0], vec![8.0, 8.0]];
         let types = Dominating::of(&demands, &[10.0, 20.0]);
         let of = |demand: [f64; 2]| types.types_of(&demand).first().map(|(_, place)| *place);
@@ -99,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_tell_types_of_one_demand_apart() {
+    fn limits_distinguish_types_of_equal_demand() {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
   - {name: long, demand: {cpu: 2}, arrival_rate: 1, mean_size: 1, limit: 9}
   - {name: wide, demand: {cpu: 5}, arrival_rate: 1, mean_size: 1}

@@ -1,5 +1,3 @@
-//! A fleet: servers of several shapes that share what arrives.
-
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
@@ -7,15 +5,14 @@ use super::{JobType, Resource, Workload};
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 
-/// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, and
-/// fits on a server of one shape at least; on a server of each shape some type fits.
+/// K ≥ 1 arriving job types on H ≥ 1 server shapes; each type fits on a shape, each shape is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     pub(super) envelope: Workload,
     pub(super) shapes: Vec<Shape>,
 }
 
-/// Servers that are alike.
+/// Identical servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     pub(super) name: String,
@@ -25,7 +22,6 @@ pub struct Shape {
     pub(super) types: Vec<usize>,
 }
 
-/// One server is a fleet of one, named `server`.
 impl From<Workload> for Fleet {
     fn from(server: Workload) -> Self {
         let shape = Shape {
@@ -42,45 +38,42 @@ impl From<Workload> for Fleet {
     }
 }
 
-/// The name of the server that a document has under `server`.
 pub(super) const ONE_SERVER: &str = "server";
 
 impl Shape {
-    /// Its name, unique among the shapes.
+    /// Returns the unique name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns how many servers have it, n_h ≥ 1.
+    /// Returns the number of servers n_h ≥ 1.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Capacity for each of the fleet's R resources, ≥ 0: 0 where the shape lacks one.
+    /// Returns the capacity for each of the fleet's R resources, ≥ 0.
     pub fn capacity(&self) -> &[Decimal] {
         &self.capacity
     }
 
-    /// One such server with the types that fit on it (K_h of them), at the rates of the whole
-    /// fleet; its resources are those that the shape has.
+    /// Returns one such server with its own resources and types, at the rates of the fleet.
     pub fn server(&self) -> &Workload {
         &self.server
     }
 
-    /// Returns the place in the fleet of each of the types of [`Shape::server`], ascending (K_h).
+    /// Returns the indices in the fleet of the types of [`Shape::server`], ascending (K_h).
     pub fn types(&self) -> &[usize] {
         &self.types
     }
 }
 
 impl Fleet {
-    /// Returns whether there is one server.
+    /// Returns whether the fleet is one server without devices.
     pub fn is_one_server(&self) -> bool {
         self.one_server().is_some()
     }
 
-    /// Returns what the one server has to do, where there is one. A server with devices is treated as a fleet, since
-    /// whether a job fits there depends on the devices that the others use.
+    /// Returns the workload of the only server, if it has no devices: these may be fragmented.
     pub fn one_server(&self) -> Option<&Workload> {
         let is_one = self.servers() == 1 && self.devices().is_empty();
         is_one.then_some(&self.envelope)
@@ -93,10 +86,7 @@ impl Fleet {
         devices.map(|resource| resource.name.clone()).collect()
     }
 
-    /// Checks that no resource consists of devices, for all that counts amounts alone.
-    ///
-    /// # Errors
-    /// Which resource does, and what to do.
+    /// Fails if a resource consists of devices, with the reason.
     pub fn counts_amounts(&self) -> Result<(), String> {
         let why = |name: &String| {
             Err(format!(
@@ -106,8 +96,7 @@ impl Fleet {
         self.devices().first().map_or(Ok(()), why)
     }
 
-    /// The shapes in the order in which rules fill them, whatever that of the document: first those on which fewest
-    /// types fit, and of these the smaller ones. A policy file has an order of its own, which its vectors follow.
+    /// Returns the shapes in the order of the policy file, or else the one in which rules use them.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
@@ -117,28 +106,23 @@ impl Fleet {
         self.envelope.types()
     }
 
-    /// Returns the workload on a server that no shape needs to be: with as much of each resource as the
-    /// shape that has most of it. It stands for what is said of types and resources, whatever the
-    /// shape.
+    /// Returns the workload on a hypothetical server with the largest capacity of any shape per
+    /// resource.
     pub fn envelope(&self) -> &Workload {
         &self.envelope
     }
 
-    /// Returns the one unit of time of all rates and sizes.
+    /// Returns the unit of all times and rates.
     pub fn time_unit(&self) -> &str {
         self.envelope.time_unit()
     }
 
-    /// Servers of all shapes, Σ n_h.
+    /// Returns the number of servers of all shapes, Σ n_h.
     pub fn servers(&self) -> usize {
         self.shapes.iter().map(|shape| shape.count as usize).sum()
     }
 
-    /// Capacity of one server of shape h in the whole units in which demands are counted
-    /// ([`JobType::units`]), for each of the R resources.
-    ///
-    /// # Panics
-    /// If h is not the index of a shape.
+    /// Returns the capacity (R) of one server of shape h in the units of [`JobType::units`].
     pub fn units(&self, h: usize) -> Vec<u64> {
         let of = |(j, capacity): (usize, &Decimal)| {
             if let Some(device) = self.envelope.resources[j].device {
@@ -147,19 +131,19 @@ impl Fleet {
             let demanding = self.types().iter().find(|job| job.units[j] > 0);
             demanding.map_or(0, |job| {
                 let units = capacity.exact() * BigInt::from(job.units[j]) / job.demand[j].exact();
-                let most = "no more than the envelope has, which is below 2^53";
+                let most = "at most the units of the envelope, which are below 2^53";
                 units.to_integer().to_u64().expect(most)
             })
         };
         self.shapes[h].capacity.iter().enumerate().map(of).collect()
     }
 
-    /// Returns the types whose jobs take several servers at once.
+    /// Returns the types whose jobs use several servers at once.
     pub fn gangs(&self) -> impl Iterator<Item = &JobType> {
         self.types().iter().filter(|kind| kind.nodes() > 1)
     }
 
-    /// Returns how much of each of the R resources all servers have together, Σ n_h P_hj > 0.
+    /// Returns the total capacity for each resource (R), Σ n_h P_hj > 0.
     pub fn capacity(&self) -> Vec<f64> {
         let of = |j: usize| {
             let shapes = self.shapes.iter();
@@ -169,8 +153,7 @@ impl Fleet {
         (0..self.envelope.resources().len()).map(of).collect()
     }
 
-    /// Returns the digest that identifies the fleet: of its [record](Fleet::record), but for where its figures come
-    /// from. Types that do not arrive are not recorded.
+    /// Returns the digest of the [record](Fleet::record) without its source.
     pub fn digest(&self) -> String {
         self.record().digest()
     }

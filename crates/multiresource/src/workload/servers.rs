@@ -1,5 +1,3 @@
-//! The checks of servers, and the fleet that is built of what has no faults.
-
 use std::collections::BTreeMap;
 
 use super::check::WITHOUT_FAULTS;
@@ -11,34 +9,29 @@ use synth_core::document::{
 };
 use synth_core::number::Decimal;
 
-/// More servers of one shape than this are better modelled as a fluid than one by one.
 const MOST_SERVERS: f64 = 1e5;
 const COUNT: &str = "a whole number from 1 to 100000: write how many servers have this shape; leave the shape out if none";
 
-/// More devices of one shape of servers are not simulated.
 const MOST_DEVICES: f64 = 1e6;
 
-/// A resource of which a server has too little: its name, the demand, the capacity.
+/// A resource of which a server has too little: name, demand, capacity.
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
 
 impl ShapeDocument {
-    /// Returns its name, which has a default.
     fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// Returns the capacity for a resource, 0 if it is not named; `None` for a number already reported.
+    /// 0 if the resource is not named; `None` for a number already reported.
     fn known_capacity(&self, resource: &str) -> Option<Decimal> {
         let amount = self.capacity.get(resource);
         amount.map_or(Some(Decimal::ZERO), |amount| amount.map(Amount::value))
     }
 
-    /// Returns the same; 0 for a number already reported, too.
     fn capacity_for(&self, resource: &str) -> Decimal {
         self.known_capacity(resource).unwrap_or(Decimal::ZERO)
     }
 
-    /// Returns the resources of which a job is known to need more than there is.
     fn shortfalls<'a>(&self, job: &'a JobDocument) -> Vec<Shortfall<'a>> {
         let demand = job.demand.0.iter();
         let triples = demand.filter_map(|(name, demand)| {
@@ -69,12 +62,11 @@ impl ShapeDocument {
             let is_countable = capacity.value().fract() == 0.0 && count <= MOST_DEVICES;
             if document.has_devices(name) && !is_countable {
                 let message = format!(
-                    "`{name}` has {capacity} devices, expected a whole number, and {MOST_DEVICES} at most on all servers of the shape"
+                    "`{name}` has {capacity} devices, expected a whole number, at most {MOST_DEVICES} on all servers of the shape"
                 );
                 at.refuse(message, "write how many devices such a server has");
             }
         }
-        // A capacity of 0 on the only server has its own fault.
         let is_empty = |amount: &Option<Amount>| {
             amount.is_some_and(|amount| amount.value().is_zero()) && !is_one
         };
@@ -86,10 +78,7 @@ impl ShapeDocument {
 }
 
 impl FleetDocument {
-    /// Returns the fleet without the shapes on which no type fits, and the others named in their order.
-    ///
-    /// # Errors
-    /// With every fault of the document.
+    /// Returns the fleet without unused shapes; the others get default names in their order.
     pub fn measured(mut self) -> Result<Fleet, DocumentError> {
         if !self.is_one_server() {
             let is_used: Vec<bool> = self.servers.iter().map(|own| self.serves(own)).collect();
@@ -101,10 +90,8 @@ impl FleetDocument {
         self.fleet()
     }
 
-    /// Puts servers and resources in the order in which policies count them, unless that is given. First is what rules
-    /// shall fill first: the shape on which fewest types fit, and of several the smaller one, so that large room stays
-    /// whole. The size is the sum over resources of what the shape has of it over what a shape has at most. The name
-    /// decides what is left: no two shapes share it.
+    /// Sorts servers and resources for policies, unless their order is given. Rules fill first the
+    /// shapes on which fewest types fit, then smaller ones.
     pub(super) fn arrange(&mut self) {
         let mut shapes = std::mem::take(&mut self.servers);
         let mut resources: BTreeMap<String, f64> = BTreeMap::new();
@@ -115,7 +102,6 @@ impl FleetDocument {
         resources.retain(|_, most| *most > 0.0);
         shapes.sort_by_cached_key(|shape| {
             let share = |(name, most): (&String, &f64)| shape.capacity_for(name).value() / most;
-            // Added up in the order of their names; and doubles ≥ 0 are in the order of their bits.
             let size: f64 = resources.iter().map(share).sum();
             let served = self.served(shape).count();
             (served, size.to_bits(), shape.name.clone())
@@ -126,7 +112,6 @@ impl FleetDocument {
         self.resources = named.map(str::to_owned).collect();
     }
 
-    /// Checks what fits where, and whether each shape is of use.
     pub(super) fn check_fits(&self, at: &mut FaultsAt<'_>) {
         for (i, job) in self
             .jobs
@@ -165,18 +150,18 @@ impl FleetDocument {
             let lacks = |own: &ShapeDocument| own.known_capacity(name) == Some(Decimal::ZERO);
             if is_twice || self.servers.iter().all(lacks) {
                 let message =
-                    format!("`{name}`, expected a resource of its own that some server has");
+                    format!("`{name}`, expected a distinct resource that some server has");
                 at.entry("resources", j).refuse(message, "leave it out");
             }
         }
         let named = self.resources_named().into_iter();
         for name in named.filter(|name| !listed.is_empty() && !listed.iter().any(|own| own == name))
         {
-            let message = format!("`{name}`, which servers have, is not among the resources");
+            let message = format!("`{name}` is a resource of the servers, but it is not listed");
             at.add(
                 "resources",
                 message,
-                "list all of them, or leave `resources` out",
+                "list all resources, or leave `resources` out",
             );
         }
     }
@@ -189,7 +174,7 @@ impl FleetDocument {
                 continue;
             }
             let name = &job.name;
-            let message = format!("type `{name}` demands `{resource}`, which every server lacks");
+            let message = format!("type `{name}` demands `{resource}`, which no server has");
             let names = suggest(resource, "the servers have", &known);
             let help = format!(
                 "add it to the capacity of those servers that have it, or correct the name; {names}"
@@ -199,9 +184,7 @@ impl FleetDocument {
         }
     }
 
-    /// Checks that a type that arrives fits on an empty server of some shape.
     fn check_fit(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
-        // The closest miss: fewest resources short, and then the least part of the demand.
         let missing = |short: &[Shortfall<'_>]| {
             let part = |(_, demand, has): &Shortfall<'_>| 1.0 - has.value() / demand.value();
             (short.len(), short.iter().map(part).fold(0.0, f64::max))
@@ -216,14 +199,13 @@ impl FleetDocument {
             return;
         };
         if self.is_one_server() {
-            // What it lacks altogether is reported where it is demanded.
             short.retain(|(_, _, has)| *has > Decimal::ZERO);
         }
         let Some((resource, ..)) = short.first() else {
             return;
         };
         let message = format!(
-            "type `{}` does not fit on an empty server: it needs {} of the closest, `{}`",
+            "type `{}` does not fit on an empty server: it needs {} on the closest one, `{}`",
             job.name,
             needs(&short),
             shape.name()
@@ -233,7 +215,6 @@ impl FleetDocument {
         at.below("demand").add(*resource, message, help);
     }
 
-    /// Checks that there are as many servers that hold a part of a job as it takes.
     fn check_gang(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
         let Some(nodes) = job.nodes else { return };
         let holding = self.servers.iter().filter(|s| s.shortfalls(job).is_empty());
@@ -244,13 +225,13 @@ impl FleetDocument {
         let servers: u64 = counts.clone().map(|(count, _)| count).sum();
         let (message, help) = if nodes == 0 {
             (
-                "0 servers, expected 1 at least".to_owned(),
+                "0 servers, expected at least 1".to_owned(),
                 "write how many servers a job takes at once, or leave `nodes` out for one",
             )
         } else if nodes > 1 && self.is_one_server() {
             (
-                format!("{nodes} servers at once, and here is one"),
-                "list the servers of the fleet under `servers:`, where such jobs wait in one place, or leave `nodes` out",
+                format!("{nodes} servers at once, but there is only one"),
+                "list the servers of the fleet under `servers:`, or leave `nodes` out",
             )
         } else if servers > 0 && u64::from(nodes) > servers {
             let parts: Vec<String> = counts.map(|(n, name)| format!("{n} `{name}`")).collect();
@@ -262,7 +243,7 @@ impl FleetDocument {
                 .collect();
             (
                 format!(
-                    "{nodes} servers at once, and only {servers} can hold a part of it: {parts}{lacking}"
+                    "{nodes} servers at once, but only {servers} can hold a task of it: {parts}{lacking}"
                 ),
                 "lower `nodes` or the demand, add servers, or leave the type out with `arrival_rate: 0`",
             )
@@ -276,19 +257,16 @@ impl FleetDocument {
         );
     }
 
-    /// Returns the places of the types that arrive and fit on a shape.
     fn served<'a>(&'a self, shape: &'a ShapeDocument) -> impl Iterator<Item = usize> + 'a {
         let fits = |job: &JobDocument| !job.is_idle() && shape.shortfalls(job).is_empty();
         let jobs = self.jobs.iter().enumerate();
         jobs.filter(move |(_, job)| fits(job)).map(|(i, _)| i)
     }
 
-    /// Returns whether a type fits on a shape.
     fn serves(&self, shape: &ShapeDocument) -> bool {
         self.served(shape).next().is_some()
     }
 
-    /// Returns the resources of all shapes, in the order in which they are named first.
     fn resources_named(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in self.servers.iter().flat_map(|shape| &shape.capacity.0) {
@@ -299,13 +277,12 @@ impl FleetDocument {
         names
     }
 
-    /// Returns the first shape that has a resource.
     pub(super) fn first_with(&self, resource: &str) -> usize {
         let has = |shape: &ShapeDocument| shape.capacity_for(resource) > Decimal::ZERO;
         self.servers.iter().position(has).unwrap_or(0)
     }
 
-    /// Builds the fleet of a document without faults; drops the types that do not arrive.
+    /// Builds the fleet of a valid document without the types that do not arrive.
     pub(super) fn build(mut self) -> CheckedOrFaults<Fleet> {
         if self.resources.is_empty() {
             self.arrange();
@@ -335,7 +312,6 @@ impl FleetDocument {
                 let server = self.workload(&own, &served);
                 server.map_err(|faults| faults.into_iter().map(of_shape).collect::<Vec<_>>())?
             };
-            // Types that do not arrive have no place in the checked fleet.
             let place = |i: usize| arriving.iter().position(|own| *own == i);
             shapes.push(Shape {
                 name: shape.name().to_owned(),
@@ -358,7 +334,6 @@ impl FleetDocument {
         Ok((Fleet { envelope, shapes }, warnings))
     }
 
-    /// Returns a warning if jobs demand fractions of resource j.
     fn fractions(&self, j: usize, envelope: &Workload) -> Option<Fault> {
         let (own, types) = (&envelope.resources()[j], envelope.types());
         let (name, capacity) = (own.name(), own.capacity());
@@ -387,8 +362,7 @@ impl FleetDocument {
     }
 }
 
-/// Returns what a job needs of which there is less.
 fn needs(short: &[Shortfall<'_>]) -> String {
-    let each = |(name, demand, has): &Shortfall<'_>| format!("{demand} `{name}` of {has}");
+    let each = |(name, demand, has): &Shortfall<'_>| format!("{demand} of {has} `{name}`");
     short.iter().map(each).collect::<Vec<_>>().join(", ")
 }

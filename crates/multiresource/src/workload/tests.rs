@@ -1,4 +1,4 @@
-//! Documents read from the corpus of faulty workloads and from the library of models.
+//! Documents of the corpus of invalid workloads, and the models.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,6 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The models of this kind.
 fn models() -> Vec<PathBuf> {
     let mut models = yaml_files("models");
     models.retain(|path| {
@@ -42,9 +41,8 @@ fn parse(text: &str) -> Workload {
     Workload::parse(text, "t.yaml").unwrap().workload
 }
 
-/// Every file of the corpus has one fault, named in its first line.
 #[test]
-fn the_corpus_of_faulty_workloads_is_refused() {
+fn rejects_the_corpus_of_faulty_workloads() {
     let paths = yaml_files("tests/corpus/workloads");
     assert!(paths.len() > 50, "{} files", paths.len());
     for path in paths {
@@ -58,7 +56,6 @@ fn the_corpus_of_faulty_workloads_is_refused() {
         let found = report.matches("error: ").count();
         assert_eq!(found, 1, "one fault a file:\n{report}");
         assert!(report.contains("= help: "), "{report}");
-        // The place: after the comment line, unless the document as a whole is at fault.
         let place = report.split_once(&format!("--> {}:", path.display()));
         let place = place.unwrap().1;
         let line: usize = place.split(':').next().unwrap().parse().unwrap();
@@ -67,7 +64,7 @@ fn the_corpus_of_faulty_workloads_is_refused() {
 }
 
 #[test]
-fn an_empty_document_is_refused_with_an_example() {
+fn rejects_an_empty_document_with_an_example() {
     for text in ["", "\n \n", "\u{feff}", "---\n# x\n...\n"] {
         let report = report(Workload::parse(text, "t.yaml").unwrap_err());
         assert!(report.contains("the document is empty"), "{report}");
@@ -84,9 +81,8 @@ fn a_missing_file_is_named() {
 
 const HEAD: &str = "kind: multiresource\ntime_unit: s\n";
 
-/// All faults are reported in one go, in the order of the text, each at its place.
 #[test]
-fn every_fault_is_reported_where_it_stands() {
+fn reports_all_faults_with_their_places() {
     for case in include_str!("tests/faults.txt").split("\n\n") {
         let mut parts = case.trim_end().split("\n=> ");
         let [body, places, shown] = [(); 3].map(|()| parts.next().unwrap());
@@ -109,7 +105,7 @@ fn a_fault_shows_the_line_and_marks_the_value() {
     );
     let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
     let found = report;
-    assert_eq!(found, "error: type `a` does not fit on an empty server: it needs 9 `cpu` of 8 of the closest, `server`
+    assert_eq!(found, "error: type `a` does not fit on an empty server: it needs 9 of 8 `cpu` on the closest one, `server`
  --> t.yaml:5:29
   |
 5 |   - {name: a, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
@@ -119,7 +115,7 @@ fn a_fault_shows_the_line_and_marks_the_value() {
 }
 
 #[test]
-fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
+fn omits_idle_types_with_a_warning() {
     let text = format!(
         "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  \
          - {{name: huge, demand: {{cpu: 90}}, arrival_rate: 0, mean_size: 1}}\n  \
@@ -134,7 +130,7 @@ fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn anchors_serve_to_repeat_values() {
+fn yaml_anchors_repeat_values() {
     let text = format!(
         "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  \
          - {{name: a, demand: &d {{cpu: 3}}, arrival_rate: 1, mean_size: 1}}\n  \
@@ -145,14 +141,12 @@ fn anchors_serve_to_repeat_values() {
     assert_eq!(workload.types()[0].size(), workload.types()[1].size());
 }
 
-/// One resource in units of `unit`; the other as is.
 fn in_units(unit: &str, demands: &[i64], capacity: i64) -> Vec<Vec<u64>> {
     use num_bigint::BigInt;
     use num_rational::BigRational;
     let unit = Decimal::parse(unit).unwrap().exact();
     let text = |n: i64| {
         let x: BigRational = BigRational::from_integer(BigInt::from(n)) * &unit;
-        // Twenty decimals hold every product here exactly.
         let scaled = (x * BigRational::from_integer(BigInt::from(10).pow(20))).to_integer();
         format!("{scaled}e-20")
     };
@@ -195,7 +189,7 @@ fn the_unit_of_measurement_does_not_matter() {
 }
 
 #[test]
-fn units_decide_as_exact_fractions_do() {
+fn units_agree_with_exact_fractions() {
     let workload = parse(&format!(
         "{HEAD}server: {{capacity: {{cpu: 1.05}}}}\njobs:\n  \
          - {{name: a, demand: {{cpu: .1}}, arrival_rate: 1, mean_size: 1}}\n  \
@@ -215,7 +209,7 @@ fn units_decide_as_exact_fractions_do() {
 }
 
 #[test]
-fn scaling_multiplies_rates_and_nothing_else() {
+fn scaling_multiplies_only_rates() {
     let joined = root().join("models/section7.yaml");
     let workload = Workload::read(&joined).unwrap().workload;
     let scaled = workload.scaled(0.5).unwrap();
@@ -234,7 +228,7 @@ fn scaling_multiplies_rates_and_nothing_else() {
 }
 
 #[test]
-fn the_digest_ignores_layout_and_source_alone() {
+fn the_digest_ignores_only_layout_and_source() {
     let text = format!(
         "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: .5}}, arrival_rate: 1, mean_size: 1}}\n"
     );

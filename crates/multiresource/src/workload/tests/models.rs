@@ -1,10 +1,8 @@
-//! What is known of the models, and loads by hand.
-
 use num_rational::BigRational;
 
 use super::*;
 
-/// Digests stand in policy files: a change of them is a new version of those.
+/// Policy files contain these digests; a change of them requires a new version of the format.
 #[test]
 fn models_keep_their_digests() {
     let known = "borg_cell_a f96b1f5890657bd2d1ddfdafe04147a031308a9b1e56e06397335f1cb451af76
@@ -27,7 +25,6 @@ fn models_keep_their_digests() {
     assert_eq!(found.join("\n        "), known);
 }
 
-/// max_j Σ_i b_i D_ij / P_j, with so much of each resource in all.
 fn fluid_load(types: &[JobType], capacity: &[f64]) -> f64 {
     let used = |j: usize| {
         let types = types.iter();
@@ -40,7 +37,7 @@ fn fluid_load(types: &[JobType], capacity: &[f64]) -> f64 {
 }
 
 #[test]
-fn the_models_have_their_known_loads() {
+fn models_have_their_known_loads() {
     let known = [
         ("borg_cell_a", 29, 1, 0.8995, 1e-4),
         ("borg_cell_b", 26, 1, 0.8991, 1e-4),
@@ -76,9 +73,8 @@ fn the_models_have_their_known_loads() {
     }
 }
 
-/// Column `load` of the published table, which the rate times .018 must give again.
 #[test]
-fn the_borg_loads_are_the_published_ones() {
+fn borg_loads_match_the_published_ones() {
     let published = [
         2.078_775_621,
         26.375_434_738,
@@ -99,7 +95,7 @@ fn the_borg_loads_are_the_published_ones() {
 }
 
 #[test]
-fn integers_of_the_models_are_the_plain_ones() {
+fn units_of_a_model_by_hand() {
     let joined = root().join("models/vms.yaml");
     let workload = Workload::read(&joined).unwrap().workload;
     assert_eq!(workload.types()[1].units(), [4, 1, 1, 10]);
@@ -119,8 +115,6 @@ fn load(arrivals: &str, size: &str) -> Option<BigRational> {
     Workload::parse(&text, "one").unwrap().workload.types()[0].exact_load()
 }
 
-/// By hand: .3·2 + .7·.5 = .95; .5 + .5·1 = 1; (1 + 2 + 7)/3; π = (2, 1)/3 gives 2/3 + 10/3;
-/// 2 (.9·1 + .1·5); 1/.3. A bounded Pareto law has no fraction.
 #[test]
 fn loads_by_hand() {
     for line in include_str!("loads.txt").lines() {

@@ -1,5 +1,3 @@
-//! Documents in several spellings, their records and their digests.
-
 use serde_json::Value;
 
 use super::*;
@@ -7,7 +5,6 @@ use super::*;
 const ONE: &str = "server: {capacity: {cpu: 8}}\n";
 const FLEET: &str = "servers:\n  - {name: x, count: 3, capacity: {cpu: 8}}\n  - {name: y, count: 2, capacity: {cpu: 2}}\n";
 
-/// A document with two types that has this in the head, as arrivals or as the size of the first type.
 fn document(slot: &str, spelling: &str, servers: &str) -> String {
     let of = |own: &str, usual: &str| match slot == own {
         true => spelling.to_owned(),
@@ -34,19 +31,17 @@ fn read(text: &str) -> Fleet {
     read.workload
 }
 
-/// Goes through documents and records, and returns the record as JSON.
+/// Checks the round trip through document and record, and returns the record as JSON.
 fn through(fleet: &Fleet) -> String {
     let again = fleet.to_yaml();
     assert_eq!(read(&again), *fleet, "{again}");
     let json = serde_json::to_string(&fleet.record()).unwrap();
     let record: FleetDocument = serde_json::from_str(&json).unwrap();
     assert_eq!(record.recorded(&fleet.digest()).unwrap(), *fleet);
-    // A record is a document.
     assert_eq!(read(&json), *fleet);
     json
 }
 
-/// The slot, the spellings, their JSON in a record, and numbers that follow; all lines of the table.
 fn lines() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
     let groups = include_str!("spellings.txt").split("\n\n");
     let of_group = |group: &'static str| {
@@ -59,9 +54,8 @@ fn lines() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
     groups.flat_map(of_group).collect()
 }
 
-/// The spellings of a line are of one workload; all lines are of different ones.
 #[test]
-fn spellings_go_through_documents_records_and_digests() {
+fn equal_spellings_have_equal_digests() {
     let mut digests = Vec::new();
     for (slot, spellings, numbers) in lines() {
         for servers in [ONE, FLEET] {
@@ -94,9 +88,8 @@ fn spellings_go_through_documents_records_and_digests() {
     assert_eq!(digests.len(), count);
 }
 
-/// What is written into a record by hand is refused as it is in a document, and is part of the digest.
 #[test]
-fn a_record_is_checked_as_a_document_is() {
+fn records_are_checked_like_documents() {
     let text = "known: size\nmodulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}\nstart_latency: .7\n\
         server: {capacity: {cpu: .3, disk: 5}}\njobs:\n  \
         - {name: a, demand: {cpu: .1}, arrival_rate: 4, mean_size: 1}\n  \
@@ -142,7 +135,6 @@ fn scaling_changes_the_rate_of_every_process() {
         assert_eq!(own.start_latency(), other.start_latency());
         assert_eq!(own.known(), other.known());
         assert_eq!(scaled.scaled(2.0).unwrap(), fleet);
-        // However a factor is rounded, what comes out is a workload that an artifact can carry.
         through(&fleet.scaled(1.0 / 3.0).unwrap());
         if fleet.types()[0].arrival_rate() > 1.0 {
             for factor in [f64::MAX, f64::from_bits(1)] {
@@ -153,7 +145,7 @@ fn scaling_changes_the_rate_of_every_process() {
 }
 
 #[test]
-fn limits_are_known_where_the_head_says_so() {
+fn information_about_limits_follows_the_head() {
     for (known, expected) in [("-", false), ("known: type", false), ("known: size", true)] {
         let fleet = read(&document("head", known, ONE));
         assert_eq!(fleet.envelope().has_limits(), expected);
@@ -167,9 +159,8 @@ fn limits_are_known_where_the_head_says_so() {
     assert!(!read(&document("head", &common, FLEET)).types()[0].is_poisson());
 }
 
-/// Of latency and run together: mean, load, service rate, fraction; and nowhere but there.
 #[test]
-fn a_latency_is_part_of_the_time_that_room_is_held() {
+fn latency_is_part_of_the_holding_time() {
     for servers in [ONE, FLEET] {
         let text = document("size", "mean_size: 2", servers);
         let [plain, late] = ["", "start_latency: .7\n"]
@@ -202,14 +193,13 @@ fn a_latency_out_of_range_is_reported() {
 }
 
 #[test]
-fn a_process_of_rate_0_is_left_out_as_an_arrival_rate_of_0_is() {
+fn omits_processes_of_rate_0() {
     let text = document("arrivals", "arrivals: {process: poisson, rate: 0}", ONE);
     let Parsed { workload, warnings } = Workload::parse(&text, "t.yaml").unwrap();
     assert_eq!(workload.types().len(), 1);
     assert!(warnings[0].contains("t.yaml:5:68"), "{}", warnings[0]);
 }
 
-/// As many values as are allowed are read, and kept.
 #[test]
 fn ten_thousand_measured_sizes_are_read() {
     let values: Vec<String> = (1..=10_000).map(|n| format!("{n}e-3")).collect();
@@ -219,9 +209,8 @@ fn ten_thousand_measured_sizes_are_read() {
     through(&fleet);
 }
 
-/// What was counted is a workload of one server or of a fleet, without the servers that serve no type.
 #[test]
-fn what_was_measured_is_a_fleet() {
+fn measured_servers_become_a_fleet() {
     let shapes = |shapes: &[(u32, [f64; 2])]| {
         let names = ["cpu".to_owned(), "gpu".to_owned()];
         let decimals = |values: [f64; 2]| values.map(|v| Decimal::new(v).unwrap());

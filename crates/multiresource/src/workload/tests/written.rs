@@ -1,8 +1,5 @@
-//! What is written as YAML reads back as what it was.
-
 use super::*;
 
-/// The document of what was described, read again.
 fn reread(fleet: &Fleet) -> Fleet {
     let text = fleet.to_yaml();
     let read = Fleet::parse(&text, "written.yaml");
@@ -11,14 +8,13 @@ fn reread(fleet: &Fleet) -> Fleet {
 }
 
 #[test]
-fn models_read_back_as_they_were() {
+fn models_round_trip() {
     for path in models() {
         let described = Fleet::read(&path).unwrap().workload;
         assert_eq!(reread(&described), described, "{}", path.display());
     }
 }
 
-/// A stream of numbers from 0 to n − 1 (Knuth's multiplier).
 fn draws(mut state: u64) -> impl FnMut(u64) -> u64 {
     move |n| {
         state = state
@@ -28,7 +24,6 @@ fn draws(mut state: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// A number > 0 of up to seventeen digits and a few orders of magnitude.
 fn number(draw: &mut impl FnMut(u64) -> u64) -> Decimal {
     let digits = match draw(3) {
         0 => (1 + draw(9)) as f64,
@@ -120,12 +115,10 @@ fn process(n: u64, draw: &mut impl FnMut(u64) -> u64) -> ArrivalProcess {
     }
 }
 
-/// Names that YAML would take for something else, or that need quotes.
 const NAMES: [&str; 12] = [
     "web", "yes", "null", "~", "1e3", "a: b", "- c", "# d", "é ü", "'\"", "*x", "{y}",
 ];
 
-/// A workload of twelve types with every law and every process in some of them.
 fn random(seed: u64) -> Fleet {
     let mut draw = draws(seed);
     let resources = ["cpu", "0x10", "a, b", "true"].map(str::to_owned);
@@ -173,7 +166,7 @@ fn random(seed: u64) -> Fleet {
 }
 
 #[test]
-fn workloads_of_every_law_and_process_read_back_as_they_were() {
+fn workloads_of_every_distribution_and_process_round_trip() {
     for seed in 0..60 {
         let fleet = random(seed);
         let again = reread(&fleet);
@@ -183,7 +176,7 @@ fn workloads_of_every_law_and_process_read_back_as_they_were() {
 }
 
 #[test]
-fn random_fleets_read_back_as_they_were() {
+fn random_fleets_round_trip() {
     for seed in 0..10 {
         let mut server = random(seed).envelope;
         server.types.retain(JobType::is_poisson);
@@ -198,9 +191,9 @@ fn random_fleets_read_back_as_they_were() {
     }
 }
 
-/// Two of .6 on two devices are two units, so that the load is that of two servers; with whole ones a unit is .2.
+/// Jobs of 0.6 on two devices make two units; with whole devices a unit is 0.2.
 #[test]
-fn devices_are_read_checked_and_written() {
+fn devices_round_trip_with_their_units() {
     let text = |server: &str, demand: &str| {
         format!(
             "kind: multiresource\ntime_unit: h\nserver: {{capacity: {{cpu: 9, gpu: {server}}}}}\njobs:\n  - {{name: a, demand: {{gpu: .6}}, arrival_rate: 1, mean_size: 1}}\n  - {{name: b, demand: {demand}, arrival_rate: 1, mean_size: 1}}\n"

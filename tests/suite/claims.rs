@@ -315,7 +315,7 @@ fn rare_numbers_and_percentiles_of_a_single_server() {
         &judge(&artifact, &workload, &unwatched),
     )
     .text(100);
-    has(&text, "Not examined (9 of 9): the run did not watch");
+    has(&text, "Not examined (9 of 9): the run did not record");
 }
 
 /// With sizes of other laws the means of a policy that preempts stay exact.

@@ -172,7 +172,7 @@ fn rules_by_their_names_become_files() {
         let name = rule.name;
         if name == "least-left-first" {
             let typed = format!("{bare} --family {name} --preemption full");
-            fails(&typed, "no policy file has it");
+            fails(&typed, "policy files do not support it");
             continue;
         }
         // By itself it is the one with the best threshold.
@@ -214,7 +214,7 @@ fn rules_by_their_names_become_files() {
     );
     fails(
         "models/fleet.yaml --family msfq",
-        "over the servers of a fleet",
+        "for the servers of a fleet",
     );
     fails(
         &format!("{bare} --family frst-fit"),

@@ -1,4 +1,5 @@
-//! Multiresource jobs: workload, schedules, policy files and bounds and their checkers, rules and the simulator. Imports nothing that makes policies.
+//! Multiresource jobs: workloads, schedules, policy files and bounds with their checkers, rules,
+//! and the simulator. Has no dependency on the crates that synthesize policies.
 
 pub mod artifact;
 pub mod bound;

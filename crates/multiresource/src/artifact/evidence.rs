@@ -38,8 +38,7 @@ pub struct ShapeWorth {
     pub resource_prices: Vec<f64>,
     /// Upper bound on the value of a schedule on such a server: `max_u Σ_i (y_i/b_i) u_i`.
     pub worth: f64,
-    /// The mix of schedules of its servers that carries the load, over the types that fit; absent
-    /// if the policy is a mix itself.
+    /// The mix of schedules that carries the load; absent if the policy is a mix itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
     /// The search that proves the value, if resource prices differ between its nodes.
@@ -97,8 +96,7 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Creates a mix from raw weights, which are normalized. All positive weights are kept: even
-    /// 7e-10 may serve a rare type.
+    /// Normalizes raw weights, and keeps all positive ones: even 7e-10 may serve a rare type.
     pub fn new(schedules: &[Schedule], weights: &[f64]) -> Self {
         let kept = || schedules.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let total: f64 = kept().map(|(_, p)| p).sum();

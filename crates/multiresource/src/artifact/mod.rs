@@ -77,8 +77,7 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
 
 /// Returns the assumptions of a claim about this type, or all types, that the workload violates.
 ///
-/// With any, the claim is only an approximation. Sizes of other types matter unless the policy
-/// preempts.
+/// With any, the claim is an approximation. Other types' sizes matter unless the policy preempts.
 pub fn unmet(
     holds_for: &HoldsFor,
     job_type: Option<&str>,

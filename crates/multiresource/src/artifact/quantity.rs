@@ -132,8 +132,7 @@ pub enum Method {
     ExactRenewalReward,
     /// The quasi-birth-death process of jobs and phase.
     ExactQbd,
-    /// The stationary distribution of the guard's chain: the policy is stable under any rule if its
-    /// loads are below 1 for all types.
+    /// The guard's stationary distribution: with loads below 1 the policy is stable under any rule.
     ProofByGuard,
     /// Independent replications with a 95 % interval; see `simulation` in the evidence.
     Simulated,

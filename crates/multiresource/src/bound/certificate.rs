@@ -64,8 +64,7 @@ pub enum CertificateError {
     Fails(Constraint),
 }
 
-/// Cost rate of a job of each type: weight over divisor, so that the mean cost is the objective
-/// (Little).
+/// Cost rate of a job of each type, as a fraction, so that the mean cost is the objective (Little).
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// Weights per type (K), ≥ 0.
@@ -78,8 +77,7 @@ impl Costs {
     /// Returns the costs of an objective, and the arrival and service rates as fractions.
     ///
     /// # Errors
-    /// Unless arrivals are Poisson, sizes exponential, starts immediate, and the objective is a
-    /// mean.
+    /// Unless the process is Markovian, without start latency, and the objective is a mean.
     pub fn new(
         fleet: &Fleet,
         objective: Objective,
@@ -113,7 +111,6 @@ impl Costs {
     }
 }
 
-/// `g_i max_j D_ij/P_j` as a fraction.
 fn dominant(fleet: &Fleet, i: usize) -> BigRational {
     let (job, resources) = (&fleet.types()[i], fleet.envelope().resources());
     let shares = job.demand().iter().zip(resources);
@@ -147,8 +144,7 @@ impl BoundCertificate {
         }
     }
 
-    /// Returns the lower bound on the objective that V proves for this fleet \[time\], rounded
-    /// down.
+    /// Returns the lower bound that V proves for this fleet \[time\], rounded down.
     pub fn check(&self, fleet: &Fleet, objective: Objective) -> Result<f64, CertificateError> {
         let (costs, rates) = Costs::new(fleet, objective)?;
         let schedules = pooled(fleet, Self::MOST_SCHEDULES);
@@ -165,9 +161,8 @@ impl BoundCertificate {
         self.proved(&layout, &costs, &rates)
     }
 
-    /// Returns the minimum of cost plus drift over all states, if all other constraints hold. Terms
-    /// are integer multiples of a quantum: rates are integers over `unit`, V consists of integers
-    /// times 2^`exponent`.
+    /// Returns the minimum of cost plus drift over all states, if all other constraints hold. All
+    /// terms are integers times a quantum.
     fn proved(
         &self,
         layout: &Layout,
@@ -228,7 +223,6 @@ impl BoundCertificate {
 /// Range of the exponents of doubles; larger powers are slow to expand.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -1200..=1200;
 
-/// Rounds down to a double ≥ 0.
 fn down(fraction: &BigRational) -> f64 {
     let near = fraction.to_f64().unwrap_or(0.0);
     let is_above = BigRational::from_float(near).is_none_or(|near| near > *fraction);

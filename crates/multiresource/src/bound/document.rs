@@ -14,16 +14,14 @@ pub enum Proof {
     Potential(BoundCertificate),
     /// Inequalities from prices, checked in double precision.
     Prices(Vec<PriceCut>),
-    /// Prices and remaining work, checked in double precision. The weight of the prices is not
-    /// used.
+    /// Prices and remaining work, checked in double precision. The weight is not used.
     Sizes(PriceCut),
 }
 
 impl Proof {
     /// Returns the lower bound that it proves for this fleet \[time\].
     ///
-    /// Only the bound of [`Proof::Sizes`] also holds for policies that know more than the type of a
-    /// job.
+    /// Only the bound of [`Proof::Sizes`] holds for policies that know more than a job's type.
     pub fn check(
         &self,
         fleet: &Fleet,

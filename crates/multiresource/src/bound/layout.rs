@@ -17,11 +17,9 @@ pub struct BoundState {
 pub struct Constraint {
     /// The state in which the constraint holds.
     pub state: BoundState,
-    /// `None` for (drift). For (start), the index of the schedule with one job more than that of
-    /// the state.
+    /// `None` for (drift). For (start), the index of the schedule with one more job.
     pub after: Option<usize>,
-    /// If set, the constraint is that the left-hand side does not decrease as jobs of this type are
-    /// added.
+    /// If set, the left-hand side must not decrease as jobs of this type are added.
     pub grows: Option<usize>,
 }
 
@@ -176,8 +174,7 @@ impl Layout {
         self.places.get(&fewer).copied()
     }
 
-    /// Passes the left-hand side of a constraint to `sink(unknown, coefficient)`; unknowns may
-    /// repeat.
+    /// Passes the left-hand side to `sink(unknown, coefficient)`; unknowns may repeat.
     pub fn form<N: Number>(
         &self,
         row: &Constraint,

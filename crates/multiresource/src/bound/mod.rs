@@ -2,8 +2,7 @@
 //!
 //! # Theory
 //! Arrivals of type i are Poisson with rate λ_i, sizes exponential with rate μ_i. Q counts the jobs
-//! in the system and s the running ones by type. Let V satisfy, in every state with s ≤ Q and
-//! `s ∈ S`,
+//! in the system and s the running ones. Let V satisfy, in each state with s ≤ Q and `s ∈ S`,
 //!
 //! ```text
 //! c·Q + Σ_i λ_i [V(Q+e_i, s) − V(Q, s)] + Σ_i μ_i s_i [V(Q−e_i, s−e_i) − V(Q, s)] ≥ B,    (drift)
@@ -11,29 +10,25 @@
 //! ```
 //!
 //! Then no non-preemptive policy without knowledge of sizes has a long-run average of c·Q below B:
-//! between events V drifts at the rate in (drift), and a policy can only start jobs, which does not
-//! decrease V. With preemption V is a function of Q alone and (drift) holds for every s, so that no
-//! action changes V.
+//! between events V drifts as in (drift), and starting jobs does not decrease it. With preemption V
+//! is a function of Q alone and (drift) holds for every s, so that no action changes V.
 //!
-//! *No moments are assumed.* V grows at most as |Q|². Replace V by φ(|Q|/R) V, where φ is smooth, 1
-//! up to 1, and 0 from 2 on. This is bounded, so its average drift vanishes in the long run, and
-//! its drift differs from φ times that of V by at most a constant times the average of |Q| over R
-//! < |Q| < 2R. One of the n scales R = 2, 4, …, 2^n has at most 1/n of the average of |Q| there. As
-//! n grows, the bound is B times the fraction of time below R up to a vanishing term, or the
-//! average of |Q| is infinite.
+//! *No moments are assumed.* V grows at most as |Q|². Replace it by φ(|Q|/R) V, where φ is smooth,
+//! 1 up to 1, and 0 from 2 on. Its average drift vanishes in the long run, and differs from φ times
+//! that of V by at most a constant times the average of |Q| over R < |Q| < 2R. One of the n scales
+//! R = 2, 4, …, 2^n has at most 1/n of the average of |Q| there. As n grows, the bound is B times
+//! the fraction of time below R up to a vanishing term, or |Q| has an infinite average.
 //!
-//! *The form of V.* [`Layout`] adds to one symmetric quadratic form of Q an affine function of Q
-//! per schedule and *cell*: each count of type i below `exact_i` has cells of its own, and all
-//! counts from there on share one. Within a cell the quadratic parts of both conditions cancel to
-//! affine ones, so it suffices to check its corner and its unbounded directions: finitely many rows
-//! ([`Constraint`]).
+//! *The form of V.* [`Layout`] adds to one quadratic form of Q an affine function of Q per schedule
+//! and *cell*: each count of type i below `exact_i` has its own cells, and higher ones share one.
+//! Within a cell the quadratic parts of both conditions cancel to affine ones, so it suffices to
+//! check its corner and its unbounded directions: finitely many rows ([`Constraint`]).
 //!
 //! Source: the potential functions of Bertsimas, Paschalidis, Tsitsiklis (Annals of Applied
 //! Probability 4, 1994) and Kumar, Kumar (IEEE Transactions on Automatic Control 39, 1994) are
 //! quadratic forms; cells and schedules are our extension.
 //!
-//! [`BoundCertificate::check`] computes B from V in integers; the solver that found V is not
-//! trusted.
+//! [`BoundCertificate::check`] computes B from V in integers, without trust in a solver.
 
 mod certificate;
 mod document;

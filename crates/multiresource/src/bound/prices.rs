@@ -27,8 +27,7 @@ pub struct PriceCut {
     pub types: Vec<usize>,
     /// Value of a job of each of them on each server that it runs on, > 0.
     pub values: Vec<f64>,
-    /// Largest value of a server of each shape, in shapes and units of the fleet with only these
-    /// types.
+    /// Largest value of a server of each shape of the fleet with only these types, in its units.
     pub servers: Vec<ShapeWorth>,
     /// The factor of the inequality in the combination, ≥ 0.
     pub weight: f64,
@@ -46,8 +45,7 @@ pub struct Inequality {
 const ROUNDING: f64 = 1e-9;
 
 impl PriceCut {
-    /// Returns the inequality for the mean numbers of jobs, without checking the value of the
-    /// servers.
+    /// Returns the inequality, without checking the value of the servers.
     pub fn inequality(&self, fleet: &Fleet) -> Result<Inequality, CertificateError> {
         let speeds = self.speeds(fleet)?;
         let (mut load, mut squared, mut left) = (0.0, 0.0, 0.0);
@@ -69,8 +67,7 @@ impl PriceCut {
         Ok(Inequality { factors, least })
     }
 
-    /// Returns the fraction of the value of all servers that a running job of each of the types
-    /// takes.
+    /// Returns the fraction of the value of all servers that a running job takes, per type.
     pub(super) fn speeds(&self, fleet: &Fleet) -> Result<Vec<f64>, CertificateError> {
         let part = self.part(fleet)?;
         let shapes = part.shapes().iter().zip(&self.servers);
@@ -168,8 +165,7 @@ pub fn check_prices(
     }
 }
 
-/// Returns the cost rate of a job of each type (K), so that the mean cost is the objective
-/// (Little).
+/// Returns the cost rate of a job per type (K), so that the mean cost is the objective (Little).
 ///
 /// # Errors
 /// If the objective is a percentile.

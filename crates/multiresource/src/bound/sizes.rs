@@ -13,7 +13,6 @@ struct Priced<'a> {
 /// Rates of the arriving work, with that of each job truncated at r times its cost.
 struct Arriving {
     r: f64,
-    /// Rate of the squared work.
     squares: f64,
     /// Rate of the squared work over the speed of the job.
     alone: f64,
@@ -21,18 +20,17 @@ struct Arriving {
     load: f64,
 }
 
-/// Returns the lower bound on the mean cost that these prices prove \[time\]: for all policies,
-/// even if they know the sizes of the jobs that have arrived. The value of the servers is not
-/// checked.
+/// Returns the lower bound on the mean cost that these prices prove \[time\], also for policies
+/// that know the sizes of arrived jobs. The value of the servers is not checked.
 ///
 /// # Theory
 /// Let a job of work `X_i = v_i S_i` cost c_i per unit of time, and `Σ_i v_i u_i ≤ 1` for all
 /// schedules. Let W_r be the remaining work of the jobs with at most r c_i remaining. A job with
 /// remaining work w counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost per unit of
 /// time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4, 2020).
-/// W_r grows by X when a job with `X ≤ r c` arrives, and by `r c` when a longer job has that much
-/// left; it falls at a rate B ≤ 1. The long-run drift of `W_r²/2` vanishes, and Poisson arrivals
-/// are independent of the state:
+/// W_r grows by X at arrivals with `X ≤ r c`, and by `r c` when a longer job has that left; it
+/// falls at a rate B ≤ 1. The long-run drift of `W_r²/2` vanishes, and arrivals do not depend on
+/// the state:
 ///
 /// ```text
 /// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,  ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
@@ -99,7 +97,6 @@ pub fn check_sizes(
 
 const TOLERANCE: f64 = 1e-3;
 
-/// Relative error of rounding and of the special functions.
 const ROUNDING: f64 = 1e-7;
 
 /// Returns a lower bound on `∫ W_r/r² dr`; `None` if a distribution has no closed form.
@@ -140,7 +137,6 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
     Some(sum + last.at_least(last.idle()) / last.r / 2.0)
 }
 
-/// Ends of the integral, in means of the shortest and of the longest type.
 const LOW: f64 = 1e-4;
 const HIGH: f64 = 1e8;
 
@@ -163,8 +159,7 @@ impl Arriving {
         queued.max(self.alone)
     }
 
-    /// Bounds the integral from here to `end`; squares increase in r but decrease over r², load
-    /// increases.
+    /// Bounds the integral up to `end`: squares grow in r and shrink over r², and the load grows.
     fn between(&self, end: &Self) -> [f64; 2] {
         let inverse = 1.0 / self.r - 1.0 / end.r;
         let linear = |of: &Self, idle| of.at_least(idle) / of.r.powi(2) * (end.r - self.r);

@@ -30,8 +30,7 @@ pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
 
 /// Returns all maximal schedules in lexicographic order.
 ///
-/// `None` if there are more than `most`, or more than `visits` schedules without space for the last
-/// type.
+/// `None` if there are more than `most`, or more than `visits` schedules are visited.
 pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<Schedule>> {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, true, |schedule, room| {

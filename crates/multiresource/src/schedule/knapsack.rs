@@ -4,10 +4,9 @@ use super::depth_first::{DepthFirst, Item};
 /// Maximizes `Σ_i v_i u_i` over u ∈ S, u ≤ b, exactly.
 ///
 /// Branch and bound in R dimensions. Surrogate prices of the resources reduce the constraints to
-/// one, and Dantzig's bound of the fractional knapsack (Operations Research 5, 1957) at those
-/// prices prunes branches that cannot improve by 1, as values are integers. The prices are those of
-/// the last search, adjusted where that lowers the bound at the root. Only [`Knapsack::new`]
-/// allocates.
+/// one, and Dantzig's bound of the fractional knapsack (Operations Research 5, 1957) prunes
+/// branches that cannot improve by 1, as values are integers. Each search starts with the last
+/// prices, adjusted where that lowers the bound at the root. Only [`Knapsack::new`] allocates.
 #[derive(Clone, Debug)]
 pub struct Knapsack {
     /// By resource: the share of it that one job of each type uses.
@@ -37,15 +36,13 @@ fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
 }
 
-/// Ignores items that cost more than is left: fractions of large jobs would hide that they do not
-/// fit.
+/// Ignores items that do not fit; fractions of them would make the bound weaker.
 fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
     let most = walk.left * (1.0 + ROUNDING) + ROUNDING;
     let items = walk.open().iter().filter(|item| item.cost <= most);
     walk.value + bound(items, walk.left) >= bar
 }
 
-/// Factor of an adjustment of a price, and the lower limit of prices.
 const TURN: f64 = 1.3;
 const LEAST: f64 = 1e-3;
 
@@ -67,8 +64,7 @@ impl Knapsack {
         Knapsack { steps, ..self }
     }
 
-    /// Replaces `best`, a schedule within the bounds, by the best one; returns whether it is
-    /// strictly better.
+    /// Replaces `best`, within the bounds, by the best schedule; returns whether it is better.
     ///
     /// Values and bounds are by type; sums of values must stay below 2^53.
     pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
@@ -99,7 +95,6 @@ impl Knapsack {
         improved
     }
 
-    /// Chooses prices with a low bound, and sets the items accordingly.
     fn choose_prices(&mut self, values: &[u64], bounds: &[u32]) {
         let mut least = self.bound_at_root(values, bounds);
         if self.prices.len() == 1 {

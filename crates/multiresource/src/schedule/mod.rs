@@ -58,8 +58,7 @@ impl Packing {
         Some(Packing::of_units(demand?, capacity?))
     }
 
-    /// Creates it from demands (K × R) and capacities (R), in which each type must fit and use
-    /// something.
+    /// Creates it from demands (K × R) and capacities (R); each type must fit and use something.
     pub fn of_units(demand: Vec<Vec<u64>>, capacity: Vec<u64>) -> Self {
         Packing { demand, capacity }
     }
@@ -176,8 +175,7 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// Returns the fluid bound of a workload, with capacities rounded down to multiples of the
-    /// units.
+    /// Returns the fluid bound, with capacities rounded down to multiples of the units.
     pub fn new(workload: &Workload) -> Self {
         let fraction = |j: usize| {
             let types = workload.types().iter();

@@ -28,12 +28,10 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     })
 }
 
-/// Largest number of steps in a capacity.
 const STEPS: u32 = 128;
 
-/// Returns the granularity at which sizes of a server of shape h are compared in resource j: a
-/// multiple of the unit of the demands. `None` if no type demands the resource or the shape has
-/// none.
+/// Returns the granularity at which sizes of a server of shape h are compared in resource j. `None`
+/// if no type demands the resource or the shape has none.
 pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j)?;
@@ -66,11 +64,9 @@ fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
 
 /// A search for the smallest load of resource j that exceeds its capacity.
 struct Walk<'a> {
-    /// Types that need most of resource j relative to others are last, and so the first to be
-    /// increased.
+    /// Types that need most of resource j relative to others are last, and increased first.
     demands: Vec<&'a [u64]>,
     j: usize,
-    /// Excess of the smallest load above the capacity.
     least: Option<u64>,
     visits: u32,
 }
@@ -174,9 +170,7 @@ mod tests {
         // A share of a machine has no whole units: three jobs of 0.3 fit, four need 1.2.
         assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
         assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
-        // The cores allow two jobs at any memory, so no step changes anything.
         assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);
-        // The cores allow three jobs, which need 12 GiB.
         assert_eq!(step("mem: 10, cpu: 3", &["mem: 4, cpu: 1"]), 2.0);
     }
 }

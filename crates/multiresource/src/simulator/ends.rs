@@ -50,8 +50,7 @@ impl Ends {
         }
     }
 
-    /// Adds a job of type i, drawing its size \[time\] if that is NaN. Draws do not depend on the
-    /// policy.
+    /// Adds a job of type i; its size \[time\] is drawn if it is NaN.
     #[inline(always)]
     pub fn arrive(
         &self,

@@ -103,7 +103,6 @@ impl Columns {
         2 + j
     }
 
-    /// ∫ slots offered to type i.
     pub(super) fn offered(self, i: usize) -> usize {
         2 + self.resources + i
     }

@@ -10,7 +10,6 @@ use crate::workload::Fleet;
 use synth_simulation::{Arrival, Coming, JobClass, Stint, Streams, Stretch};
 
 const WARM_UP: f64 = 1000.0;
-/// Number of arrivals within which the stretch is chosen.
 const WITHIN: f64 = 12_000.0;
 /// Least and largest number of arrivals in a stretch.
 const LENGTH: [f64; 2] = [50.0, 600.0];

@@ -1,5 +1,4 @@
-//! Simulations against closed forms and independently computed values, by intervals at a stated
-//! confidence with a fixed seed.
+//! Simulations against closed forms and independent values, with fixed seeds.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

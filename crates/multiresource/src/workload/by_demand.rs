@@ -40,8 +40,7 @@ impl ByDemand {
         })
     }
 
-    /// Returns the type of a job with these units of each resource (R) on each server and this
-    /// limit \[s\]; see [`Dominating`].
+    /// Returns the type of a job with these units (R) on each server and this limit \[s\].
     pub fn find(&self, units: &[u64], nodes: u32, promised: f64) -> Option<usize> {
         let group = &self.by_nodes[usize::from(nodes > 1)];
         let alike = group.dominating.types_of(&demand(units, nodes));
@@ -55,7 +54,6 @@ fn demand(units: &[u64], nodes: u32) -> Vec<f64> {
     units.chain([f64::from(nodes)]).collect()
 }
 
-/// Limits by type \[s\], infinite if there is none or the unit of time is unknown.
 fn limits(fleet: &Fleet) -> Vec<f64> {
     let second = seconds_in(fleet.time_unit());
     let limit = |job: &JobType| {

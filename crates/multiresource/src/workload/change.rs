@@ -56,8 +56,7 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Adds an amount of resource j on each server of shape h, which must have some; `None` if the
-    /// sum is not a decimal of a double.
+    /// Adds an amount of resource j on each server of shape h, which must have some.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
         let has = Some(self.shapes()[h].capacity()[j]).filter(|has| !has.is_zero())?;
         self.with_amount(h, j, sum(has, more)?).ok()
@@ -95,7 +94,6 @@ impl Workload {
     }
 }
 
-/// Returns the sum if it is a decimal of a double and not rounded away.
 fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
     (sum > a && b > Decimal::ZERO).then_some(sum)

@@ -266,13 +266,11 @@ impl FleetDocument {
 }
 
 impl JobDocument {
-    /// Returns whether the type does not arrive.
     pub(super) fn is_idle(&self) -> bool {
         let zero = Decimal::ZERO;
         self.arrivals == Some(ArrivalProcess::Poisson { rate: zero })
     }
 
-    /// Returns 0 for a resource that is not named, and `None` for a number already reported.
     pub(super) fn demand_for(&self, resource: &str) -> Option<Decimal> {
         self.demand.get(resource).unwrap_or(Some(Decimal::ZERO))
     }

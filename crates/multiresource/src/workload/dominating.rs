@@ -17,7 +17,6 @@ struct Candidate {
     place: usize,
     /// Demand (R) on each server, followed by the number of servers if that matters.
     demand: Vec<f64>,
-    /// Limit \[time\], or infinity.
     limit: f64,
 }
 

@@ -106,8 +106,7 @@ impl Fleet {
         self.envelope.types()
     }
 
-    /// Returns the workload on a hypothetical server with the largest capacity of any shape per
-    /// resource.
+    /// Returns the workload on a server with the largest capacity of any shape per resource.
     pub fn envelope(&self) -> &Workload {
         &self.envelope
     }

@@ -45,8 +45,7 @@
 //! first instruction, during which it already holds its resources ([`Holding`]).
 //!
 //! `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is a Markov chain that
-//! modulates the rates of all types, which arrive as Poisson processes or batches
-//! ([`CommonModulation`]).
+//! modulates all rates of Poisson or batch arrivals ([`CommonModulation`]).
 //!
 //! Variants may also be written as keys, such as `size: {erlang: {stages: 3, mean: 1}}`.
 //!
@@ -81,7 +80,6 @@ use synth_queues::law::{self, ArrivalProcess, CommonModulation, Holding, Size};
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// The document without servers and types.
     header: FleetDocument,
     resources: Vec<Resource>,
     types: Vec<JobType>,
@@ -142,7 +140,6 @@ pub struct Resource {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobType {
     name: String,
-    /// Servers that a job uses at once, with this demand on each.
     nodes: u32,
     demand: Vec<Decimal>,
     units: Vec<u64>,
@@ -252,8 +249,7 @@ impl JobType {
         self.priority
     }
 
-    /// Returns the mean size 1/μ = E\[L + S\] \[time\], > 0, of the [holding
-    /// time](JobType::holding).
+    /// Returns the mean [holding time](JobType::holding) 1/μ = E\[L + S\] \[time\], > 0.
     pub fn mean_size(&self) -> f64 {
         self.mean_size
     }

@@ -14,7 +14,6 @@ const COUNT: &str = "a whole number from 1 to 100000: write how many servers hav
 
 const MOST_DEVICES: f64 = 1e6;
 
-/// A resource of which a server has too little: name, demand, capacity.
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
 
 impl ShapeDocument {
@@ -282,7 +281,6 @@ impl FleetDocument {
         self.servers.iter().position(has).unwrap_or(0)
     }
 
-    /// Builds the fleet of a valid document without the types that do not arrive.
     pub(super) fn build(mut self) -> CheckedOrFaults<Fleet> {
         if self.resources.is_empty() {
             self.arrange();

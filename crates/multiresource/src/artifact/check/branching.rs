@@ -7,7 +7,6 @@ use crate::schedule::{Packing, price};
 
 const ROUNDING: f64 = 1e-12;
 
-/// Limit on table entries times types.
 const TABLE: u64 = 40_000;
 
 /// Limit on nodes times types, as the boxes of a deep tree take eight bytes each.

@@ -59,12 +59,8 @@ fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) 
         findings.differs("unit", format!("`{}`", claim.unit), format!("`{unit}`"));
     }
     match (claim.half_width, claim.method == Method::Simulated) {
-        (Some(width), false) => {
-            findings.differs("half_width", width, "none: the claim is not simulated")
-        }
-        (None, true) => {
-            findings.differs("half_width", "absent", "the half-width of a 95 % interval")
-        }
+        (Some(width), false) => findings.differs("half_width", width, "none: it is not simulated"),
+        (None, true) => findings.differs("half_width", "absent", "half of a 95 % interval"),
         _ => {}
     }
     let has_number = claim.at.is_some() == (claim.quantity == Quantity::NumberAbove);
@@ -343,8 +339,7 @@ impl Derivation<'_> {
         value(self.claim, expected, RENEWAL, findings);
     }
 
-    /// Checks the rate as a period, since the rate of a route with almost no cost is almost
-    /// infinite.
+    /// Checks the rate as a period, since an almost free route has an almost infinite rate.
     fn largest_rate(&self, findings: &mut Findings) {
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;

@@ -152,8 +152,7 @@ fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that the resource prices cover the values y_i/b_i (K), and that no schedule exceeds
-/// `worth`.
+/// Checks that resource prices cover the values y_i/b_i (K), and that no schedule exceeds `worth`.
 pub(crate) fn worth_of_server(
     own: &ShapeWorth,
     values: &[f64],

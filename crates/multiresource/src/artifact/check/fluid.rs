@@ -8,7 +8,6 @@ use crate::schedule::Packing;
 
 const PIVOTS: usize = 2_000;
 
-/// Entries of the tableau, which are at most 1, count as 0 below this.
 const ZERO: f64 = 1e-12;
 
 const ROUNDING: f64 = 1e-9;

@@ -29,8 +29,7 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// Uses the prices of verified evidence. Without it, or if the theory does not apply, only
-    /// running jobs are counted.
+    /// Without verified evidence, or if the theory does not apply, only running jobs count.
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
         let exponential = types.iter().all(|kind| kind.holding().is_exponential());

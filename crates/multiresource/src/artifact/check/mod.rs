@@ -1,6 +1,5 @@
-//! The checker: derives the claims of an artifact again, from the artifact alone and by other code
-//! than the synthesis. It reports all errors, and for the rest whether it was derived, judged
-//! plausible, or trusted.
+//! The checker: derives the claims of an artifact again, by other code than the synthesis. Reports
+//! all errors, and which claims were derived, judged plausible, or trusted.
 //!
 //! # Theory
 //! Each claim has a second derivation. The *bound* of the certificate becomes one integer knapsack
@@ -11,9 +10,8 @@
 //! if sizes have stages, the chain is built from the events of the queue ([`staged`]).
 //!
 //! # Practice
-//! The policy is checked first, then the load over all shapes, then the claims. A check is skipped
-//! if its inputs are already wrong. The checker terminates on any input without a panic: its
-//! searches count their steps.
+//! The policy is checked first, then the load over all shapes, then the claims, each only if its
+//! inputs are right. The checker terminates on any input, since its searches count their steps.
 
 mod ahead;
 mod branching;
@@ -46,15 +44,13 @@ use synth_core::document::WorkloadDocument as _;
 /// Limit on the work for the queues of all claims, roughly in nanoseconds.
 const CLAIMS: f64 = 1e10;
 
-/// Checks a new artifact as [`Artifact::check`] does, but with at most this work for solving
-/// queues, roughly in nanoseconds.
+/// Checks a new artifact, with at most this work for solving queues, roughly in nanoseconds.
 pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> {
     artifact.check_by(|fleet, findings| check_with(artifact, fleet, work, findings))?;
     Ok(())
 }
 
-/// Removes simulated claims that the checker would reject since they contradict a proof or each
-/// other. Returns the findings.
+/// Removes simulated claims that the checker would reject, and returns its findings.
 pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     let mut why = Vec::new();
     let Ok(fleet) = artifact.workload.check() else {

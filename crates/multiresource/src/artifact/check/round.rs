@@ -1,5 +1,4 @@
-//! One round of the loop as a renewal cycle: the checker's chain. The maker's is `modulation` in
-//! `synth-make`.
+//! One round of the loop as a renewal cycle. The maker's chain is `modulation` in `synth-make`.
 //!
 //! # Theory
 //! Between two starts of the loop's first schedule there are working times of mean `N π_s / α`,
@@ -64,7 +63,6 @@ pub(super) struct Working {
     pub(super) onward: Vec<(usize, f64)>,
 }
 
-/// Placeholder for the state after a route.
 const ARRIVAL: usize = usize::MAX;
 
 impl Round {
@@ -176,11 +174,9 @@ impl Round {
         pairs.map(|(kind, u)| kind.offered_load() / u).collect()
     }
 
-    /// Returns the inverse of the largest stable switching rate \[time\], 0 if every rate is
-    /// stable, and its rounding error.
+    /// Returns the inverse of the largest stable switching rate \[time\], and its rounding error.
     ///
-    /// Type i is stable iff `b_i T − C_i < (N/α) ((πW)_i − b_i)`. Both sides are differences of
-    /// numbers that may be almost equal.
+    /// Type i is stable iff `b_i T − C_i < (N/α) ((πW)_i − b_i)`, where both sides may cancel.
     pub(super) fn least_stable_period(&self, workload: &Workload) -> (f64, f64) {
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();
@@ -295,8 +291,7 @@ impl Leg<'_> {
         }
     }
 
-    /// Returns the rate \[1/time\] at which a moving type loses a slot: any of its jobs completes,
-    /// or a setup of its excess ends.
+    /// Returns the rate \[1/time\] at which a moving type loses a slot, by a completion or a setup.
     fn event_rate(&self, held: &[u32], i: usize) -> f64 {
         match self.policy.setup_rate {
             Some(setup_rate) => f64::from(held[i] - self.target[i]) * setup_rate,
@@ -393,9 +388,9 @@ mod tests {
         assert_close(&sequential.served, &[0.0, 0.4, 0.0]);
     }
 
-    /// By hand. To (1, 4, 0): beside the last type-3 slot (for time 1) 10 cpu are free, for one
-    /// type-1 and one type-2 slot. To (0, 0, 2): type 3 gets 10 cpu beside two type-2 slots (for
-    /// 1/2) and the last one (for 1).
+    /// By hand. To (1, 4, 0): beside the last type-3 slot a type-1 and a type-2 slot fit, for
+    /// time 1. To (0, 0, 2): a type-3 slot fits beside two type-2 slots, for 1/2, and the last one,
+    /// for 1.
     #[test]
     fn eager_admission_uses_capacity_freed_on_the_route() {
         let eager = Route {

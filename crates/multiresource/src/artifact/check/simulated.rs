@@ -30,7 +30,6 @@ const NO_RUN: &str = "simulated, expected its run in `evidence.simulation`";
 
 struct Simulated<'a> {
     document: &'a Document<'a>,
-    /// The loads under the guard, if they could be derived.
     under_guard: Option<Vec<f64>>,
     least: Least,
 }

@@ -21,9 +21,7 @@ struct Phase {
 struct Jobs<'a> {
     queue: &'a ModulatedQueue<'a>,
     size: &'a PhaseType,
-    /// `min c > 0`.
     fewest: u32,
-    /// β.
     most: usize,
 }
 

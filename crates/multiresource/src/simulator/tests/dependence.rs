@@ -19,8 +19,7 @@ fn flow(workload: &Workload) -> Arrivals {
 const ONE: &str = "{law: exponential, mean: 1}";
 const COMMON: &str = "modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}\n";
 
-/// Variance of ∫F over t: `2 π_0 π_1 (F_0 − F_1)² / m (t − (1 − e^−mt)/m)`, with m = r + s, F of
-/// mean 1.
+/// Variance of ∫F over t: `2 π_0 π_1 (F_0 − F_1)² / m (t − (1 − e^−mt)/m)`, m = r + s.
 fn variance_of_factor(t: f64) -> f64 {
     let (r, s): (f64, f64) = (0.1, 0.3);
     let (memory, law) = (r + s, [s / (r + s), r / (r + s)]);
@@ -51,8 +50,7 @@ fn groups(each: impl Iterator<Item = f64>) -> Vec<f64> {
     groups.map(|g| g.iter().sum::<f64>() / 1000.0).collect()
 }
 
-/// `Var N(t) = λt + λ² V(t)` or, in batches, `ν t E[B²] + (ν E[B])² V(t)`; covariance
-/// `λ ν E[B] V(t)`.
+/// `Var N(t) = λt + λ² V(t)`, or `ν t E[B²] + (ν E[B])² V(t)`; covariance `λ ν E[B] V(t)`.
 #[test]
 fn counts_under_a_common_modulation_vary_together() {
     let types = [

@@ -9,9 +9,9 @@ use crate::workload::Workload;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// Upper bound on the optimal load: `max_i ρ_i` of the mixes.
+    /// An upper bound on the optimal load, which is the load `max_i ρ_i` of the mixes.
     pub load: f64,
-    /// Prices y_i of the types, ≥ 0, of sum 1.
+    /// The price y_i of each type. The prices are nonnegative, and their sum is 1.
     pub prices: Vec<f64>,
     /// For each shape, the value of a server at these prices.
     pub servers: Vec<ShapeWorth>,
@@ -46,7 +46,7 @@ pub struct ShapeWorth {
     pub search: Option<SearchRecord>,
 }
 
-/// The simulation behind simulated claims.
+/// The settings of the simulation that was used for the claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulationRecord {
@@ -78,7 +78,7 @@ pub struct SearchRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchNode {
-    /// Prices of one integer unit of each resource, ≥ 0.
+    /// The price of one unit of each resource, which is nonnegative.
     pub prices: Vec<f64>,
     /// A type and a count: the first part has at most this many jobs of it, the second part more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,12 +91,13 @@ pub struct SearchNode {
 pub struct Mix {
     /// The schedules (N × K): number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// Fractions of time (N), > 0, of sum 1.
+    /// The fraction of time for each schedule (N). The fractions are positive, and their sum is 1.
     pub weights: Vec<f64>,
 }
 
 impl Mix {
-    /// Normalizes raw weights, and keeps all positive ones: even 7e-10 may serve a rare type.
+    /// Creates a mix by normalizing the weights. All positive weights are kept, even if they are
+    /// very small, because a rare type may need them.
     pub fn new(schedules: &[Schedule], weights: &[f64]) -> Self {
         let kept = || schedules.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let total: f64 = kept().map(|(_, p)| p).sum();

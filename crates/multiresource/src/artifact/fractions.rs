@@ -16,17 +16,18 @@ pub const MOST_DIGITS: usize = 20_000;
 pub struct ExactRecord {
     /// The load ρ of the mix; `load` is the double nearest to it.
     pub load: Fraction,
-    /// The weight of each schedule of the mix (N), > 0, of sum 1. The mix has the nearest doubles.
+    /// The weight of each schedule in the mix (N). The weights are positive, and their sum is 1.
     pub weights: Vec<Fraction>,
     /// The statement that the fractions prove.
     pub proven: Proven,
-    /// Prices y_i of the types (K), ≥ 0, of sum 1, at which no schedule is worth more than 1/ρ:
-    /// `Σ_i (y_i/b_i) u_i ≤ 1/ρ`. Absent if only the load of the mix is proven.
+    /// The price y_i of each type (K), such that `Σ_i (y_i/b_i) u_i ≤ 1/ρ` for every schedule. The
+    /// prices are nonnegative, and their sum is 1. This is `None` if only the load of the mix is
+    /// proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Vec<Fraction>>,
 }
 
-/// The statement that fractions prove.
+/// The statement that is proven by the fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proven {

@@ -30,7 +30,7 @@ pub use synth_core::artifact::{
 use crate::workload::{Fleet, FleetDocument, JobType, Workload};
 use synth_core::artifact::{self, Content, Findings, Laws};
 
-/// The artifact kind: jobs of types with fixed demands for several resources.
+/// The kind of artifact in which the type of a job determines its demand for each of the resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Multiresource;
 
@@ -62,7 +62,7 @@ impl Content for Multiresource {
     }
 }
 
-/// Returns the mix of one server's policy or evidence: schedules (N × K) and weights (N).
+/// Returns the schedules (N × K) and the weights (N) of the mix, if there is only one server.
 pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
     if let Family::Msr(policy) = &artifact.policy {
         return Some((&policy.schedules, &policy.weights));
@@ -77,7 +77,8 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
 
 /// Returns the assumptions of a claim about this type, or all types, that the workload violates.
 ///
-/// With any, the claim is an approximation. Other types' sizes matter unless the policy preempts.
+/// If there are any, then the claim is an approximation. The sizes of the other types are ignored
+/// if the policy is preemptive.
 pub fn unmet(
     holds_for: &HoldsFor,
     job_type: Option<&str>,

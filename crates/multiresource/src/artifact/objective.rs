@@ -13,7 +13,7 @@ pub enum Objective {
     /// The mean response time over all jobs, `E[T]`.
     #[default]
     Mean,
-    /// The mean weighted by dominant load, `Σ w_i E[T_i]`.
+    /// The weighted mean response time `Σ w_i E[T_i]`, where w_i is the share of the dominant load.
     Weighted,
     /// The 99th percentile of the response times of all jobs.
     P99,

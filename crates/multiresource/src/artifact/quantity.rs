@@ -16,11 +16,11 @@ quantities! {
         Measure::Nothing("it refers to the time while the guard is in charge");
     /// `E[u_i]`: mean number of slots that serve the type, routes included.
     MeanSchedule: "mean_schedule", "mean schedule", Jobs, [Type], Measure::Offered;
-    /// Fraction of time in working schedules.
+    /// The fraction of time that is spent in working schedules.
     WorkingTime: "working_time", "working time", One, [All], Measure::WorkingTime;
     /// Switches per unit of time.
     SwitchingFrequency: "switching_frequency", "switching frequency", Rate, [All], Measure::Switches;
-    /// Supremum of the switching rates at which every type is stable.
+    /// The supremum of the switching rates for which all types are stable.
     LargestStableSwitchingRate: "largest_stable_switching_rate", "largest stable switching rate",
         Rate, [All], Measure::Nothing("it refers to policies with other switching rates");
     /// Mean number of jobs in the system, `E[Q_i]` or `Σ E[Q_i]`.
@@ -55,15 +55,15 @@ quantities! {
     ResponseAbove: "response_above", "response above", One, [Type], Measure::ResponseAbove;
 }
 
-/// The percentiles in claims and measurements.
+/// The percentiles that are used for claims and for measurements.
 pub const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
-/// How a simulation measures a quantity.
+/// The way in which a quantity is measured by a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
     /// ρ_i, from the slots that serve the type. The load of the workload is proved, not measured.
     Load,
-    /// Slots that serve the type.
+    /// The number of slots that serve the type.
     Offered,
     /// Switches, relative to the rate at which working schedules are left.
     WorkingTime,
@@ -71,19 +71,20 @@ pub enum Measure {
     Switches,
     /// Number of jobs in the system.
     Number(Side),
-    /// Fraction of time with more jobs of the type in the system than claimed.
+    /// The fraction of time in which there are more jobs of this type in the system than in the
+    /// claim.
     NumberAbove,
     /// Response times.
     Response,
-    /// Response times, weighted by shares of the load.
+    /// The response times, weighted by the share of each type in the load.
     WeightedResponse,
     /// Fraction of jobs within the claimed response time, for this element of [`PERCENTILES`].
     Percentile(usize),
     /// The same for waiting times.
     WaitingPercentile(usize),
-    /// Fraction of jobs that wait longer than claimed.
+    /// The fraction of the jobs that have to wait for longer than the time in the claim.
     WaitingAbove,
-    /// Fraction of jobs with a response time longer than claimed.
+    /// The fraction of the jobs with a response time that is longer than the time in the claim.
     ResponseAbove,
     /// Not measurable in a run of this policy, with the reason.
     Nothing(&'static str),
@@ -136,7 +137,8 @@ pub enum Method {
     ProofByGuard,
     /// Independent replications with a 95 % interval; see `simulation` in the evidence.
     Simulated,
-    /// Relative completions: theorem 8 of the MSR paper, corrected.
+    /// A bound from relative completions, which is a corrected version of theorem 8 of the MSR
+    /// paper.
     BoundRelativeCompletions,
     /// Section 6.4 of the MSR paper, clamped to the bounds.
     ApproximationQueueLength,
@@ -160,7 +162,7 @@ impl artifact::Method for Method {
 /// Conditions of a claim in addition to size and arrival distributions; absent ones do not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {
-    /// Treatment of empty draining slots.
+    /// Determines what happens to an empty slot while it is drained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_slots: Option<EmptySlots>,
     /// Whether left-over capacity is offered to other jobs.

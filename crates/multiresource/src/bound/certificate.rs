@@ -42,7 +42,7 @@ pub enum CertificateError {
         /// Number of unknowns of the layout.
         expected: usize,
     },
-    /// The stated bound exceeds the proved one.
+    /// The bound in the document is greater than the bound that was proved.
     #[error("the stated bound is {found}, but the certificate proves only {proved}")]
     Beyond {
         /// The stated bound.
@@ -56,7 +56,7 @@ pub enum CertificateError {
     /// The recorded workload is invalid.
     #[error(transparent)]
     Workload(DocumentError),
-    /// The prices violate a condition of the proof.
+    /// One of the conditions on the prices does not hold.
     #[error("the prices do not prove a bound: {0}")]
     Prices(String),
     /// A constraint on V is violated.
@@ -67,7 +67,7 @@ pub enum CertificateError {
 /// Cost rate of a job of each type, as a fraction, so that the mean cost is the objective (Little).
 #[derive(Clone, Debug)]
 pub struct Costs {
-    /// Weights per type (K), ≥ 0.
+    /// The weight of each type (K), which is nonnegative.
     pub weights: Vec<BigRational>,
     /// The common divisor of the weights, > 0.
     pub divisor: BigRational,
@@ -162,7 +162,7 @@ impl BoundCertificate {
     }
 
     /// Returns the minimum of cost plus drift over all states, if all other constraints hold. All
-    /// terms are integers times a quantum.
+    /// of the terms are integer multiples of the same quantum.
     fn proved(
         &self,
         layout: &Layout,
@@ -220,7 +220,8 @@ impl BoundCertificate {
     }
 }
 
-/// Range of the exponents of doubles; larger powers are slow to expand.
+/// The range of the exponents of doubles. Larger powers are rejected because they are slow to
+/// compute.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -1200..=1200;
 
 fn down(fraction: &BigRational) -> f64 {

@@ -14,7 +14,8 @@ pub enum Proof {
     Potential(BoundCertificate),
     /// Inequalities from prices, checked in double precision.
     Prices(Vec<PriceCut>),
-    /// Prices and remaining work, checked in double precision. The weight is not used.
+    /// A proof from prices and the remaining work, checked in double precision. The weight is not
+    /// used.
     Sizes(PriceCut),
 }
 
@@ -29,7 +30,8 @@ impl Proof {
         preemption: Preemption,
     ) -> Result<f64, CertificateError> {
         match self {
-            // A bound for free preemption also holds if preemption is costly or not possible.
+            // If preemption is allowed at no cost, the bound is also valid for all other kinds of
+            // policies.
             Proof::Potential(own) if own.preempts || preemption == Preemption::None => {
                 own.check(fleet, objective)
             }

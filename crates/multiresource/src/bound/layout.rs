@@ -8,11 +8,12 @@ use crate::schedule::Schedule;
 pub struct BoundState {
     /// Q.
     pub jobs: Vec<i64>,
-    /// Index of s among the schedules.
+    /// The index of s in the list of schedules.
     pub schedule: usize,
 }
 
-/// One constraint on V: (drift) or (start) of the [module](super) in a state, or its growth.
+/// A constraint on V, which is either (drift) or (start) for a given state, see the
+/// [module](super).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     /// The state in which the constraint holds.
@@ -23,12 +24,12 @@ pub struct Constraint {
     pub grows: Option<usize>,
 }
 
-/// λ and μ (K each) \[1/time\].
+/// The rates λ and μ for each of the types (K) \[1/time\].
 #[derive(Clone, Debug)]
 pub struct TypeRates<N> {
     /// λ.
     pub arrivals: Vec<N>,
-    /// μ, the completion rate of one running job.
+    /// The rate μ at which a running job is completed.
     pub service: Vec<N>,
 }
 
@@ -56,7 +57,7 @@ impl Number for num_bigint::BigInt {
 ///
 /// The unknowns are the K(K+1)/2 coefficients of the quadratic form by row (off-diagonal terms
 /// count twice), then 1 + K of an affine function for each cell and, without preemption, schedule.
-/// Coefficients of exact counts are unused.
+/// The coefficients of the exact counts are not used.
 #[derive(Clone, Debug)]
 pub struct Layout {
     schedules: Vec<Schedule>,
@@ -116,8 +117,8 @@ impl Layout {
             &[false, true]
         };
         for &starts in kinds {
-            // (drift) needs one corner more than there are cells: with one job fewer, the first
-            // count of the last cell belongs to the cell before it.
+            // There is one more corner for (drift) than there are cells, because the first state of
+            // the last cell is moved into the previous cell when a job is removed.
             let last = |j: usize| match self.exact[j] {
                 exact if starts || exact == 0 => i64::from(exact),
                 exact => i64::from(exact) + 1,

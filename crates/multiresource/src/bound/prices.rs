@@ -6,11 +6,12 @@ use crate::artifact::{Objective, Preemption, ShapeWorth, signs_of_server, worth_
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
-/// Prices of some job types, at which no schedule is worth more than 1.
+/// A list of prices for some of the types, such that no schedule is worth more than 1.
 ///
 /// # Theory
-/// Let `Σ_i v_i u_i ≤ 1` for all schedules. The work `W = Σ v_i × (remaining size of each job)` is
-/// served at a rate ≤ 1, so under Poisson arrivals its mean is at least that of an M/G/1 queue,
+/// Assume that `Σ_i v_i u_i ≤ 1` for all schedules. Then the work
+/// `W = Σ v_i × (remaining size of each job)` is served at a rate of at most 1. If the arrivals are
+/// Poisson, its mean is at least as large as the mean of an M/G/1 queue,
 /// `w = ½ Σ λ_i v_i² E[S_i²] / (1 − ρ_v)` with `ρ_v = Σ v_i b_i`. If sizes are unknown, a waiting
 /// job has its mean size remaining, and running jobs have `λ_i E[S_i²]/2` in total if they are not
 /// interrupted or sizes are exponential. So the mean numbers x of jobs in the system satisfy

@@ -10,7 +10,7 @@ struct Priced<'a> {
     size: &'a Size,
 }
 
-/// Rates of the arriving work, with that of each job truncated at r times its cost.
+/// The rate of the arriving work, if the work of each job is truncated at r times its cost.
 struct Arriving {
     r: f64,
     squares: f64,
@@ -28,22 +28,23 @@ struct Arriving {
 /// schedules. Let W_r be the remaining work of the jobs with at most r c_i remaining. A job with
 /// remaining work w counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost per unit of
 /// time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4, 2020).
-/// W_r grows by X at arrivals with `X ≤ r c`, and by `r c` when a longer job has that left; it
-/// falls at a rate B ≤ 1. The long-run drift of `W_r²/2` vanishes, and arrivals do not depend on
-/// the state:
+/// W_r is increased by X when a job with `X ≤ r c` arrives, and by `r c` when this is the remaining
+/// work of a longer job. It is decreased at a rate B ≤ 1. The drift of `W_r²/2` vanishes in the
+/// long run, and the arrivals are independent of the state:
 ///
 /// ```text
 /// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,  ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
 /// ```
 ///
-/// Also, a job of type i that runs at speed v_i contributes `E[min(X_i, r c_i)²]/(2 v_i)` to W_r by
-/// itself. The larger bound is integrated over r; shortest remaining work first attains it if each
-/// job occupies the whole system. A type without a price costs what it costs while running.
+/// In addition, the contribution of the running jobs to W_r is at least
+/// `E[min(X_i, r c_i)²]/(2 v_i)` for each type, where v_i is the speed of the job. The integral
+/// uses the larger of the two bounds. If each job needs the whole system, it is attained by
+/// shortest remaining work first. A type without a price costs what it costs while running.
 ///
-/// The drift vanishes along times at which the cost rate is at most twice its mean, since W_r is at
-/// most r times that. In between W_r is of the order of the square root of the time, as it falls at
-/// most at rate 1 and has a finite mean, so that the martingale of the arrivals vanishes too. An
-/// infinite mean cost satisfies any bound.
+/// The drift vanishes for a sequence of times at which the cost rate is at most twice its mean,
+/// since W_r is at most r times the cost rate. In between W_r is of the order of the square root of
+/// the time, as it falls at most at rate 1 and has a finite mean, so that the martingale of the
+/// arrivals vanishes too. If the mean cost is infinite, then any bound is valid.
 ///
 /// The integral is bounded from below, and refined to this relative tolerance.
 ///
@@ -140,7 +141,7 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
 const LOW: f64 = 1e-4;
 const HIGH: f64 = 1e8;
 
-/// The integral ends at this fraction of all squares and of the final idle time.
+/// The integral is truncated when it has reached this fraction of the squares and of the idle time.
 const TAIL: f64 = 0.9999;
 
 const WIDEST: f64 = 1.5;
@@ -159,7 +160,7 @@ impl Arriving {
         queued.max(self.alone)
     }
 
-    /// Bounds the integral up to `end`: squares grow in r and shrink over r², and the load grows.
+    /// Returns a lower and an upper bound on the integral from here to `end`.
     fn between(&self, end: &Self) -> [f64; 2] {
         let inverse = 1.0 / self.r - 1.0 / end.r;
         let linear = |of: &Self, idle| of.at_least(idle) / of.r.powi(2) * (end.r - self.r);

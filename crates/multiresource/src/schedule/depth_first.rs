@@ -5,7 +5,7 @@ use super::Packing;
 /// A depth-first walk over the schedules of one server, for branch and bound.
 ///
 /// A step down fixes the next of `items` at the largest count that fits; a step back removes one
-/// job of the last item. Values and costs are doubles or integers.
+/// job of the last item. The values and the costs can be either doubles or integers.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
     pub(super) packing: Packing,
@@ -79,8 +79,9 @@ where
         self.settle(most.min(item.most));
     }
 
-    /// Reduces the last item by one job if that is promising, else backtracks to the item before:
-    /// fewer jobs are never more promising. Returns `false` when the search is exhausted.
+    /// Removes one job of the last item if this is promising, and otherwise continues with the
+    /// previous item, because the result is not better with even fewer jobs. Returns `false` when
+    /// the search is exhausted.
     pub fn retreat(&mut self, is_promising: impl Fn(&Self) -> bool) -> bool {
         while let Some(count) = self.unsettle() {
             if count > 0 {

@@ -11,9 +11,10 @@ pub struct Enumeration {
     pub complete: bool,
 }
 
-/// Enumerates `S`, stopping after `budget` schedules.
+/// Returns the schedules in `S`, but stops after `budget` of them.
 ///
-/// For small systems only: ten cloud instance shapes on a 96-core host have 4·10⁷ schedules.
+/// This is only useful for small systems: there are 4·10⁷ schedules for ten cloud instance shapes
+/// on a host with 96 cores.
 pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, false, |schedule, _| {
@@ -46,8 +47,9 @@ pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<
     complete.then_some(found)
 }
 
-/// Calls `visit` with each schedule and its free capacity until it returns `false`. With `filled`,
-/// visits only schedules without space for the last type: far fewer, including all maximal ones.
+/// Calls `visit` with each schedule and its free capacity until it returns `false`. If `filled` is
+/// set, only the schedules without space for another job of the last type are visited, which
+/// include all of the maximal ones.
 fn visit_schedules(
     packing: &Packing,
     filled: bool,
@@ -92,7 +94,7 @@ mod tests {
         Workload::read(path.as_ref()).unwrap().workload
     }
 
-    /// Counts from the MSR paper, appendix J and section 7.
+    /// The numbers are given in appendix J and in section 7 of the MSR paper.
     #[test]
     fn counts_of_schedulable_sets() {
         for (name, schedules, maximal) in [("vms", 10_901, 408), ("section7", 20, 7)] {

@@ -1,12 +1,13 @@
 use super::Packing;
 use super::depth_first::{DepthFirst, Item};
 
-/// Maximizes `Σ_i v_i u_i` over u ∈ S, u ≤ b, exactly.
+/// A solver that finds the maximum of `Σ_i v_i u_i` over all u ∈ S with u ≤ b.
 ///
-/// Branch and bound in R dimensions. Surrogate prices of the resources reduce the constraints to
-/// one, and Dantzig's bound of the fractional knapsack (Operations Research 5, 1957) prunes
-/// branches that cannot improve by 1, as values are integers. Each search starts with the last
-/// prices, adjusted where that lowers the bound at the root. Only [`Knapsack::new`] allocates.
+/// It uses branch and bound in R dimensions. The constraints are combined into a single one by
+/// using surrogate prices for the resources. A branch is pruned if Dantzig's bound for the
+/// fractional knapsack (Operations Research 5, 1957) shows that it cannot improve the value by at
+/// least 1, since the values are integers. Each search starts with the last prices, adjusted where
+/// that lowers the bound at the root. Only [`Knapsack::new`] allocates.
 #[derive(Clone, Debug)]
 pub struct Knapsack {
     /// By resource: the share of it that one job of each type uses.

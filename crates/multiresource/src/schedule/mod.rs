@@ -18,7 +18,7 @@ use crate::workload::{Fleet, JobType, Workload};
 /// A schedule `u`: the number of jobs of each type that run together, in the workload's type order.
 pub type Schedule = Vec<u32>;
 
-/// The constraint system `u·D ≤ P` in exact integer units: K types, R resources.
+/// The constraints `u·D ≤ P` for K types and R resources, represented with integers.
 #[derive(Clone, Debug)]
 pub struct Packing {
     demand: Vec<Vec<u64>>,
@@ -58,7 +58,8 @@ impl Packing {
         Some(Packing::of_units(demand?, capacity?))
     }
 
-    /// Creates it from demands (K × R) and capacities (R); each type must fit and use something.
+    /// Creates a packing problem from the demands (K × R) and the capacities (R). Each of the types
+    /// must fit, and at least one of its demands must be positive.
     pub fn of_units(demand: Vec<Vec<u64>>, capacity: Vec<u64>) -> Self {
         Packing { demand, capacity }
     }

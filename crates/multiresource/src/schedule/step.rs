@@ -7,8 +7,9 @@ use synth_core::number::Decimal;
 
 const VISITS: u32 = 200_000;
 
-/// Returns the smallest amount of resource j that changes the schedulable set if each server of
-/// shape h gains it, or a small one if there are very many schedules.
+/// Returns the smallest amount of resource j such that the schedulable set is changed if it is
+/// added to each server of shape h. If there are too many schedules, the amount may not be the
+/// smallest.
 ///
 /// It is a whole number for a counted resource, otherwise at least a hundredth of the capacity.
 /// `None` if no type demands the resource or the shape has none.
@@ -30,8 +31,8 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
 
 const STEPS: u32 = 128;
 
-/// Returns the granularity at which sizes of a server of shape h are compared in resource j. `None`
-/// if no type demands the resource or the shape has none.
+/// Returns the step size that is used to compare different amounts of resource j for a server of
+/// shape h. `None` if no type demands the resource or the shape has none.
 pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j)?;
@@ -64,7 +65,8 @@ fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
 
 /// A search for the smallest load of resource j that exceeds its capacity.
 struct Walk<'a> {
-    /// Types that need most of resource j relative to others are last, and increased first.
+    /// The types are sorted by the amount of resource j that they need relative to the other
+    /// resources.
     demands: Vec<&'a [u64]>,
     j: usize,
     least: Option<u64>,
@@ -161,13 +163,14 @@ mod tests {
 
     #[test]
     fn steps_by_hand() {
-        // One core each; with half cores 17 halves would suffice, but cores are counted whole.
+        // The number of cores must be an integer, so the second result is not half of a core.
         assert_eq!(step("cpu: 8", &["cpu: 1"]), 1.0);
         assert_eq!(step("cpu: 8", &["cpu: .5"]), 1.0);
         // Jobs of 8 and 12 GiB use multiples of 4, so the next load is 132 after both 128 and 130.
         assert_eq!(step("mem: 128", &["mem: 8", "mem: 12"]), 4.0);
         assert_eq!(step("mem: 130", &["mem: 8", "mem: 12"]), 2.0);
-        // A share of a machine has no whole units: three jobs of 0.3 fit, four need 1.2.
+        // The share of a machine can be any number: there is space for three of these jobs, and
+        // four of them need 1.2.
         assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
         assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
         assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);

@@ -94,7 +94,7 @@ pub enum Failure {
     /// The policy does not match the servers.
     #[error("{0}")]
     Servers(&'static str),
-    /// The rule made an infeasible decision.
+    /// The rule made a decision that is not feasible.
     #[error(transparent)]
     Violation(#[from] Violation),
 }

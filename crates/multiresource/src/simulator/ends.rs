@@ -6,7 +6,8 @@ use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::{Calendar, RandomStream, Sampler};
 
-/// The ends of jobs whose sizes are drawn on arrival, which policies do not see.
+/// A calendar of the ends of the running jobs, if the sizes are drawn on arrival. It is not visible
+/// to the policy.
 ///
 /// By default, arriving jobs must have sizes.
 #[derive(Default)]
@@ -23,14 +24,15 @@ pub struct Ends {
 enum Limits {
     #[default]
     Unknown,
-    /// Distribution of limit over size.
+    /// The distribution of the ratio between the limit and the size.
     Factor(Sampler),
     /// By type \[time\].
     OfType(Vec<f64>),
 }
 
 impl Ends {
-    /// Draws sizes and limits of the jobs of this workload on arrival.
+    /// Creates a calendar for this workload. The size and the limit of a job are drawn when it
+    /// arrives.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
         Ends {

@@ -7,7 +7,7 @@ use synth_simulation::{
     judge_all,
 };
 
-/// A claim compared with measurements.
+/// The result of comparing a claim with the measurements.
 pub type Judgement = simulation::Judgement<Quantity>;
 
 /// Returns the thresholds that a run must record to examine all claims of an artifact.
@@ -160,7 +160,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Every switch ends a stay on a working schedule, of mean 1/α.
+    /// The mean time in a working schedule is 1/α, and there is one switch at the end of it.
     fn working_time(&self) -> Option<Estimate> {
         let policy = self.policy.msr().filter(|p| p.order.len() > 1)?;
         let period = 1.0 / policy.switching_rate;

@@ -69,8 +69,9 @@ pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
         .collect()
 }
 
-/// `lim Var W(t) / (t λ E[S]²) − c²` for the arriving work W: the index of dispersion I of counts
-/// if sizes are independent. A correlation r of the sizes in a batch adds `r c² (I − 1)`.
+/// Returns `lim Var W(t) / (t λ E[S]²) − c²`, where W is the arriving work. This is the index of
+/// dispersion I of the counts if the sizes are independent. A correlation r of the sizes in a batch
+/// adds `r c² (I − 1)`.
 fn dispersion(job_type: &JobType) -> f64 {
     let (arrivals, held) = (job_type.arrivals(), job_type.holding());
     let counts = arrivals.dispersion();
@@ -98,7 +99,8 @@ impl Columns {
         }
     }
 
-    /// ∫ free capacity of resource j while a job waits, sampled at each tick.
+    /// The integral of the free capacity of resource j while there is a waiting job, sampled at
+    /// each tick.
     pub(super) fn wasted(self, j: usize) -> usize {
         2 + j
     }

@@ -7,9 +7,10 @@ use synth_simulation::{RandomStream, Stay};
 ///
 /// The next memoryless event (a clock, or a completion if all sizes are exponential) occurs when
 /// the integral of the total rate reaches an exponential number of mean 1, so that other events
-/// cause no new draws. Otherwise jobs get their sizes on arrival, and a calendar holds their ends.
+/// cause no new draws. Otherwise the size of a job is drawn when it arrives, and a calendar is used
+/// for the ends of the jobs.
 pub struct Server {
-    /// The servers with their queues.
+    /// The state of the servers and of the queues.
     pub system: System,
     policy: Box<dyn Policy>,
     /// `None` if sizes are exponential and unknown: the remaining size is then memoryless.
@@ -28,7 +29,7 @@ pub enum Due {
     Wake,
 }
 
-/// Rates of memoryless events \[1/time\].
+/// The rates of the events that are memoryless \[1/time\].
 #[derive(Clone, Copy)]
 pub struct Rates {
     clocks: f64,
@@ -133,7 +134,7 @@ impl Server {
         }
     }
 
-    /// Checks the invariants, and recomputes running sums.
+    /// Checks all of the invariants, and computes the running sums again.
     pub fn settle(&mut self) {
         self.system.audit();
         if let Some(ends) = &self.ends {
@@ -217,7 +218,8 @@ impl Server {
     }
 }
 
-/// Several events at one instant with one decision, as recorded jobs need.
+/// Methods for several events at the same time with a single decision, which are used for recorded
+/// jobs.
 impl Server {
     /// Ends the job of known size that is due at time `now`, without telling the rule.
     #[inline(always)]

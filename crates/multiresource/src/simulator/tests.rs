@@ -1,4 +1,4 @@
-//! Simulations against closed forms and independent values, with fixed seeds.
+//! The results are compared with closed forms and with the results of other programs.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -122,7 +122,7 @@ fn single_server_queue() {
     assert!((0.09..0.11).contains(&warm_up), "{warm_up}");
 }
 
-/// Erlang's C, from the recursion B ← aB/(k + aB) of Erlang's B.
+/// Returns the value of Erlang's C, by using the recursion B ← aB/(k + aB) for Erlang's B.
 fn erlang_c(servers: u32, offered: f64) -> f64 {
     let blocking = (1..=servers).fold(1.0, |b, k| offered * b / (f64::from(k) + offered * b));
     blocking / (1.0 - offered / f64::from(servers) * (1.0 - blocking))
@@ -185,7 +185,7 @@ fn fcfs_and_first_fit_match_another_simulator() {
     assert!(is_near, "{response:?}");
 }
 
-/// FCFS is unstable on section 7 well below ρ = 0.9.
+/// The load is too high for FCFS, which is not stable at ρ = 0.9.
 #[test]
 fn an_unstable_run_has_no_mean() {
     let run = simulate(&model("section7"), FCFS, &events(10_000_000), quiet).unwrap();

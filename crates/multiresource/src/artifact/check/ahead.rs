@@ -82,8 +82,8 @@ impl Round {
         }
     }
 
-    /// Solves `h_n = gain_n + Σ_m P_nm h_m`, `h_0 = 0` (N) for the jumps P between working
-    /// schedules, by eliminating the last schedule first.
+    /// Solves the equations `h_n = gain_n + Σ_m P_nm h_m` with `h_0 = 0` (N), where P is the matrix
+    /// of jumps between working schedules. The last schedule is eliminated first.
     fn potentials(&self, mut gains: Vec<f64>) -> Vec<f64> {
         let count = gains.len();
         let mut jumps = vec![vec![0.0; count]; count];

@@ -9,7 +9,7 @@ const ROUNDING: f64 = 1e-12;
 
 const TABLE: u64 = 40_000;
 
-/// Limit on nodes times types, as the boxes of a deep tree take eight bytes each.
+/// The maximum number of nodes times types, which limits the memory for the boxes of a deep tree.
 pub(super) const SIZE: usize = 17_000_000;
 
 /// Bounds on counts in a node, by index among the types searched.

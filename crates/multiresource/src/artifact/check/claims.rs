@@ -276,7 +276,7 @@ fn method(claim: &Claim) -> Option<Method> {
     })
 }
 
-/// The chain depends on sizes only if its routes wait for completions; queues always do.
+/// The chain depends on the sizes only if its routes wait for completions. The queues always do.
 fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -> HoldsFor {
     let own = Conditions::analysed();
     match method {
@@ -339,7 +339,8 @@ impl Derivation<'_> {
         value(self.claim, expected, RENEWAL, findings);
     }
 
-    /// Checks the rate as a period, since an almost free route has an almost infinite rate.
+    /// Checks the inverse of the rate, since the rate is almost infinite if a route costs almost
+    /// nothing.
     fn largest_rate(&self, findings: &mut Findings) {
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
@@ -418,7 +419,8 @@ impl Derivation<'_> {
         }
     }
 
-    /// Close to a load of 1, rounding of the rates alone changes queues noticeably.
+    /// If the load is close to 1, the rounding of the rates is enough to change the result for a
+    /// queue.
     fn agreement(&self) -> f64 {
         let spares = self.round.loads(self.document.workload).into_iter();
         let least_spare = spares.map(|load| 1.0 - load).fold(1.0, f64::min);

@@ -1,4 +1,5 @@
-//! An integer knapsack in R dimensions as a decision: is any schedule worth more than a threshold?
+//! Decides whether there is a schedule that is worth more than a threshold (an integer knapsack in
+//! R dimensions).
 //!
 //! Depth-first search over types in order of efficiency, value over cost at the resource prices. If
 //! `e` is the efficiency of the next type, the free capacity gains at most `e (w·room)`; a branch
@@ -61,7 +62,7 @@ impl<N> Region<N> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict<N> {
-    /// No schedule is worth more.
+    /// There is no schedule that is worth more.
     Bounded,
     /// A schedule with a higher value, which is given.
     Beaten(Schedule, N),
@@ -71,8 +72,8 @@ pub(super) enum Verdict<N> {
 
 /// Returns whether a schedule of a region is worth more than `threshold`.
 ///
-/// `values` (K) are ≥ 0; `costs` (K) are at the prices that give the region its price. Decreases
-/// `nodes`, the number of nodes that may be visited.
+/// The `values` (K) must be nonnegative, and the `costs` (K) must use the same prices as the
+/// region. The number of nodes that may be visited, `nodes`, is updated.
 pub(super) fn exceeds<N: Number>(
     packing: &Packing,
     (values, costs): (&[N], &[N]),
@@ -120,7 +121,7 @@ struct Item<N> {
 }
 
 impl<N: Number> Item<N> {
-    /// Descending efficiency, ties by descending cost.
+    /// Sorts by efficiency in descending order, and then by cost.
     fn by_efficiency(a: &Self, b: &Self) -> Ordering {
         let one = N::from(1);
         N::compare([&b.value, &b.cost], [&a.value, &a.cost])
@@ -168,7 +169,7 @@ impl<N: Number> Search<'_, N> {
             return false;
         };
         let missing = self.threshold.clone() - self.value.clone();
-        // Jobs are worth at most their cost, plus the surplus of some.
+        // A job is worth at most its cost, except for the items that have a surplus.
         let by_surplus =
             item.value <= item.cost || self.left.clone() + item.surplus.clone() > missing;
         by_surplus && N::gains([&item.value, &item.cost], &self.left, missing)

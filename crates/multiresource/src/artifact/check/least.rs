@@ -13,8 +13,9 @@
 //! Σ v_i E[S_i] (E[N_i] − b_i) ≥ Σ λ_i v_i² E[S_i²] / (2 (C − 1)) − Σ λ_i v_i E[S_i²] / 2
 //! ```
 //!
-//! With preemption, waiting jobs may have less remaining. But if sizes are exponential and unknown,
-//! the remaining size of any job has mean `E[S_i]`, and `E[U] ≥ E[V]` is the same inequality.
+//! With preemption, the remaining size of a waiting job may be smaller. However, if the sizes are
+//! exponential and unknown, the mean of the remaining size is `E[S_i]` for every job, and
+//! `E[U] ≥ E[V]` is the same inequality.
 
 use crate::artifact::{Evidence, Family};
 use crate::workload::{JobType, Workload};

@@ -1,13 +1,14 @@
-//! The checker: derives the claims of an artifact again, by other code than the synthesis. Reports
-//! all errors, and which claims were derived, judged plausible, or trusted.
+//! The checker: derives the claims of an artifact again, by other code than the synthesis. It
+//! reports all errors, and whether each claim was derived, judged to be plausible, or trusted.
 //!
 //! # Theory
-//! Each claim has a second derivation. The *bound* of the certificate becomes one integer knapsack
-//! per shape: no schedule may be worth more than `1/bound` at the stated prices (Farley, Operations
-//! Research 38, 1990); fractions are checked exactly. The *modulating chain* is a renewal cycle:
-//! time and service of a route are sums over its stages ([`round`]). The *queues* are solved by
-//! means over cycles ([`synth_queues::ctmc::cycle`], which states what the maker's solvers share);
-//! if sizes have stages, the chain is built from the events of the queue ([`staged`]).
+//! The checker has a second derivation for each claim. The *bound* of the certificate is checked by
+//! solving one integer knapsack per shape, which shows that no schedule is worth more than
+//! `1/bound` at the stated prices (Farley, Operations Research 38, 1990). Fractions are checked
+//! exactly. The *modulating chain* is treated as a renewal cycle, so that the time and the service
+//! of a route are sums over its stages ([`round`]). The *queues* are solved by means over cycles
+//! ([`synth_queues::ctmc::cycle`], which states what the maker's solvers share); if sizes have
+//! stages, the chain is built from the events of the queue ([`staged`]).
 //!
 //! # Practice
 //! The policy is checked first, then the load over all shapes, then the claims, each only if its

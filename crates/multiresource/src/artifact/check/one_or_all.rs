@@ -1,6 +1,7 @@
 //! Means of strict MSFQ(ℓ) on a one-or-all system, from the functional equation of the number of
-//! light jobs at the end of phase 1, in plain complex arithmetic. Solving it twice shows the
-//! precision; the maker uses another method for the same distribution that loses no digits.
+//! light jobs at the end of phase 1, in plain complex arithmetic. The precision is estimated by
+//! solving it twice. The maker computes the same distribution by another method, which does not
+//! lose any digits.
 //!
 //! A cycle lasts from the end of one phase 1, with j light jobs, to the end of the next. Let w =
 //! λ₁(1 − z), b the transform of a busy period of heavy jobs, σ = λ_k(1 − b(w)), y the transform at
@@ -125,7 +126,8 @@ impl Cycles {
         (y, f, from)
     }
 
-    /// Returns the probabilities of j < k by Fourier inversion on a circle with this many points.
+    /// Returns the probabilities of j < k, by Fourier inversion with this number of points on a
+    /// circle.
     fn few(&self, points: usize) -> Option<DVector<f64>> {
         let k = self.servers;
         let radius = 1e-13_f64.powf(1.0 / points as f64);
@@ -282,7 +284,7 @@ impl Cycles {
             cells.map(|(j, p)| p * of(j)).sum::<f64>() + rest * of(self.servers)
         };
         let last = &cycles[self.servers];
-        // E[x] and E[x²] close the equations of E[j] and E[j²].
+        // The values of E[x] and E[x²] follow from the equations for E[j] and E[j²].
         let gained = below(&|j| cycles[j].left[0]) - below(&|j| j as f64);
         let beyond = gained / (1.0 - last.left[1]);
         let squares = below(&|j| cycles[j].left_square[0]) - below(&|j| (j * j) as f64);

@@ -161,7 +161,7 @@ mod tests {
             switching_rate: Some(0.4),
         };
         has_its_slots(&three_kinds(), &policy);
-        // All servers are emptied if some jobs take several.
+        // If some jobs run on several servers, then all of the servers are emptied.
         let gangs = PartitionConfig {
             schedules: vec![
                 vec![vec![3, 2, 0], vec![9, 0, 0]],

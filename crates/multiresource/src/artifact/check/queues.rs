@@ -52,7 +52,7 @@ impl<'a> Queues<'a> {
         Some(queues)
     }
 
-    /// Returns the stages of type i's sizes unless routes wait for completions.
+    /// Returns the stages of the sizes of type i, unless the routes wait for completions.
     fn stages(&self, i: usize) -> Option<PhaseType> {
         let size = self.document.workload.types()[i].holding();
         let followed = self.document.rule.preempts() && !size.is_exponential();
@@ -160,7 +160,7 @@ impl Solved {
         })
     }
 
-    /// Solves a queue whose sizes have stages, for its mean only.
+    /// Computes the mean of a queue in which the sizes have stages.
     fn staged(queue: &ModulatedQueue<'_>, size: &PhaseType, budget: &Cell<f64>) -> Option<Self> {
         let levels = f64::from(queue.most_servers()) + 1.0;
         let work = Levels::work(staged_phases(queue, size), levels);

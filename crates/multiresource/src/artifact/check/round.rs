@@ -1,15 +1,16 @@
 //! One round of the loop as a renewal cycle. The maker's chain is `modulation` in `synth-make`.
 //!
 //! # Theory
-//! Between two starts of the loop's first schedule there are working times of mean `N π_s / α`,
-//! `N/α` in total, and routes, whose time `T` and service `C_i` (slots of type i times time) do not
-//! depend on α. By renewal–reward, the working time is `(N/α) / (N/α + T)` and the mean schedule
-//! `((N/α)(πW)_i + C_i) / (N/α + T)`.
+//! The time between two starts of the first schedule consists of the working times, with means
+//! `N π_s / α` and a total of `N/α`, and of the routes. The time `T` and the service `C_i` of the
+//! routes (the number of slots of type i times time) do not depend on α. By renewal–reward, the
+//! working time is `(N/α) / (N/α + T)` and the mean schedule `((N/α)(πW)_i + C_i) / (N/α + T)`.
 //!
-//! A route is a race of clocks. A stage in which type i holds `h_i` slots lasts one over the total
-//! rate of its events, each of which removes one excess slot. So the stages with equal excess form
-//! a layer, visit probabilities follow layer by layer, and `T` and `C` are sums over stages of
-//! probability times duration. Sequential routes have one stage per layer.
+//! A route is a race of clocks. The duration of a stage in which type i holds `h_i` slots is the
+//! inverse of the total rate of its events, and each event removes one of the excess slots. The
+//! stages with the same excess form a layer, so the probability of each stage can be computed layer
+//! by layer, and `T` and `C` are sums of probability times duration. If a route is sequential,
+//! there is only one stage in each layer.
 //!
 //! If the schedules are the states of a chain, a *switch* replaces the round: a fraction
 //! `weight_s R_st` of them goes from s to t, and means over switches replace sums over the loop.
@@ -42,9 +43,9 @@ pub(super) struct Round {
     pub(super) working: Vec<Working>,
     /// `(πW)_i` (K).
     mix: Vec<f64>,
-    /// T \[time\]: mean time on routes.
+    /// The mean time that is spent on the routes, T \[time\].
     transit: f64,
-    /// `C_i` \[slots · time\] (K): mean service on routes.
+    /// The mean service on the routes for each type (K), `C_i` \[slots · time\].
     served: Vec<f64>,
     pub(super) stages: usize,
     /// By state of the chain, in the order of the round: slots of each type (K) that serve.
@@ -59,7 +60,7 @@ pub(super) struct Working {
     pub(super) place: usize,
     /// Mean number of times that it is left in a round.
     pub(super) often: f64,
-    /// The next working schedules with their probabilities.
+    /// The next working schedules, and the probability of each of them.
     pub(super) onward: Vec<(usize, f64)>,
 }
 
@@ -358,7 +359,7 @@ mod tests {
     };
 
     /// By hand: two type-3 slots drain in 1/2 + 1; the type-1 slot in 1, beside four type-2 slots;
-    /// then these in 1/4 + 1/3 + 1/2 + 1. Each draining slot serves for a mean of 1.
+    /// then these in 1/4 + 1/3 + 1/2 + 1. The mean service of a draining slot is 1.
     #[test]
     fn a_sequential_route_is_a_sum_of_stages() {
         let round = round(Preemption::None, None, SEQUENTIAL_LATE);

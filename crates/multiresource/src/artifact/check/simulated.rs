@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1e-9;
 /// replications the probability of a smaller one is 10^-10.
 const NARROW: f64 = 0.02;
 
-/// Relative tolerance between means of one run, which count the jobs at its ends differently.
+/// The relative tolerance between two means of the same run, which may count different jobs.
 const SLACK: f64 = 1e-3;
 
 const NO_RUN: &str = "simulated, expected its run in `evidence.simulation`";

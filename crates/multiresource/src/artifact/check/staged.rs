@@ -1,5 +1,5 @@
 //! The queue of a type whose sizes have stages, built by following events from the empty queue. The
-//! maker (`synth_queues::ctmc::staged_qbd`) lists states by position instead.
+//! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`).
 //!
 //! The oldest jobs are served, as many as there are slots; a job that loses its slot keeps its
 //! stage. A stage is drawn when a job is among the first β, the largest number of slots. Of the

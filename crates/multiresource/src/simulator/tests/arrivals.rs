@@ -103,7 +103,7 @@ fn interarrival_times_are_independent_and_of_their_law() {
     let arrivals = arrivals(&workload(&[MIXED[1]]), 1_000_000);
     let gaps: Vec<f64> = arrivals.windows(2).map(|w| w[1].time - w[0].time).collect();
     samples_agree(&gaps, 0.25, 0.05, "mean");
-    // Roots of lognormal sizes are closer to normal: E[√S] = √m (1 + scv)^(−1/8).
+    // The distribution of the root is closer to a normal one, with E[√S] = √m (1 + scv)^(−1/8).
     let roots: Vec<f64> = gaps.iter().map(|gap| gap.sqrt()).collect();
     samples_agree(&roots, 0.5 * 5.0_f64.powf(-0.125), 0.05, "roots");
     let centre = 0.5 * 5.0_f64.powf(-0.125);

@@ -1,4 +1,5 @@
-//! Rules, implemented again over lists of jobs, on truncated Markov chains.
+//! Compares the rules with truncated Markov chains, which use a separate implementation of each
+//! rule.
 
 use super::*;
 use std::collections::HashMap;

@@ -6,8 +6,8 @@ fn fleet(servers: &str, jobs: &str) -> Fleet {
     Fleet::parse(&text, "devices").unwrap().workload
 }
 
-/// 0.6 of two devices, 0.4 of two (two jobs per device), or 0.6 of a device on two of four servers
-/// each: M/M/2, M/M/4 and M/M/2 by Erlang's C.
+/// The number of jobs that can run at the same time is that of an M/M/2 or M/M/4 queue, since no
+/// device has space for two jobs that need 0.6 of it each.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn equal_fractions_are_queues_with_as_many_servers_as_fit() {

@@ -14,7 +14,7 @@ fn a_type_that_starves_makes_the_rule_unstable() {
     assert!(run.mean_response.is_none());
 }
 
-/// Before growth is certain, the mean over completed jobs would describe only the small ones.
+/// If there is no completed job of a type, the mean of the other types must not be reported.
 #[test]
 fn a_type_without_completions_never_converges() {
     let workload = one_server("", 60, &[SMALL, BIG]);
@@ -33,7 +33,8 @@ fn a_type_without_completions_never_converges() {
     }
 }
 
-/// No job waits, so E[T] = E[S] = (100 + 10)/100.02; short runs see only the shorter long jobs.
+/// There is no waiting, so that E[T] = E[S] = (100 + 10)/100.02. In a short run, only those of the
+/// long jobs are completed that happen to be short.
 #[test]
 fn a_run_shorter_than_its_jobs_has_no_mean() {
     let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
@@ -57,7 +58,8 @@ fn a_run_shorter_than_its_jobs_has_no_mean() {
     assert!(rare_ones.mean_response.is_none());
 }
 
-/// M/M/1 at ρ = 0.998: E[T] = 500, relaxation time (1+ρ)/(1−ρ)² = 500 000, replications of 125 000.
+/// The relaxation time of the queue is (1+ρ)/(1−ρ)² = 500 000, which is longer than the
+/// replications.
 #[test]
 fn a_queue_that_changes_too_slowly_has_no_mean() {
     for seed in 1..=8 {
@@ -132,7 +134,7 @@ fn a_guard_stabilizes_an_unstable_rule() {
     assert!(part > 0.0 && part < 1.0, "{part}");
 }
 
-/// An M/M/1 queue at load 0.98 has a relaxation time of about 1e4 services.
+/// The relaxation time of an M/M/1 queue with a load of 0.98 is about 1e4 times the mean size.
 #[test]
 fn a_run_too_short_for_its_load_has_no_mean() {
     let queue = one_type(1, 0.98);
@@ -168,7 +170,8 @@ fn a_run_too_short_for_slow_clocks_has_not_converged() {
     assert!(rings < 10.0, "{rings}");
 }
 
-/// From an empty system jobs grow throughout this run; from about 1e6 jobs on they decrease.
+/// The number of jobs is increasing for the whole run, but it will decrease again at about 1e6
+/// jobs.
 #[test]
 fn growth_that_reverses_is_not_unstable() {
     let run = rule("randomized-timers");
@@ -179,7 +182,7 @@ fn growth_that_reverses_is_not_unstable() {
     assert!(is_unsettled, "{:?}", run.unsettled);
 }
 
-/// Both rules are stable at load 0.997, but their queues grow throughout short runs.
+/// Both of the rules are stable at this load, even though the queues are growing in a short run.
 #[test]
 fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     let workload = model("one_or_all").scaled(0.997 / 0.76875).unwrap();
@@ -193,7 +196,8 @@ fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     }
 }
 
-/// Most runs see too few large jobs to estimate the variance: intervals have a theoretical minimum.
+/// Most of the runs do not have enough large jobs for an estimate of the variance, so there is a
+/// lower limit for the width of an interval.
 #[test]
 fn intervals_account_for_rare_large_sizes() {
     let size =

@@ -87,7 +87,7 @@ fn adaptive_switching_comes_near_the_optimum() {
     near_the_optimum(run.mean_response, 4.821, 0.03);
 }
 
-/// The optimum at ρ = 0.8 is 7.77; First-Fit has 9.0.
+/// The optimum is 7.77 for a load of 0.8, and the result of First-Fit is 9.0.
 #[test]
 fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
     let workload = model("section7").scaled(0.8 / 0.9).unwrap();

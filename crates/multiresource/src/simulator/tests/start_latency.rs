@@ -53,7 +53,7 @@ fn a_latency_is_a_longer_size() {
     assert!(late.relative() < 0.03 && longer.relative() < 0.03);
 }
 
-/// With a constant latency, EASY plans as with sizes that are longer by it.
+/// If the latency is constant, the result is the same as if it were part of the size.
 #[test]
 fn rules_that_plan_add_the_latency() {
     let sizes = |values: &str| format!("law: empirical, values: [{values}]");

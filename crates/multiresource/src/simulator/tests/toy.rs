@@ -48,7 +48,8 @@ impl PolicyConfig for LongestWaitingConfig {
 }
 
 /// First-Fit with at most m running jobs of each type, longest wait first (non-preemptive, not from
-/// a paper). O(K) for each job started. A type is stable only if its offered load is below m.
+/// a paper). The cost is O(K) for each job that is started. A type is stable only if its offered
+/// load is below m.
 #[derive(Clone, Debug)]
 struct LongestWaiting {
     most: u32,

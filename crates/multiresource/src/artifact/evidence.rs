@@ -38,10 +38,11 @@ pub struct ShapeWorth {
     pub resource_prices: Vec<f64>,
     /// Upper bound on the value of a schedule on such a server: `max_u Σ_i (y_i/b_i) u_i`.
     pub worth: f64,
-    /// The mix of schedules that carries the load; absent if the policy is a mix itself.
+    /// The mix of schedules for this load, which is `None` if the policy is a mix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
-    /// The search that proves the value, if resource prices differ between its nodes.
+    /// The search that is used to prove the value, if the prices are not the same for all of its
+    /// nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
 }
@@ -62,9 +63,9 @@ pub struct SimulationRecord {
 ///
 /// At prices w of a node, with counts from `least` to `most` and free capacity `room` at the least
 /// counts, no schedule of the node is worth more than
-/// `Σ v_i least_i + w·room + Σ (v_i − w·D_i)⁺ (most_i − least_i)`. If that exceeds B, the excess
-/// limits the distance of each count from its bound, as each step costs `|v_i − w·D_i|`. The reader
-/// settles remaining leaves by a search or a table.
+/// `Σ v_i least_i + w·room + Σ (v_i − w·D_i)⁺ (most_i − least_i)`. If this is greater than B, the
+/// difference is used to find better bounds on the number of jobs, because the cost of each job is
+/// `|v_i − w·D_i|`. For the other leaves, a search or a table is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRecord {

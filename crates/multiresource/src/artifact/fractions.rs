@@ -18,11 +18,10 @@ pub struct ExactRecord {
     pub load: Fraction,
     /// The weight of each schedule in the mix (N). The weights are positive, and their sum is 1.
     pub weights: Vec<Fraction>,
-    /// The statement that the fractions prove.
+    /// The statement that is proven by the fractions.
     pub proven: Proven,
     /// The price y_i of each type (K), such that `Σ_i (y_i/b_i) u_i ≤ 1/ρ` for every schedule. The
-    /// prices are nonnegative, and their sum is 1. This is `None` if only the load of the mix is
-    /// proven.
+    /// prices are nonnegative, and their sum is 1. It is `None` if the optimum is not proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Vec<Fraction>>,
 }

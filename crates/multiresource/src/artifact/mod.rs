@@ -1,4 +1,4 @@
-//! The artifact of multiresource jobs, and the checker that derives its claims again.
+//! The artifact for multiresource jobs, and a checker that is used to verify the claims.
 //!
 //! One server is a fleet of one shape. The JSON Schema is generated from these types
 //! ([`Artifact::schema`]) and is stored in `schema/synth-policy.v3.json`.
@@ -34,13 +34,13 @@ use synth_core::artifact::{self, Content, Findings, Laws};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Multiresource;
 
-/// A policy artifact as written.
+/// A policy artifact that has not been checked.
 pub type Artifact = artifact::Artifact<Multiresource>;
 
-/// An artifact that the checker accepted, which simulators require.
+/// An artifact that has been checked, which is required by the simulator.
 pub type Checked = artifact::Checked<Multiresource>;
 
-/// A number stated about the policy.
+/// A claim about a property of the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
 /// The assumptions of a claim.
@@ -77,8 +77,7 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
 
 /// Returns the assumptions of a claim about this type, or all types, that the workload violates.
 ///
-/// If there are any, then the claim is an approximation. The sizes of the other types are ignored
-/// if the policy is preemptive.
+/// If there are any, the claim is an approximation. Other types are ignored with preemption.
 pub fn unmet(
     holds_for: &HoldsFor,
     job_type: Option<&str>,

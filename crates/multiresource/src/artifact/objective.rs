@@ -5,12 +5,12 @@ use super::{Claim, Quantity};
 use crate::workload::Workload;
 use synth_simulation::{Threshold, Watch};
 
-/// The objective that a policy is tuned for.
+/// The objective that is used to choose a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Objective {
-    /// The mean response time over all jobs, `E[T]`.
+    /// The mean response time of all jobs, `E[T]`.
     #[default]
     Mean,
     /// The weighted mean response time `Σ w_i E[T_i]`, where w_i is the share of the dominant load.
@@ -70,14 +70,14 @@ pub struct Promise {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delay {
-    /// From arrival to the start.
+    /// The time between the arrival and the start.
     Waiting,
-    /// From arrival to completion.
+    /// The time between the arrival and the completion.
     Response,
 }
 
 impl Promise {
-    /// Returns the claimed quantity: the fraction of jobs that take longer.
+    /// Returns the quantity of the claim, which is the fraction of the jobs that take longer.
     pub fn quantity(&self) -> Quantity {
         match self.delay {
             Delay::Waiting => Quantity::WaitingAbove,

@@ -6,7 +6,7 @@ use crate::workload::{JobType, Workload};
 use synth_core::artifact::{self, Side, Standing, quantities};
 
 quantities! {
-    /// The quantity that a claim states.
+    /// The quantity that is used in a claim.
     pub enum Quantity: Method, Conditions, Measure;
 
     /// ρ of the workload, or ρ_i of a type under this policy.
@@ -14,7 +14,7 @@ quantities! {
     /// ρ_i of a type while the guard of the policy is in charge.
     LoadUnderGuard: "load_under_guard", "load under guard", One, [Type],
         Measure::Nothing("it refers to the time while the guard is in charge");
-    /// `E[u_i]`: mean number of slots that serve the type, routes included.
+    /// The mean number of slots for the type, `E[u_i]`, including all of the routes.
     MeanSchedule: "mean_schedule", "mean schedule", Jobs, [Type], Measure::Offered;
     /// The fraction of time that is spent in working schedules.
     WorkingTime: "working_time", "working time", One, [All], Measure::WorkingTime;
@@ -33,9 +33,9 @@ quantities! {
         Measure::Number(Side::AtMost);
     /// `P(Q_i > at)`.
     NumberAbove: "number_above", "number above", One, [Type], Measure::NumberAbove;
-    /// `E[T_i]`, or `E[T]` over all jobs, from arrival to completion.
+    /// The mean response time `E[T_i]` of a type, or `E[T]` of all jobs.
     MeanResponse: "mean_response", "mean response", Time, [All, Type], Measure::Response;
-    /// `Σ w_i E[T_i]`, where w_i is the share of type i in the dominant load.
+    /// The weighted mean response time `Σ w_i E[T_i]`, where w_i is the share of the load.
     WeightedResponse: "weighted_response", "weighted response", Time, [All], Measure::WeightedResponse;
     /// The median of `T_i`.
     ResponseP50: "response_p50", "response p50", Time, [Type], Measure::Percentile(0);
@@ -71,14 +71,13 @@ pub enum Measure {
     Switches,
     /// Number of jobs in the system.
     Number(Side),
-    /// The fraction of time in which there are more jobs of this type in the system than in the
-    /// claim.
+    /// The fraction of time in which there are more jobs of the type than in the claim.
     NumberAbove,
     /// Response times.
     Response,
     /// The response times, weighted by the share of each type in the load.
     WeightedResponse,
-    /// Fraction of jobs within the claimed response time, for this element of [`PERCENTILES`].
+    /// The fraction of the jobs with a response time up to one of the [`PERCENTILES`].
     Percentile(usize),
     /// The same for waiting times.
     WaitingPercentile(usize),
@@ -131,14 +130,13 @@ pub enum Method {
     ExactStationaryLaw,
     /// Renewal–reward over one round of the loop, or over a cycle of MSFQ.
     ExactRenewalReward,
-    /// The quasi-birth-death process of jobs and phase.
+    /// The stationary distribution of a quasi-birth-death process.
     ExactQbd,
-    /// The guard's stationary distribution: with loads below 1 the policy is stable under any rule.
+    /// A proof that the policy is stable for any rule if the loads of the guard are less than 1.
     ProofByGuard,
-    /// Independent replications with a 95 % interval; see `simulation` in the evidence.
+    /// A simulation with independent replications and an interval of 95 %.
     Simulated,
-    /// A bound from relative completions, which is a corrected version of theorem 8 of the MSR
-    /// paper.
+    /// A bound that is based on a corrected version of theorem 8 of the MSR paper.
     BoundRelativeCompletions,
     /// Section 6.4 of the MSR paper, clamped to the bounds.
     ApproximationQueueLength,
@@ -165,7 +163,7 @@ pub struct Conditions {
     /// Determines what happens to an empty slot while it is drained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_slots: Option<EmptySlots>,
-    /// Whether left-over capacity is offered to other jobs.
+    /// Whether the remaining capacity can be used for other jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfill: Option<Backfill>,
 }

@@ -15,9 +15,9 @@ use synth_core::document::DocumentError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundCertificate {
-    /// Whether the bound covers policies that preempt.
+    /// Whether the bound is also valid for policies with preemption.
     pub preempts: bool,
-    /// Per type (K): the number of jobs from which on V is affine.
+    /// The number of jobs of each type (K) from which on V is affine.
     pub exact: Vec<u32>,
     /// The unknowns of [`Layout`] are `values` times two to this power \[time²\].
     pub exponent: i32,
@@ -74,7 +74,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Returns the costs of an objective, and the arrival and service rates as fractions.
+    /// Returns the costs for the given objective, and the rates of all types as fractions.
     ///
     /// # Errors
     /// Unless the process is Markovian, without start latency, and the objective is a mean.
@@ -126,7 +126,7 @@ pub fn pooled(fleet: &Fleet, most: usize) -> Option<Vec<Vec<u32>>> {
 }
 
 impl BoundCertificate {
-    /// Bounds by cells are limited to systems with at most this many schedules.
+    /// The maximum number of schedules for which a bound can be computed.
     pub const MOST_SCHEDULES: usize = 5_000;
 
     /// Rounds the unknowns to integers below 2^52 times a common power of two.
@@ -220,8 +220,7 @@ impl BoundCertificate {
     }
 }
 
-/// The range of the exponents of doubles. Larger powers are rejected because they are slow to
-/// compute.
+/// The range of the exponents of doubles. Larger powers would be slow to compute.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -1200..=1200;
 
 fn down(fraction: &BigRational) -> f64 {

@@ -12,17 +12,16 @@ use synth_core::document::{DocumentError, WorkloadDocument as _};
 pub enum Proof {
     /// A function of the state, checked in exact arithmetic.
     Potential(BoundCertificate),
-    /// Inequalities from prices, checked in double precision.
+    /// A list of inequalities from prices, which are checked in double precision.
     Prices(Vec<PriceCut>),
-    /// A proof from prices and the remaining work, checked in double precision. The weight is not
-    /// used.
+    /// A proof from prices and the remaining work, in double precision. The weight is not used.
     Sizes(PriceCut),
 }
 
 impl Proof {
     /// Returns the lower bound that it proves for this fleet \[time\].
     ///
-    /// Only the bound of [`Proof::Sizes`] holds for policies that know more than a job's type.
+    /// If a policy knows more than the type of a job, only the bound of [`Proof::Sizes`] is valid.
     pub fn check(
         &self,
         fleet: &Fleet,
@@ -30,8 +29,7 @@ impl Proof {
         preemption: Preemption,
     ) -> Result<f64, CertificateError> {
         match self {
-            // If preemption is allowed at no cost, the bound is also valid for all other kinds of
-            // policies.
+            // A bound for policies with preemption is also valid for all of the other policies.
             Proof::Potential(own) if own.preempts || preemption == Preemption::None => {
                 own.check(fleet, objective)
             }
@@ -66,11 +64,11 @@ pub struct BoundDocument {
     pub workload: FleetDocument,
     /// `sha256:` and 64 hexadecimal digits of the workload without its `source`.
     pub workload_digest: String,
-    /// The preemption that is allowed to policies.
+    /// The kind of preemption that is allowed.
     pub preemption: Preemption,
     /// The objective to minimize.
     pub objective: Objective,
-    /// Lower bound on the objective under any policy \[time\].
+    /// A lower bound on the value of the objective for all policies \[time\].
     pub bound: f64,
     /// The proof of the bound.
     pub proof: Proof,

@@ -12,8 +12,7 @@ pub struct BoundState {
     pub schedule: usize,
 }
 
-/// A constraint on V, which is either (drift) or (start) for a given state, see the
-/// [module](super).
+/// A constraint on V, which is either (drift) or (start) of the [module](super).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     /// The state in which the constraint holds.

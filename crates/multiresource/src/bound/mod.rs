@@ -15,17 +15,17 @@
 //! decreased when a job is started. With preemption, V must be a function of Q alone and (drift)
 //! must hold for every s, so that V is not changed by any action of the policy.
 //!
-//! *No moments are assumed.* The growth of V is at most quadratic. It is replaced by φ(|Q|/R) V,
-//! where φ is smooth, equal to 1 up to 1, and equal to 0 from 2 on. Its average drift vanishes in
-//! the long run, and differs from φ times that of V by at most a constant times the average of |Q|
-//! over R < |Q| < 2R. One of the n scales R = 2, 4, …, 2^n has at most 1/n of the average of |Q|
-//! there. As n grows, the bound is B times the fraction of time below R up to a vanishing term,
-//! or |Q| has an infinite average.
+//! *No moments are assumed.* Since the growth of V is at most quadratic, it can be replaced by
+//! φ(|Q|/R) V, where φ is smooth, equal to 1 up to 1, and equal to 0 from 2 on. Its average drift
+//! vanishes in the long run, and differs from φ times that of V by at most a constant times the
+//! average of |Q| over R < |Q| < 2R. One of the n scales R = 2, 4, …, 2^n has at most 1/n of the
+//! average of |Q| there. As n grows, the bound is B times the fraction of time below R up to a
+//! vanishing term.
 //!
-//! *The form of V.* [`Layout`] adds to one quadratic form of Q an affine function of Q per schedule
-//! and *cell*: each count of type i below `exact_i` has its own cells, and higher ones share one.
-//! Both conditions are affine in each cell, because the quadratic parts cancel. It is therefore
-//! sufficient to check the corner of each cell and the directions in which it is unbounded
+//! *The form of V.* [`Layout`] is the sum of a quadratic form of Q and an affine function of Q for
+//! each schedule and for each *cell*: there is a cell for each number of jobs below `exact_i`, and
+//! one for all others. Both conditions are affine in each cell, because the quadratic parts cancel.
+//! It is therefore sufficient to check the corner and the unbounded directions of each cell
 //! ([`Constraint`]).
 //!
 //! Source: the potential functions of Bertsimas, Paschalidis, Tsitsiklis (Annals of Applied

@@ -36,10 +36,10 @@ struct Arriving {
 /// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,  ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
 /// ```
 ///
-/// In addition, the contribution of the running jobs to W_r is at least
-/// `E[min(X_i, r c_i)²]/(2 v_i)` for each type, where v_i is the speed of the job. The integral
-/// uses the larger of the two bounds. If each job needs the whole system, it is attained by
-/// shortest remaining work first. A type without a price costs what it costs while running.
+/// In addition, the contribution of each job to the integral of W_r over time is at least
+/// `E[min(X_i, r c_i)²]/(2 v_i)` while it runs at the speed v_i. The integral uses the larger of
+/// the two bounds. If each job needs the whole system, it is attained by shortest remaining work
+/// first. A type without a price costs what it costs while running.
 ///
 /// The drift vanishes for a sequence of times at which the cost rate is at most twice its mean,
 /// since W_r is at most r times the cost rate. In between W_r is of the order of the square root of
@@ -149,7 +149,7 @@ const WIDEST: f64 = 1.5;
 const OFF: f64 = 1e-12;
 
 impl Arriving {
-    /// Upper bound on the fraction of the server that jobs shorter than r on arrival leave.
+    /// Returns an upper bound on the fraction of the server that is not used by the short jobs.
     fn idle(&self) -> f64 {
         1.0 - self.load + OFF
     }

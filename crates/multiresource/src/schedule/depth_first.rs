@@ -4,8 +4,8 @@ use super::Packing;
 
 /// A depth-first walk over the schedules of one server, for branch and bound.
 ///
-/// A step down fixes the next of `items` at the largest count that fits; a step back removes one
-/// job of the last item. The values and the costs can be either doubles or integers.
+/// In each step, the next of the `items` is added with the largest number of jobs that fit, or one
+/// job of the last item is removed. The values and the costs can be either doubles or integers.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
     pub(super) packing: Packing,
@@ -19,14 +19,14 @@ pub struct DepthFirst<N> {
     pub left: N,
 }
 
-/// A job type that schedules may contain.
+/// A job type that can be used in a schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<N> {
     /// The index of the type.
     pub job_type: usize,
-    /// Value of one job.
+    /// The value of a job.
     pub value: N,
-    /// Cost of one job, at the prices of the resources.
+    /// The cost of a job, given the prices of the resources.
     pub cost: N,
     /// Largest count.
     pub most: u32,
@@ -80,8 +80,7 @@ where
     }
 
     /// Removes one job of the last item if this is promising, and otherwise continues with the
-    /// previous item, because the result is not better with even fewer jobs. Returns `false` when
-    /// the search is exhausted.
+    /// previous item, as fewer jobs are not better. Returns `false` at the end of the search.
     pub fn retreat(&mut self, is_promising: impl Fn(&Self) -> bool) -> bool {
         while let Some(count) = self.unsettle() {
             if count > 0 {

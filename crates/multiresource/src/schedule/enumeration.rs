@@ -5,7 +5,7 @@ use super::{Packing, Schedule};
 pub struct Enumeration {
     /// The schedules in lexicographic order, the empty one first.
     pub schedules: Vec<Schedule>,
-    /// Number of maximal schedules among them.
+    /// The number of schedules that are maximal.
     pub maximal: usize,
     /// Whether these are all; `false` if the budget was exhausted.
     pub complete: bool,
@@ -13,8 +13,7 @@ pub struct Enumeration {
 
 /// Returns the schedules in `S`, but stops after `budget` of them.
 ///
-/// This is only useful for small systems: there are 4·10⁷ schedules for ten cloud instance shapes
-/// on a host with 96 cores.
+/// This is only useful for small systems: ten cloud instance shapes have 4·10⁷ schedules.
 pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, false, |schedule, _| {
@@ -48,8 +47,7 @@ pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<
 }
 
 /// Calls `visit` with each schedule and its free capacity until it returns `false`. If `filled` is
-/// set, only the schedules without space for another job of the last type are visited, which
-/// include all of the maximal ones.
+/// set, only schedules without space for the last type are visited, including all maximal ones.
 fn visit_schedules(
     packing: &Packing,
     filled: bool,

@@ -10,9 +10,9 @@ use super::depth_first::{DepthFirst, Item};
 /// that lowers the bound at the root. Only [`Knapsack::new`] allocates.
 #[derive(Clone, Debug)]
 pub struct Knapsack {
-    /// By resource: the share of it that one job of each type uses.
+    /// The share of each resource that is used by a job of each of the types.
     shares: Vec<Vec<f64>>,
-    /// Price of the whole of each resource; they sum to 1.
+    /// The price of all of each resource. The sum of the prices is 1.
     prices: Vec<f64>,
     steps: usize,
     walk: DepthFirst<f64>,
@@ -67,7 +67,8 @@ impl Knapsack {
 
     /// Replaces `best`, within the bounds, by the best schedule; returns whether it is better.
     ///
-    /// Values and bounds are by type; sums of values must stay below 2^53.
+    /// There is a value and a bound for each type, and the sum of the values must be less than
+    /// 2^53.
     pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
         if self.walk.packing.fits(bounds) {
             let improves = best != bounds;

@@ -26,7 +26,7 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Creates the packing problem of one server of this workload.
+    /// Creates the packing problem for a server with this workload.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types().iter();
         Packing {
@@ -35,7 +35,8 @@ impl Packing {
         }
     }
 
-    /// Creates the packing problem of all servers of a fleet pooled into one. `None` on overflow.
+    /// Creates the packing problem for a single server with the resources of all servers of a
+    /// fleet. `None` on overflow.
     pub fn pooled(fleet: &Fleet) -> Option<Self> {
         let sites = fleet.shapes().iter().enumerate();
         let sites: Vec<(u64, Vec<u64>)> = sites
@@ -146,7 +147,7 @@ impl Packing {
         }
     }
 
-    /// Extends a schedule greedily to a maximal one, type by type in `order`, if it fits.
+    /// Adds jobs to a schedule in the given `order` of the types until it is maximal, if it fits.
     pub fn filled(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
         let Some(mut room) = self.room(&schedule) else {
             return schedule;
@@ -166,7 +167,7 @@ impl Packing {
     }
 }
 
-/// The fluid bound on the load, which treats jobs as divisible.
+/// The fluid bound on the load, in which a job can be divided into smaller parts.
 #[derive(Clone, Debug)]
 pub struct Fluid {
     /// `Σ_i b_i D_ij / P_j` for each resource j (R).

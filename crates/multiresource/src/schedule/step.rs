@@ -8,8 +8,7 @@ use synth_core::number::Decimal;
 const VISITS: u32 = 200_000;
 
 /// Returns the smallest amount of resource j such that the schedulable set is changed if it is
-/// added to each server of shape h. If there are too many schedules, the amount may not be the
-/// smallest.
+/// added to each server of shape h. It may not be the smallest for a large set.
 ///
 /// It is a whole number for a counted resource, otherwise at least a hundredth of the capacity.
 /// `None` if no type demands the resource or the shape has none.
@@ -55,7 +54,7 @@ pub fn steps(step: Decimal, count: u64) -> Option<Decimal> {
     Decimal::nearest(&(step.exact() * BigInt::from(count)))
 }
 
-/// A capacity of 1 of which jobs take fractions is a share of a machine, and not counted.
+/// If the capacity is 1 and the demands are fractions, then it is the share of a machine.
 fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
     let capacity = fleet.shapes()[h].capacity()[j];
     let is_whole = |amount: &Decimal| amount.exact().is_integer();
@@ -65,8 +64,7 @@ fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
 
 /// A search for the smallest load of resource j that exceeds its capacity.
 struct Walk<'a> {
-    /// The types are sorted by the amount of resource j that they need relative to the other
-    /// resources.
+    /// The types are sorted by their demand for resource j relative to the other resources.
     demands: Vec<&'a [u64]>,
     j: usize,
     least: Option<u64>,
@@ -163,14 +161,13 @@ mod tests {
 
     #[test]
     fn steps_by_hand() {
-        // The number of cores must be an integer, so the second result is not half of a core.
+        // The number of cores must be an integer.
         assert_eq!(step("cpu: 8", &["cpu: 1"]), 1.0);
         assert_eq!(step("cpu: 8", &["cpu: .5"]), 1.0);
         // Jobs of 8 and 12 GiB use multiples of 4, so the next load is 132 after both 128 and 130.
         assert_eq!(step("mem: 128", &["mem: 8", "mem: 12"]), 4.0);
         assert_eq!(step("mem: 130", &["mem: 8", "mem: 12"]), 2.0);
-        // The share of a machine can be any number: there is space for three of these jobs, and
-        // four of them need 1.2.
+        // The share of a machine can be any number. There is space for three of these jobs.
         assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
         assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
         assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);

@@ -263,7 +263,6 @@ impl Contender {
         match self {
             Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
             Contender::Other(rule) => rule.rule(fleet),
-            // A start latency is defined only for jobs that start once.
             _ if self.preempts() && workload.start_latency().is_some() => {
                 Err(Unsuitable(PREEMPTED_LATENCY.into()))
             }

@@ -6,15 +6,14 @@ use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::{Calendar, RandomStream, Sampler};
 
-/// A calendar of the ends of the running jobs, if the sizes are drawn on arrival. It is not visible
-/// to the policy.
+/// A calendar of the ends of the running jobs, which is not visible to the policy.
 ///
-/// By default, arriving jobs must have sizes.
+/// With the default, the size of each job must be given.
 #[derive(Default)]
 pub struct Ends {
     laws: Vec<Sampler>,
     latency: Option<Sampler>,
-    /// The addition to limits in plans \[time\].
+    /// The value that is added to the limits \[time\].
     mean_latency: f64,
     limits: Limits,
     calendar: Calendar,
@@ -31,8 +30,7 @@ enum Limits {
 }
 
 impl Ends {
-    /// Creates a calendar for this workload. The size and the limit of a job are drawn when it
-    /// arrives.
+    /// Creates an empty calendar, and the distributions of the sizes and limits.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
         Ends {

@@ -8,8 +8,8 @@ use synth_simulation::{
     ReplicationSoFar, Settings, Streams,
 };
 
-/// A running simulation. Arrivals, sizes and service have separate random streams, so that all
-/// policies face the same arrivals and sizes. Events do not allocate, except for growing queues.
+/// A running simulation. There is a separate random stream for each of arrivals, sizes and service,
+/// so that the arrivals and the sizes are the same for all policies.
 pub(super) struct Engine {
     server: Server,
     recorder: Recorder,

@@ -10,7 +10,7 @@ use synth_simulation::{
 /// The result of comparing a claim with the measurements.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Returns the thresholds that a run must record to examine all claims of an artifact.
+/// Returns the thresholds that are required to examine all of the claims of an artifact.
 pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
     let claims = artifact.claims.iter();
     claims.filter_map(|c| watch(c, workload)).collect()
@@ -126,7 +126,7 @@ impl Measuring<Quantity> for Judge<'_> {
     }
 
     fn excess(&self, claim: &Claim) -> Option<Vec<f64>> {
-        // With a slow clock, queues can be far above their mean for a whole run.
+        // If there is a slow clock, the queues may be longer than their mean for the whole run.
         if let Some(Unsettled::SlowClock { .. }) = self.run.unsettled {
             return None;
         }
@@ -173,7 +173,7 @@ impl Judge<'_> {
     }
 }
 
-/// Returns the policy under the conditions that its claims hold for.
+/// Returns the policy with the conditions that are required by the claims.
 pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     let conditions = |c: &Claim| {
         let own = &c.holds_for.own;

@@ -94,8 +94,7 @@ mod tests {
 
     type Law = (&'static str, fn(f64) -> f64);
 
-    /// Taken from textbooks. The shape of a Weibull distribution is ½, ⅓ and 2 for an scv of 5, 19
-    /// and 4/π − 1.
+    /// The shape of a Weibull distribution is ½, ⅓ and 2 for an scv of 5, 19 and 4/π − 1.
     const LAWS: [Law; 13] = [
         ("{law: exponential, mean: 2}", |x| -(-x / 2.0).exp_m1()),
         ("{law: weibull, mean: 2, scv: 1}", |x| -(-x / 2.0).exp_m1()),

@@ -9,19 +9,19 @@ use synth_simulation::{self as simulation, EndedRuns, Estimate, JobClass, Sample
 /// Results of a simulation of this kind.
 pub type Run = simulation::Run<Measures, Offered>;
 
-/// Results of one job type.
+/// The results for one of the job types.
 pub type TypeResult = simulation::ClassResult<Offered>;
 
 /// Additional measurements of the whole run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Measures {
-    /// Fraction of each resource in use.
+    /// The fraction of each resource that is in use.
     pub utilization: Vec<f64>,
-    /// Fraction of each resource that is free while a job waits.
+    /// The fraction of each resource that is free while there is a waiting job.
     pub wastage: Vec<f64>,
     /// Switches per unit of time.
     pub switching_frequency: Option<Estimate>,
-    /// Fraction of time under guard; for a fleet, the mean number of servers under guard.
+    /// The fraction of time under the guard, or the mean number of such servers for a fleet.
     #[serde(default)]
     pub guarded: f64,
     /// Event counters, including the warm-up.
@@ -70,8 +70,7 @@ pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
 }
 
 /// Returns `lim Var W(t) / (t λ E[S]²) − c²`, where W is the arriving work. This is the index of
-/// dispersion I of the counts if the sizes are independent. A correlation r of the sizes in a batch
-/// adds `r c² (I − 1)`.
+/// dispersion I of the counts if the sizes are independent. A correlation r adds `r c² (I − 1)`.
 fn dispersion(job_type: &JobType) -> f64 {
     let (arrivals, held) = (job_type.arrivals(), job_type.holding());
     let counts = arrivals.dispersion();
@@ -99,8 +98,7 @@ impl Columns {
         }
     }
 
-    /// The integral of the free capacity of resource j while there is a waiting job, sampled at
-    /// each tick.
+    /// The integral of the free capacity while there is a waiting job, sampled at each tick.
     pub(super) fn wasted(self, j: usize) -> usize {
         2 + j
     }

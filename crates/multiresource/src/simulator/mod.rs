@@ -1,7 +1,6 @@
-//! The validating simulator: any [`Policy`] on one server or a fleet with any workload, confidence
-//! intervals, and verdicts on the claims of an artifact.
+//! A simulator with confidence intervals, which is also used to check the claims of an artifact.
 //!
-//! Invariants are asserted at each event, in release builds too. An unstable run has no means.
+//! The invariants are checked for each event, even in release builds. An unstable run has no means.
 
 mod contender;
 mod ends;
@@ -47,7 +46,7 @@ pub fn simulate<P: Policy>(
     Simulation::new(&fleet, &policy, settings).run(settings, &mut progress)
 }
 
-/// A simulation that can be continued.
+/// A simulation that can be run in several steps.
 pub struct Simulation<'w> {
     fleet: &'w Fleet,
     classes: Vec<JobClass>,
@@ -58,8 +57,8 @@ pub struct Simulation<'w> {
 impl<'w> Simulation<'w> {
     /// Starts a policy on the empty servers of a fleet.
     ///
-    /// Uses the seed, the replications and the recording options of the settings. A job's dominant
-    /// share is relative to the [envelope](Fleet::envelope).
+    /// Uses the seed, the replications and the recording options of the settings. The dominant
+    /// share of a job is computed with the [envelope](Fleet::envelope).
     pub fn new(fleet: &'w Fleet, policy: &dyn Policy, settings: &Settings) -> Self {
         let system = || System::for_policy(fleet, policy);
         Self::on(fleet, &system, policy, settings)

@@ -18,8 +18,8 @@ const RUNS: f64 = 2.0;
 
 /// Records what a policy does in a stretch of a run from an empty system.
 ///
-/// The stretch depends only on the fleet and the seed: it ends when the backlog of mean work at
-/// full use is largest. `None` if the policy cannot run here.
+/// The stretch is the same for all policies. It ends at the time with the largest amount of work in
+/// the system. `None` if the policy cannot run here.
 pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch> {
     let rule = policy.rule(fleet).ok()?;
     let classes = classes_of_fleet(fleet);

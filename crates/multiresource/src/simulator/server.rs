@@ -7,13 +7,12 @@ use synth_simulation::{RandomStream, Stay};
 ///
 /// The next memoryless event (a clock, or a completion if all sizes are exponential) occurs when
 /// the integral of the total rate reaches an exponential number of mean 1, so that other events
-/// cause no new draws. Otherwise the size of a job is drawn when it arrives, and a calendar is used
-/// for the ends of the jobs.
+/// cause no new draws. Otherwise sizes are drawn on arrival, and there is a calendar of the ends.
 pub struct Server {
     /// The state of the servers and of the queues.
     pub system: System,
     policy: Box<dyn Policy>,
-    /// `None` if sizes are exponential and unknown: the remaining size is then memoryless.
+    /// This is `None` if the sizes are exponential and unknown, because they are memoryless.
     ends: Option<Ends>,
     hazard: f64,
 }
@@ -69,7 +68,7 @@ impl Server {
         server
     }
 
-    /// Continues with this system, in which jobs of known sizes wait and run, under this policy.
+    /// Creates a server from an existing system, in which the sizes of all of the jobs are known.
     pub fn resume(
         mut system: System,
         mut policy: Box<dyn Policy>,
@@ -166,7 +165,7 @@ impl Server {
         }
     }
 
-    /// Processes the event at time `now`, and lets the rule react.
+    /// Handles the event at time `now`, and then calls the rule.
     #[inline(always)]
     pub fn happen(&mut self, mut now: f64, due: Due, service: &mut RandomStream) -> Happened {
         let slot = match due {
@@ -218,10 +217,9 @@ impl Server {
     }
 }
 
-/// Methods for several events at the same time with a single decision, which are used for recorded
-/// jobs.
+/// Methods for several events at the same time, which are used for recorded jobs.
 impl Server {
-    /// Ends the job of known size that is due at time `now`, without telling the rule.
+    /// Completes the job that ends at time `now`, but does not call the rule.
     #[inline(always)]
     pub fn end(&mut self, now: f64) -> Option<Completed> {
         let slot = self.ends.as_mut()?.take()?;
@@ -249,7 +247,7 @@ impl Server {
         self.follow();
     }
 
-    /// Lets the rule decide after all events of an instant.
+    /// Calls the rule after all of the events at the same time.
     pub fn decide(&mut self) {
         self.system.clear_actions();
         self.policy.decide(&mut self.system);

@@ -43,7 +43,7 @@ impl Stepping {
         &self.server.system
     }
 
-    /// Starts the oldest waiting job of type i; returns `false` if none waits or it does not fit.
+    /// Starts the oldest waiting job of type i. Returns `false` if this is not possible.
     pub fn start(&mut self, i: usize) -> bool {
         let system = &self.server.system;
         let can = i < system.types() && system.waiting(i) > 0 && system.fits(i);

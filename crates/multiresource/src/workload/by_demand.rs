@@ -1,7 +1,7 @@
 use super::{Dominating, Fleet, JobType};
 use synth_core::number::{Decimal, seconds_in};
 
-/// Assigns jobs to types by demand, and by limit among types of equal demand.
+/// The type of a job is determined by its demand, and by its limit if there are several types.
 #[derive(Clone, Debug)]
 pub struct ByDemand {
     by_nodes: [Group; 2],
@@ -14,7 +14,7 @@ struct Group {
 }
 
 impl ByDemand {
-    /// Creates it from demands (K × R) in integer units, and prices of the units, if there are any.
+    /// Creates the types of a fleet, with the given demands (K × R) and prices.
     ///
     /// # Errors
     /// The names of two types with the same demand and limit.
@@ -73,7 +73,7 @@ pub fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]>
     })
 }
 
-/// Inverse prices, plus a millionth of the capacity share for resources without a price.
+/// Returns the inverse of the prices. If there is no price, a very small value is used.
 fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
     let resources = fleet.envelope().resources();
     let units = |j: usize| -> f64 {

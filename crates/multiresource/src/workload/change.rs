@@ -5,7 +5,7 @@ use synth_core::number::{Decimal, shown};
 use synth_queues::law::Size;
 
 impl Fleet {
-    /// Multiplies every arrival rate by `factor`, also those of the states of modulated processes.
+    /// Returns a copy of this fleet in which all of the arrival rates are multiplied by `factor`.
     ///
     /// # Errors
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
@@ -56,13 +56,13 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Adds an amount of resource j on each server of shape h, which must have some.
+    /// Returns a copy with an additional amount of resource j on each server of shape h.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
         let has = Some(self.shapes()[h].capacity()[j]).filter(|has| !has.is_zero())?;
         self.with_amount(h, j, sum(has, more)?).ok()
     }
 
-    /// Sets the amount of resource j on each server of shape h, which must have some.
+    /// Returns a copy with the given amount of resource j on each server of shape h.
     ///
     /// # Errors
     /// If a type no longer fits.
@@ -76,7 +76,7 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Sets the number of servers of shape h.
+    /// Returns a copy with the given number of servers of shape h.
     ///
     /// # Errors
     /// If a type no longer fits, or the number is out of range.
@@ -88,7 +88,7 @@ impl Fleet {
 }
 
 impl Workload {
-    /// Returns the workload scaled as by [`Fleet::scaled`].
+    /// Returns a copy of this workload, see [`Fleet::scaled`].
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         Ok(Fleet::from(self.clone()).scaled(factor)?.envelope)
     }

@@ -4,7 +4,7 @@ use synth_core::document::{DocumentError, Fault, FaultsAt, WorkloadDocument as _
 use synth_core::number::{Decimal, Units, in_units};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
 
-/// Limit on the jobs of one type on a server; beyond it a fluid model serves better.
+/// The maximum number of jobs of a type on a server. For more of them, use a fluid model.
 const MOST_ALONE: u64 = 1_000_000;
 
 pub(super) const WITHOUT_FAULTS: &str = "a fleet is built from a document without faults";
@@ -32,7 +32,7 @@ impl FleetDocument {
         self.check_modulation(at);
         self.check_shapes(at);
         (0..self.jobs.len()).for_each(|i| self.check_known(i, at));
-        // What fits is checked once all servers are known.
+        // This check is only possible if there are no errors in the servers.
         if at.is_empty() || self.is_one_server() {
             self.check_fits(at);
         }

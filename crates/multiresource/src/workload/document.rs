@@ -12,7 +12,7 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
-/// Jobs of several types that need amounts of resources, on one server or on several.
+/// A workload with jobs of several types, which need a number of resources on one or more servers.
 // A value that could not be read is `None` if others can be checked without it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,7 +29,7 @@ pub struct FleetDocument {
     /// The information about the size of a job on arrival; by default only its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<KnownSize>,
-    /// A Markov chain that changes the arrival rates of all types.
+    /// A Markov chain that is used to change the arrival rates of all types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation: Option<CommonModulation>,
     /// The time from the decision to start a job until it runs \[time\]: a number or a law.
@@ -39,13 +39,13 @@ pub struct FleetDocument {
     /// present, `servers` are in that order, too; otherwise both orders are derived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<String>,
-    /// The one server. Policy files have `servers` instead.
+    /// The server, if there is only one. Policy files contain `servers` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<OneServer>,
-    /// The shapes of several servers.
+    /// The list of the shapes, if there is more than one server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ShapeDocument>,
-    /// The job types, at least one. Policy files have those that arrive, in the order of schedules.
+    /// The list of job types, which must not be empty. Policy files only contain types that arrive.
     pub jobs: Vec<JobDocument>,
 }
 
@@ -65,7 +65,7 @@ pub struct ShapeDocument {
     /// The name; by default `shape-1` and so on, or `server` for a single server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The number of servers, 1 to 100 000; by default 1.
+    /// The number of servers, from 1 to 100 000. The default is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// The capacity of one of them for each resource, > 0.
@@ -76,10 +76,10 @@ pub struct ShapeDocument {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Amount {
-    /// An amount that jobs share.
+    /// An amount that is shared by the jobs.
     Plain(Decimal),
-    /// Devices: a demand below 1 must be on one device, and a whole number takes that many whole
-    /// devices. A resource consists of devices on all shapes or on none.
+    /// A number of devices. If a demand is less than 1, it must be on a single device, and
+    /// otherwise it must be a number of whole devices. This must be the same for all of the shapes.
     Devices {
         /// The number of devices, ≥ 1.
         devices: Decimal,
@@ -96,29 +96,29 @@ pub enum Amount {
 pub struct JobDocument {
     /// The name.
     pub name: String,
-    /// The number of servers that a job uses at once; by default 1.
+    /// The number of servers that are used by a job at the same time. The default is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
-    /// The demand of a job for each resource on each of its servers; 0 for omitted ones.
+    /// The amount of each resource that is needed on each of the servers. The default is 0.
     #[serde(default)]
     pub demand: Pairs,
-    /// The rate of Poisson arrivals \[1/time\]. Policy files have `arrivals` instead.
+    /// The rate of a Poisson process \[1/time\]. Policy files contain `arrivals` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival_rate: Option<Decimal>,
     /// The arrival process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalProcess>,
-    /// The mean of exponential sizes (run times) \[time\], > 0. Policy files have `size` instead.
+    /// The mean of the sizes if they are exponential \[time\]. Policy files contain `size` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
-    /// The distribution of sizes (run times) \[time\].
+    /// The distribution of the sizes, which are the run times of the jobs \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// The time that no job of this type exceeds \[time\], > 0, for `known: type-limit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Decimal>,
-    /// The importance of its jobs: larger is more important, by default 0. Only the rules
-    /// `priority` and `strict-priority` use it.
+    /// The priority of the jobs, which defaults to 0. A larger number is more important. This is
+    /// only used by the rules `priority` and `strict-priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = -1_000_000_000_000_i64))]
     pub priority: Option<Decimal>,

@@ -1,14 +1,14 @@
 use super::JobType;
 use synth_core::number::Decimal;
 
-/// The types of a workload, for assigning jobs to types by information available on arrival.
+/// A list of the types, which is used to determine the type of a job when it arrives.
 ///
 /// A job is assigned to the cheapest type, by `n Σ_r d_r/P_r` for n servers, that covers its demand
 /// and number of servers, so that every schedule of types is feasible for the jobs. Among types of
 /// equal demand, it is the one of the least sufficient limit, or else of the largest.
 #[derive(Clone, Debug)]
 pub struct Dominating {
-    /// In ascending order of cost, demand and limit.
+    /// The types, sorted by their cost, demand and limit.
     types: Vec<Candidate>,
 }
 
@@ -21,7 +21,7 @@ struct Candidate {
 }
 
 impl Dominating {
-    /// Creates it from K types, for servers with these total amounts of the R resources.
+    /// Creates the list from the job types, and the total amount of each resource (R).
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
         let types = types.iter().map(|job| {
             let demand = job.demand().iter().map(|d| d.value());
@@ -31,7 +31,7 @@ impl Dominating {
         Self::sorted(types, total)
     }
 
-    /// Creates it from demands (K × R, or K × (R + 1) with the number of servers) without limits.
+    /// Creates the list from the demands (K × R, or K × (R + 1) with the number of servers).
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
         let types = demands.iter().map(|demand| (demand.clone(), f64::INFINITY));
         Self::sorted(types, total)
@@ -62,8 +62,8 @@ impl Dominating {
         Dominating { types }
     }
 
-    /// Returns the types for this demand with the limits up to which they apply; jobs beyond have
-    /// the last. Empty if no type covers the demand. O(K R).
+    /// Returns the types that can be used for this demand, and the limit of each of them. The last
+    /// one is also used for larger limits. The list is empty if there is no such type. O(K R).
     pub fn types_of(&self, demand: &[f64]) -> Vec<(f64, usize)> {
         let holds = |own: &&Candidate| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
         let Some(cheapest) = self.types.iter().find(holds) else {

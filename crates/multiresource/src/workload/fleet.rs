@@ -5,7 +5,7 @@ use super::{JobType, Resource, Workload};
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 
-/// K ≥ 1 arriving job types on H ≥ 1 server shapes; each type fits on a shape, each shape is used.
+/// A valid fleet with K ≥ 1 job types and H ≥ 1 shapes, in which each type fits on some shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     pub(super) envelope: Workload,
@@ -101,7 +101,7 @@ impl Fleet {
         &self.shapes
     }
 
-    /// Returns the K types that arrive, in the document's order.
+    /// Returns the list of the job types (K), in the same order as in the document.
     pub fn types(&self) -> &[JobType] {
         self.envelope.types()
     }
@@ -137,7 +137,7 @@ impl Fleet {
         self.shapes[h].capacity.iter().enumerate().map(of).collect()
     }
 
-    /// Returns the types whose jobs use several servers at once.
+    /// Returns the types of the jobs that need more than one server.
     pub fn gangs(&self) -> impl Iterator<Item = &JobType> {
         self.types().iter().filter(|kind| kind.nodes() > 1)
     }

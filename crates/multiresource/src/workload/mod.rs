@@ -1,10 +1,10 @@
-//! Workloads: servers with capacities, and job types with their demands, arrivals and sizes.
+//! A workload consists of a server and a list of job types.
 //!
 //! # Theory
-//! A workload has R resources with capacity P (R) and K types with demands D (K × R). Type i
-//! arrives at mean rate λ_i, by default Poisson ([`ArrivalProcess`]), with sizes ([`Size`]) of mean
-//! 1/μ_i; its offered load is b_i = λ_i/μ_i. u jobs of each type fit together iff uD ≤ P (the MSR
-//! paper, section 3), which is decided in integers ([`JobType::units`]).
+//! There are R resources with a capacity of P (R), and K types with a demand of D (K × R). The jobs
+//! of type i arrive with a rate of λ_i ([`ArrivalProcess`]), and the mean of their size is 1/μ_i
+//! ([`Size`]), so the offered load is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see
+//! section 3 of the MSR paper), which is computed with integers ([`JobType::units`]).
 //!
 //! # The document
 //! Arrivals are a rate or a process, and sizes a mean or a distribution:
@@ -50,8 +50,8 @@
 //! Variants may also be written as keys, such as `size: {erlang: {stages: 3, mean: 1}}`.
 //!
 //! # Practice
-//! [`Fleet::read`] reads a YAML document and reports all faults. In a checked workload all types
-//! arrive, demand something, and fit on an empty server.
+//! [`Fleet::read`] reads a YAML document and reports all faults. If a workload is valid, then all
+//! of its types arrive, have a positive demand, and fit on an empty server.
 //!
 //! A [`Workload`] is for one server, a [`Fleet`] for a list of shapes:
 //! `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`.
@@ -77,7 +77,7 @@ use synth_core::document::{Fault, place, within};
 use synth_core::number::Decimal;
 use synth_queues::law::{self, ArrivalProcess, CommonModulation, Holding, Size};
 
-/// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
+/// A checked workload: A valid workload with K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     header: FleetDocument,
@@ -93,7 +93,7 @@ pub enum KnownSize {
     Type,
     /// The size itself.
     Size,
-    /// A limit that is never exceeded: the size times a factor ≥ 1, drawn per job.
+    /// A limit that is never exceeded, which is the size times a random factor ≥ 1.
     Limit(Size),
     /// The `limit` of its type, which every type must have.
     TypeLimit,
@@ -145,9 +145,9 @@ pub struct JobType {
     units: Vec<u64>,
     arrivals: ArrivalProcess,
     modulated: bool,
-    /// λ, cached since it takes work for modulated processes.
+    /// The rate λ is cached, because it is slow to compute for some of the processes.
     arrival_rate: f64,
-    /// E\[L + S\], cached since it takes work for empirical distributions.
+    /// The mean E\[L + S\] is cached for the same reason.
     mean_size: f64,
     holding: Holding,
     limit: Option<Decimal>,
@@ -172,8 +172,8 @@ impl Resource {
 
     /// Returns the integer units of one device, if the resource consists of devices.
     ///
-    /// A demand below 1 must be on one device, a whole number takes that many whole devices. Units
-    /// are rounded down: if all jobs demand 0.6, a device is one unit.
+    /// A demand below 1 must be on one device, a whole number takes that many whole devices. The
+    /// number is rounded down, so it is 1 if all of the demands are 0.6.
     pub fn device(&self) -> Option<u64> {
         self.device
     }
@@ -203,12 +203,12 @@ impl JobType {
         &self.units
     }
 
-    /// Returns the mean arrival rate λ of jobs \[1/time\], > 0.
+    /// Returns the arrival rate λ of the jobs \[1/time\], which is positive.
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rate
     }
 
-    /// Returns the arrival process without the common [modulation](Workload::modulation).
+    /// Returns the arrival process, not including the [modulation](Workload::modulation).
     pub fn arrivals(&self) -> &ArrivalProcess {
         &self.arrivals
     }
@@ -223,7 +223,7 @@ impl JobType {
         self.arrivals.alike() == 0.0
     }
 
-    /// Returns whether sizes are exponential and independent, and jobs start immediately.
+    /// Returns whether the sizes are exponential and independent, and there is no start latency.
     pub fn is_memoryless(&self) -> bool {
         self.holding.is_exponential() && self.has_independent_sizes()
     }
@@ -234,7 +234,7 @@ impl JobType {
     }
 
     /// Returns the distribution of the time L + S that a job holds its resources: [start
-    /// latency](Workload::start_latency) and run. Queueing results refer to it.
+    /// latency](Workload::start_latency) and run. This is the size of the job in a queue.
     pub fn holding(&self) -> &Holding {
         &self.holding
     }
@@ -269,7 +269,7 @@ impl JobType {
         f64::from(self.nodes) * self.offered_load()
     }
 
-    /// Returns b = λ E\[L + S\] as a fraction; `None` if a mean is irrational (bounded Pareto).
+    /// Returns the offered load as a fraction, or `None` if one of the means is not a fraction.
     pub fn exact_load(&self) -> Option<BigRational> {
         Some(self.arrivals.exact_rate()? * self.holding.exact_mean()?)
     }
@@ -286,7 +286,7 @@ impl Workload {
         &self.header.time_unit
     }
 
-    /// Returns the information about job sizes on arrival, if the document has it.
+    /// Returns the information about the size of a job that is available when it arrives.
     pub fn known(&self) -> Option<&KnownSize> {
         self.header.known.as_ref()
     }
@@ -316,12 +316,12 @@ impl Workload {
         &self.resources
     }
 
-    /// Returns the K types that arrive, in the document's order.
+    /// Returns the list of the job types (K), in the same order as in the document.
     pub fn types(&self) -> &[JobType] {
         &self.types
     }
 
-    /// Returns Σ_i λ_i \[1/time\], finite.
+    /// Returns the sum of the arrival rates Σ_i λ_i \[1/time\], which is finite.
     pub fn total_arrival_rate(&self) -> f64 {
         self.types.iter().map(JobType::arrival_rate).sum()
     }
@@ -336,7 +336,7 @@ impl Workload {
         self.types.iter().map(share).collect()
     }
 
-    /// Returns each type's share of the dominant load `λ_i E[S_i] max_j D_ij/P_j` (K), of sum 1.
+    /// Returns the share of each type in the load `λ_i E[S_i] max_j D_ij/P_j` (K). The sum is 1.
     pub fn load_shares(&self) -> Vec<f64> {
         let pairs = self.types.iter().zip(self.dominant_shares());
         let loads = pairs.map(|(job, share)| job.offered_load() * share);
@@ -352,7 +352,7 @@ impl Workload {
         u32::try_from(most).expect("the check limits the number of jobs that fit")
     }
 
-    /// Returns whether all types arrive as independent Poisson processes.
+    /// Returns whether all of the arrivals are independent Poisson processes.
     pub fn is_poisson(&self) -> bool {
         self.types.iter().all(JobType::is_poisson)
     }
@@ -369,7 +369,7 @@ pub fn is_of_gpus(name: &str) -> bool {
     words.any(|word| matches!(word, "gpu" | "gpus")) && !name.contains("mem")
 }
 
-/// min_j ⌊capacity_j / demand_j⌋ over positive demands.
+/// Returns the number of jobs that fit, or the maximum value if there is no demand.
 fn most_alone(capacity: &[u64], demand: &[u64]) -> u64 {
     let pairs = capacity.iter().zip(demand);
     let fit = pairs.filter_map(|(capacity, demand)| capacity.checked_div(*demand));

@@ -89,8 +89,8 @@ impl FleetDocument {
         self.fleet()
     }
 
-    /// Sorts servers and resources for policies, unless their order is given. Rules fill first the
-    /// shapes on which fewest types fit, then smaller ones.
+    /// Sorts the servers and the resources, unless the order is given. The shapes with the smallest
+    /// number of types are first, because they are filled first, and then the smaller ones.
     pub(super) fn arrange(&mut self) {
         let mut shapes = std::mem::take(&mut self.servers);
         let mut resources: BTreeMap<String, f64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Documents of the corpus of invalid workloads, and the models.
+//! Tests with the corpus of invalid workloads, and with all of the models.
 
 #![allow(clippy::unwrap_used)]
 

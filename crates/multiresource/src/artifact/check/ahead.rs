@@ -15,7 +15,7 @@ pub(super) struct Ahead {
 }
 
 impl Round {
-    /// Returns the relative completions of type i, from means until the next working state.
+    /// Returns the relative completions of type i, by using the means until the next working state.
     pub(super) fn ahead(&self, workload: &Workload, i: usize) -> Ahead {
         let states = self.serving.len();
         let rate = 1.0 / workload.types()[i].mean_size();

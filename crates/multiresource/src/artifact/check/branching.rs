@@ -1,5 +1,5 @@
-//! A knapsack bounded by a tree of bounds on counts. Each node has prices at which the remaining
-//! capacity is worth little enough, or a table over one resource or a search settles it.
+//! A knapsack bounded by a tree of bounds on counts. For each node, the prices must show that the
+//! remaining capacity is not worth enough, or else a table or a search is used.
 
 use super::knapsack::{Region, Verdict, exceeds};
 use crate::artifact::{SearchNode, SearchRecord};
@@ -178,8 +178,8 @@ impl Proof<'_> {
         exceeds(self.packing, (&values, &costs), region, missing, nodes) == Verdict::Bounded
     }
 
-    /// Bounds the value of the rest by dynamic programming over integer units of resource j, with
-    /// the other resources at their prices. `None` if the table is too large.
+    /// Returns an upper bound on the remaining value, by using dynamic programming for resource j
+    /// and the prices of all other resources. `None` if the table is too large.
     fn table(&self, left: &Left, prices: &[f64], j: usize) -> Option<f64> {
         let rooms = left.room[j].checked_add(1)?;
         if rooms.checked_mul(self.types.len() as u64)? > TABLE || prices[j] <= 0.0 {

@@ -10,7 +10,7 @@ use synth_core::artifact::{
     ArrivalLaw, Findings, Grounds, KnownNames, Quantity as _, SizeLaw, is_close, written,
 };
 
-/// Relative tolerances of claims: on the chain, and on its queues.
+/// The relative tolerance for claims about the chain, and for claims about the queues.
 const CHAIN: f64 = 1e-9;
 const QUEUES: f64 = 1e-7;
 
@@ -339,8 +339,7 @@ impl Derivation<'_> {
         value(self.claim, expected, RENEWAL, findings);
     }
 
-    /// Checks the inverse of the rate, since the rate is almost infinite if a route costs almost
-    /// nothing.
+    /// Checks the inverse of the rate, which may be almost infinite if the routes are short.
     fn largest_rate(&self, findings: &mut Findings) {
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
@@ -419,8 +418,7 @@ impl Derivation<'_> {
         }
     }
 
-    /// If the load is close to 1, the rounding of the rates is enough to change the result for a
-    /// queue.
+    /// If the load is close to 1, the result depends on the rounding of the rates.
     fn agreement(&self) -> f64 {
         let spares = self.round.loads(self.document.workload).into_iter();
         let least_spare = spares.map(|load| 1.0 - load).fold(1.0, f64::min);

@@ -12,7 +12,6 @@ const RUN: Grounds = Grounds::Trusted("runs are not repeated: `synth simulate` m
 
 const ROUNDING: f64 = 1e-9;
 
-/// Relative tolerance of the resource prices against the optimum: that of a solver.
 const DEARER: f64 = 1e-6;
 
 const PROOF_GAP: f64 = 1e-9;
@@ -152,7 +151,7 @@ fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that resource prices cover the values y_i/b_i (K), and that no schedule exceeds `worth`.
+/// Checks that the resource prices are high enough for the values (K), and that `worth` is a bound.
 pub(crate) fn worth_of_server(
     own: &ShapeWorth,
     values: &[f64],

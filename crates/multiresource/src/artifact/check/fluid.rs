@@ -1,8 +1,8 @@
 //! The value of a server with divisible jobs, by a small simplex method of the checker's own.
 //!
 //! `max v·x` over `x ≥ 0` with `Σ_i x_i D_ij ≤ P_j` has the dual `min P·w` over `w ≥ 0` with
-//! `D_i·w ≥ v_i`. Resource prices that cover the values are too high if `P·w` exceeds the optimum.
-//! The result is verified by a primal and a dual solution of equal value.
+//! `D_i·w ≥ v_i`. If the value of `P·w` is greater than the optimum, then the prices of the
+//! resources are too high. The result is verified by a primal and a dual solution of equal value.
 
 use crate::schedule::Packing;
 
@@ -14,7 +14,6 @@ const ROUNDING: f64 = 1e-9;
 
 /// Returns the value of the server at values (K) of jobs; `None` if it is lost in rounding.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
-    // Jobs are in units of their dominant share, values in units of the largest.
     let largest: Vec<f64> = (0..values.len())
         .map(|i| packing.largest_share(i))
         .collect();
@@ -34,7 +33,6 @@ pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
 
 struct Tableau {
     rows: Vec<Vec<f64>>,
-    /// Reduced gains of the columns; the last is minus the present value.
     gains: Vec<f64>,
     basis: Vec<usize>,
 }

@@ -72,7 +72,7 @@ pub(super) fn check(
     }
 }
 
-/// Checks `ρ = max_i b_i / (πW)_i` and the nearest doubles; returns whether ρ is right.
+/// Checks that `ρ = max_i b_i / (πW)_i`, and returns whether this is the case.
 fn load(
     document: &Document<'_>,
     found: &ExactRecord,

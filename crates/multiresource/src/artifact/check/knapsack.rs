@@ -1,5 +1,4 @@
-//! Decides whether there is a schedule that is worth more than a threshold (an integer knapsack in
-//! R dimensions).
+//! Checks whether any schedule is worth more than a threshold (a knapsack in R dimensions).
 //!
 //! Depth-first search over types in order of efficiency, value over cost at the resource prices. If
 //! `e` is the efficiency of the next type, the free capacity gains at most `e (w·room)`; a branch

@@ -1,5 +1,5 @@
-//! Lower bounds on mean numbers of jobs under every policy that does not know sizes, if it does not
-//! preempt or sizes are exponential.
+//! Lower bounds for policies that do not know the sizes, if sizes are exponential or they do not
+//! preempt.
 //!
 //! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and all running
 //! jobs at most `C = 1/bound`. Let U be the sum of `v_i` times the remaining size over all jobs. It

@@ -1,9 +1,9 @@
 //! The checker: derives the claims of an artifact again, by other code than the synthesis. It
-//! reports all errors, and whether each claim was derived, judged to be plausible, or trusted.
+//! reports all of the errors, and whether a claim has been derived, judged, or trusted.
 //!
 //! # Theory
-//! The checker has a second derivation for each claim. The *bound* of the certificate is checked by
-//! solving one integer knapsack per shape, which shows that no schedule is worth more than
+//! There is a second way to compute each of the claims. The *bound* of the certificate is checked
+//! by solving one integer knapsack per shape, which shows that no schedule is worth more than
 //! `1/bound` at the stated prices (Farley, Operations Research 38, 1990). Fractions are checked
 //! exactly. The *modulating chain* is treated as a renewal cycle, so that the time and the service
 //! of a route are sums over its stages ([`round`]). The *queues* are solved by means over cycles
@@ -12,7 +12,7 @@
 //!
 //! # Practice
 //! The policy is checked first, then the load over all shapes, then the claims, each only if its
-//! inputs are right. The checker terminates on any input, since its searches count their steps.
+//! inputs are right. The checker always terminates, because its steps are limited.
 
 mod ahead;
 mod branching;
@@ -51,7 +51,7 @@ pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> 
     Ok(())
 }
 
-/// Removes simulated claims that the checker would reject, and returns its findings.
+/// Removes the simulated claims that would be rejected by the checker, and returns the errors.
 pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     let mut why = Vec::new();
     let Ok(fleet) = artifact.workload.check() else {
@@ -89,8 +89,8 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
 
 /// Checks an artifact, and records the grounds of what is right.
 ///
-/// If a concurrent route has too many stages to enumerate, claims from it are rejected; without
-/// such a claim the artifact may pass without a check of its stability.
+/// If the number of stages of a route is too large, then all claims that depend on it are rejected.
+/// If there are no such claims, then the stability of the policy is not checked.
 pub(super) fn check_with(artifact: &Artifact, fleet: &Fleet, work: f64, findings: &mut Findings) {
     if let Err(why) = fleet.counts_amounts() {
         return findings.add("workload.servers", why);
@@ -106,7 +106,6 @@ struct Document<'a> {
     fleet: &'a Fleet,
     /// The [envelope](Fleet::envelope) of the fleet.
     workload: &'a Workload,
-    /// Remaining work for claims, roughly in nanoseconds.
     budget: &'a Cell<f64>,
 }
 
@@ -131,7 +130,7 @@ impl<'a> Document<'a> {
         self.find(Quantity::MeanNumber, Some(name))
     }
 
-    /// With jobs on several servers the load of the mix is only a bound.
+    /// If a job needs more than one server, then the load is only a bound.
     fn is_load_proven(&self) -> bool {
         self.evidence.proven && self.fleet.gangs().next().is_none()
     }

@@ -1,7 +1,6 @@
 //! Means of strict MSFQ(ℓ) on a one-or-all system, from the functional equation of the number of
 //! light jobs at the end of phase 1, in plain complex arithmetic. The precision is estimated by
-//! solving it twice. The maker computes the same distribution by another method, which does not
-//! lose any digits.
+//! solving it twice. The maker uses another method, which does not lose any digits.
 //!
 //! A cycle lasts from the end of one phase 1, with j light jobs, to the end of the next. Let w =
 //! λ₁(1 − z), b the transform of a busy period of heavy jobs, σ = λ_k(1 − b(w)), y the transform at
@@ -126,8 +125,7 @@ impl Cycles {
         (y, f, from)
     }
 
-    /// Returns the probabilities of j < k, by Fourier inversion with this number of points on a
-    /// circle.
+    /// Returns the probability of each j < k, by using the given number of points on a circle.
     fn few(&self, points: usize) -> Option<DVector<f64>> {
         let k = self.servers;
         let radius = 1e-13_f64.powf(1.0 / points as f64);
@@ -198,7 +196,8 @@ impl Cycles {
                 (works, spread, served) =
                     (works + down[0], spread + variance(*down), served + down[2]);
             }
-            // Each job beyond the k-th adds a busy period, during which the jobs before it wait.
+            // There is one more busy period for each additional job, and the other jobs have to
+            // wait.
             cycles.push(self.cycle(
                 ([works, one, 0.0], [spread, variance(*down), 0.0]),
                 (drains, drain_spread),
@@ -208,8 +207,8 @@ impl Cycles {
         cycles
     }
 
-    /// Returns the means of a cycle whose phases 2–3 and phase 4 have these means and variances;
-    /// `served` is the integral of the light jobs served in them.
+    /// Returns the means of a cycle, given the mean and the variance of the phases 2 and 3 and of
+    /// phase 4. The integral of the number of light jobs in service is `served`.
     fn cycle(
         &self,
         (works, spread): (Square, Square),
@@ -284,7 +283,6 @@ impl Cycles {
             cells.map(|(j, p)| p * of(j)).sum::<f64>() + rest * of(self.servers)
         };
         let last = &cycles[self.servers];
-        // The values of E[x] and E[x²] follow from the equations for E[j] and E[j²].
         let gained = below(&|j| cycles[j].left[0]) - below(&|j| j as f64);
         let beyond = gained / (1.0 - last.left[1]);
         let squares = below(&|j| cycles[j].left_square[0]) - below(&|j| (j * j) as f64);

@@ -1,8 +1,8 @@
 //! The slots of a partition of a fleet: whether they fit, and their mean number per type.
 //!
-//! Between two assignments, a leg lasts until all slots that must end have ended. Its mean length
-//! is `∫ P(not all have ended) dt`, evaluated on a grid in ln t: the integrand is analytic for
-//! `|Im ln t| < π/2`, so the sum converges exponentially.
+//! If the assignment is changed, it takes some time until all of the old slots have ended. The mean
+//! of this time is `∫ P(not all have ended) dt`, which is computed as a sum over ln t. The
+//! convergence is exponential, because the function is analytic for `|Im ln t| < π/2`.
 
 use crate::artifact::PartitionConfig;
 use crate::workload::{JobType, Workload};
@@ -45,8 +45,8 @@ pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
     pairs.map(load).collect()
 }
 
-/// Returns how many jobs of each type (K) can run together in assignment m, if slots are dealt to
-/// jobs with several servers one server after the other.
+/// Returns the number of jobs of each type (K) that can run at the same time in assignment m, if a
+/// job can use slots on more than one server.
 pub(super) fn jobs(policy: &PartitionConfig, m: usize, types: &[JobType]) -> Vec<u64> {
     let each = types.iter().enumerate().map(|(i, kind)| {
         let shapes = policy.schedules.iter().zip(&policy.assignments[m]);
@@ -97,7 +97,7 @@ fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     step * (0..=STEPS).map(value).sum::<f64>()
 }
 
-/// Returns the mean number of jobs of an M/M/c queue with c = `slots`, term by term.
+/// Returns the mean number of jobs in an M/M/c queue, where c is the number of slots.
 pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     let tail = offered / slots as f64;
     let mut weight = 0.0_f64; // ln(offered^n / n!)
@@ -161,7 +161,6 @@ mod tests {
             switching_rate: Some(0.4),
         };
         has_its_slots(&three_kinds(), &policy);
-        // If some jobs run on several servers, then all of the servers are emptied.
         let gangs = PartitionConfig {
             schedules: vec![
                 vec![vec![3, 2, 0], vec![9, 0, 0]],

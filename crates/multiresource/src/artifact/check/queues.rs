@@ -189,8 +189,8 @@ fn at<T: Copy + PartialEq>(known: &[(T, f64)], point: T) -> Option<f64> {
     pair.map(|(_, value)| *value)
 }
 
-/// Returns `P(T ≤ t)` for these times; `None` if they exceed the budget. Beyond a thousand means,
-/// Markov's inequality replaces the solution by a lower bound.
+/// Returns `P(T ≤ t)` for these times; `None` if they exceed the budget. If the time is very long,
+/// the result is a lower bound from Markov's inequality.
 fn times(
     cycle: &Cycle<'_>,
     queue: &ModulatedQueue<'_>,

@@ -6,14 +6,14 @@
 //! routes (the number of slots of type i times time) do not depend on α. By renewal–reward, the
 //! working time is `(N/α) / (N/α + T)` and the mean schedule `((N/α)(πW)_i + C_i) / (N/α + T)`.
 //!
-//! A route is a race of clocks. The duration of a stage in which type i holds `h_i` slots is the
-//! inverse of the total rate of its events, and each event removes one of the excess slots. The
-//! stages with the same excess form a layer, so the probability of each stage can be computed layer
-//! by layer, and `T` and `C` are sums of probability times duration. If a route is sequential,
-//! there is only one stage in each layer.
+//! The duration of a stage in which type i holds `h_i` slots is the inverse of the total rate of
+//! its events, and each event removes one of the excess slots. The stages with the same excess form
+//! a layer, so the probability of each stage can be computed layer by layer, and `T` and `C` are
+//! sums of probability times duration. A sequential route has one stage in each layer.
 //!
-//! If the schedules are the states of a chain, a *switch* replaces the round: a fraction
-//! `weight_s R_st` of them goes from s to t, and means over switches replace sums over the loop.
+//! If the schedules are the states of a Markov chain, then a *switch* is used instead of the round.
+//! The fraction of the switches from s to t is `weight_s R_st`, and the sum over the loop is
+//! replaced by the mean of all switches.
 //!
 //! Source: the MSR paper, §5.1, §7, with the conventions of [`crate::artifact::Route`].
 
@@ -56,7 +56,6 @@ pub(super) struct Round {
 
 #[derive(Debug)]
 pub(super) struct Working {
-    /// Index among the states.
     pub(super) place: usize,
     /// Mean number of times that it is left in a round.
     pub(super) often: f64,
@@ -177,7 +176,7 @@ impl Round {
 
     /// Returns the inverse of the largest stable switching rate \[time\], and its rounding error.
     ///
-    /// Type i is stable iff `b_i T − C_i < (N/α) ((πW)_i − b_i)`, where both sides may cancel.
+    /// Type i is stable if and only if `b_i T − C_i < (N/α) ((πW)_i − b_i)`.
     pub(super) fn least_stable_period(&self, workload: &Workload) -> (f64, f64) {
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();
@@ -196,7 +195,7 @@ impl Round {
 }
 
 /// The route to the schedule `target`. A stage is the vector of slots (K) that the types *hold*;
-/// they all serve, except those beyond the target in setup.
+/// which all serve unless they are in setup.
 struct Leg<'a> {
     packing: &'a Packing,
     policy: &'a MsrConfig,
@@ -377,8 +376,6 @@ mod tests {
         assert_eq!(round.stages, 2 + (2 * 5 - 1));
     }
 
-    /// By hand: with setups at rate 10, no slot beyond the target 0 serves, but in a sequential
-    /// route type 2 serves with four slots while type 1 is in setup.
     #[test]
     fn slots_in_setup_do_not_serve() {
         let concurrent = round(Preemption::Setup, Some(10.0), CONCURRENT_LATE);
@@ -390,8 +387,7 @@ mod tests {
     }
 
     /// By hand. To (1, 4, 0): beside the last type-3 slot a type-1 and a type-2 slot fit, for
-    /// time 1. To (0, 0, 2): a type-3 slot fits beside two type-2 slots, for 1/2, and the last one,
-    /// for 1.
+    /// time 1. To (0, 0, 2): a type-3 slot fits beside two type-2 slots (for 1/2) and one (for 1).
     #[test]
     fn eager_admission_uses_capacity_freed_on_the_route() {
         let eager = Route {

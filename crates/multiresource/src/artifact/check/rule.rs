@@ -115,8 +115,8 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that a rule with prices can carry the load of the evidence: it needs all schedules of
-/// that mix, and the prices of the certificate, scaled so that its best schedule is worth 1.
+/// Checks that a rule with prices contains all of the schedules in the mix of the evidence, and
+/// that it has the same prices as the certificate up to a factor.
 pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     let (schedules, own_prices) = match document.rule.followed() {
         Family::AdaptiveMsr(policy) => (&policy.schedules, &policy.prices),

@@ -14,7 +14,7 @@ const SENSE: Grounds = Grounds::Judged(
 const TAIL: Grounds = Grounds::Judged("Markov's inequality with the mean response time");
 const GUARDED: Grounds = Grounds::Derived("one round of the guard's loop, as a renewal cycle");
 
-/// Tolerance in half-widths, large enough that a new artifact is not rejected by chance.
+/// The number of half-widths that is allowed, so that an artifact is not rejected by chance.
 const SPREAD: f64 = 3.0;
 
 const ROUNDING: f64 = 1e-9;
@@ -135,7 +135,6 @@ impl Simulated<'_> {
 
     fn tail(&self, claim: &Claim, subject: Option<usize>, findings: &mut Findings) {
         let (value, half_width) = (claim.value, claim.half_width.unwrap_or(f64::NAN));
-        // If no simulated job took longer, the fraction is 0 with a positive half-width.
         let measure = claim.quantity.row().measure;
         let is_possible = if measure.is_of_a_time() {
             [value, half_width].iter().all(|x| (0.0..=1.0).contains(x))

@@ -1,9 +1,10 @@
 //! The queue of a type whose sizes have stages, built by following events from the empty queue. The
 //! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`).
 //!
-//! The oldest jobs are served, as many as there are slots; a job that loses its slot keeps its
-//! stage. A stage is drawn when a job is among the first β, the largest number of slots. Of the
-//! first `min c > 0` jobs, which are always served together, only the number in each stage matters.
+//! The oldest jobs are served first. A job that loses its slot keeps its stage. A stage is drawn
+//! when a job is among the first β, the largest number of slots. For the first `min c > 0` jobs,
+//! which are always served at the same time, it is sufficient to know the number of jobs in each
+//! stage.
 
 use std::collections::HashMap;
 

@@ -22,7 +22,7 @@ const MIXED: [&str; 5] = [
     "arrivals: {process: renewal, interarrival: {law: deterministic, mean: .5}}",
 ];
 
-/// Asserts a mean within 3.5 standard errors (99.9 %, with at least 100 samples).
+/// Checks that the mean is within 3.5 standard errors, which has a probability of 99.9 %.
 pub(super) fn samples_agree(samples: &[f64], exact: f64, within: f64, what: &str) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;

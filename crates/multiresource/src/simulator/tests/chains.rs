@@ -1,5 +1,4 @@
-//! Compares the rules with truncated Markov chains, which use a separate implementation of each
-//! rule.
+//! Compares the rules with Markov chains, which use a separate implementation of each rule.
 
 use super::*;
 use std::collections::HashMap;
@@ -80,7 +79,6 @@ struct Chain {
 }
 
 impl Chain {
-    /// The state after the rule has acted.
     fn state(&mut self, mut jobs: Jobs) -> usize {
         (self.serve)(&mut jobs, &self.needs);
         if !self.ordered {
@@ -112,7 +110,7 @@ impl Chain {
         found
     }
 
-    /// Returns the mean numbers by type, by Gauss–Seidel on the balance equations.
+    /// Returns the mean number of jobs of each type, by using the Gauss–Seidel method.
     fn mean_numbers(mut self) -> [f64; 2] {
         self.state(Vec::new());
         let (mut inflows, mut outflow) = (Vec::<Vec<(usize, f64)>>::new(), Vec::new());

@@ -43,7 +43,7 @@ fn counts(workload: &Workload, window: f64, windows: usize) -> Vec<[f64; 2]> {
     }
 }
 
-/// Means over groups of a thousand windows, which are almost independent.
+/// Returns the mean of each group of a thousand windows, since these are almost independent.
 fn groups(each: impl Iterator<Item = f64>) -> Vec<f64> {
     let all: Vec<f64> = each.collect();
     let groups = all.chunks(1000);
@@ -182,9 +182,9 @@ fn work_of_alike_batches_has_its_dispersion() {
     samples_agree(&squares, mean * (dispersion + 3.0), 0.12, "its variance");
 }
 
-/// FCFS on one slot: a batch waits as one job of work Y, `ν E[Y²] / 2(1 − ρ)`, with
-/// `E[Y²] = E[B²] E[S²]` for equal sizes, else `E[B²] E[S]² + E[B] Var S`; a job takes
-/// `E[B(B+1)]/2E[B]` sizes on average.
+/// A batch is served like a single job of size Y, so that the waiting time is `ν E[Y²] / 2(1 − ρ)`,
+/// with `E[Y²] = E[B²] E[S²]` for equal sizes, else `E[B²] E[S]² + E[B] Var S`; the mean position
+/// in a batch is `E[B(B+1)]/2E[B]`.
 fn response_of_batches(rate: f64, [b1, b2]: [f64; 2], mean: f64, scv: f64, alike: f64) -> f64 {
     let variance = scv * mean * mean;
     let same = b2 * (mean * mean + variance);
@@ -229,7 +229,7 @@ fn two_servers_match_one_of_twice_the_size_with_batches() {
     assert!(is_same, "{pooled:?} {two:?}");
 }
 
-/// `E[N]` of a single-server queue with two arrival rates, by a quasi-birth-death process.
+/// Returns the value of `E[N]` for a queue with two arrival rates, by using a QBD process.
 fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
     let level = Level {
         phases: 2,

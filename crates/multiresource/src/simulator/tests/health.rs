@@ -33,8 +33,7 @@ fn a_type_without_completions_never_converges() {
     }
 }
 
-/// There is no waiting, so that E[T] = E[S] = (100 + 10)/100.02. In a short run, only those of the
-/// long jobs are completed that happen to be short.
+/// There is no waiting, so that E[T] = E[S] = (100 + 10)/100.02.
 #[test]
 fn a_run_shorter_than_its_jobs_has_no_mean() {
     let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
@@ -58,8 +57,7 @@ fn a_run_shorter_than_its_jobs_has_no_mean() {
     assert!(rare_ones.mean_response.is_none());
 }
 
-/// The relaxation time of the queue is (1+ρ)/(1−ρ)² = 500 000, which is longer than the
-/// replications.
+/// The relaxation time (1+ρ)/(1−ρ)² = 500 000 is longer than the replications.
 #[test]
 fn a_queue_that_changes_too_slowly_has_no_mean() {
     for seed in 1..=8 {
@@ -170,8 +168,7 @@ fn a_run_too_short_for_slow_clocks_has_not_converged() {
     assert!(rings < 10.0, "{rings}");
 }
 
-/// The number of jobs is increasing for the whole run, but it will decrease again at about 1e6
-/// jobs.
+/// The number of jobs is increasing for the whole run, but not beyond about 1e6 jobs.
 #[test]
 fn growth_that_reverses_is_not_unstable() {
     let run = rule("randomized-timers");
@@ -196,8 +193,7 @@ fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     }
 }
 
-/// Most of the runs do not have enough large jobs for an estimate of the variance, so there is a
-/// lower limit for the width of an interval.
+/// There is a lower limit for the width, since most of the runs do not have enough large jobs.
 #[test]
 fn intervals_account_for_rare_large_sizes() {
     let size =

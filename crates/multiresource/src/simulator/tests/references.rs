@@ -76,7 +76,7 @@ fn near_the_optimum(found: Option<Estimate>, optimum: f64, within: f64) {
     assert!(low < (1.0 + within) * optimum, "{found:?}");
 }
 
-/// k = 32, λ = 5: the optimum is 4.821; the best threshold of Quickswap has 6.185.
+/// The value of the optimum is 4.821, and the value for the best threshold of Quickswap is 6.185.
 #[test]
 fn adaptive_switching_comes_near_the_optimum() {
     let workload = model("one_or_all").scaled(5.0 / 6.0).unwrap();

@@ -5,9 +5,6 @@ fn all() -> impl Iterator<Item = Contender> {
     Contender::rules().iter().map(Contender::from)
 }
 
-/// M/M/8 at ρ = 0.9 by Erlang's C. The difference is less than 0.1 % for Randomized Timers if the
-/// clocks are a thousand times faster than the completions. The rules that know the sizes are
-/// better.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn every_rule_is_erlang_c_for_one_type() {

@@ -160,7 +160,7 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
     }
 }
 
-/// Work-conserving rules empty the server at the same times if arrivals and sizes are common.
+/// If the arrivals and the sizes are the same, then the server is empty at the same times.
 #[test]
 fn arrivals_and_sizes_are_common_and_work_is_conserved() {
     let workload = two_types();

@@ -1,5 +1,5 @@
-//! A complete new rule in one test: name, settings, decisions. A rule of the library also needs a
-//! `mod` in `policy/mod.rs` and entries in the lists of `policy/family.rs`.
+//! An example of how to add a new rule: its name, its settings, and its decisions. A rule of the
+//! library also needs a `mod` in `policy/mod.rs` and entries in the lists of `policy/family.rs`.
 
 use crate::policy::{Event, NamedRule, Parameter, Policy, PolicyConfig, System};
 use crate::workload::{Fleet, Workload};
@@ -47,9 +47,8 @@ impl PolicyConfig for LongestWaitingConfig {
     }
 }
 
-/// First-Fit with at most m running jobs of each type, longest wait first (non-preemptive, not from
-/// a paper). The cost is O(K) for each job that is started. A type is stable only if its offered
-/// load is below m.
+/// First-Fit with at most m running jobs of each type (non-preemptive, not from a paper). The cost
+/// is O(K) for each job that is started. A type is stable only if its load is less than m.
 #[derive(Clone, Debug)]
 struct LongestWaiting {
     most: u32,

@@ -191,7 +191,7 @@ fn random_fleets_round_trip() {
     }
 }
 
-/// Jobs of 0.6 on two devices make two units; with whole devices a unit is 0.2.
+/// The number of units is the number of jobs that fit on a device, or 5 if a unit is 0.2.
 #[test]
 fn devices_round_trip_with_their_units() {
     let text = |server: &str, demand: &str| {

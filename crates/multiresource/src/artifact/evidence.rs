@@ -33,8 +33,8 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeWorth {
-    /// Price of one unit of each resource of the shape, the greatest common divisor of its demands,
-    /// with `Σ_j D_ij w_j ≥ y_i/b_i` for every type that fits.
+    /// The price of one unit of each resource of the shape, such that `Σ_j D_ij w_j ≥ y_i/b_i` for
+    /// all types that fit. The unit is the greatest common divisor of the demands.
     pub resource_prices: Vec<f64>,
     /// Upper bound on the value of a schedule on such a server: `max_u Σ_i (y_i/b_i) u_i`.
     pub worth: f64,

@@ -28,7 +28,7 @@ pub struct BoundCertificate {
 /// The reason why a certificate proves no bound.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
-    /// The model or the request is outside of what the theory covers.
+    /// The bound does not apply to this workload or objective.
     #[error("this bound requires {0}")]
     Laws(String),
     /// There are too many schedules to enumerate.

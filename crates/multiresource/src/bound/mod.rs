@@ -20,7 +20,7 @@
 //! vanishes in the long run, and differs from φ times that of V by at most a constant times the
 //! average of |Q| over R < |Q| < 2R. One of the n scales R = 2, 4, …, 2^n has at most 1/n of the
 //! average of |Q| there. As n grows, the bound is B times the fraction of time below R up to a
-//! vanishing term.
+//! vanishing term, if |Q| has a finite average.
 //!
 //! *The form of V.* [`Layout`] is the sum of a quadratic form of Q and an affine function of Q for
 //! each schedule and for each *cell*: there is a cell for each number of jobs below `exact_i`, and

@@ -39,7 +39,7 @@ struct Arriving {
 /// In addition, the contribution of each job to the integral of W_r over time is at least
 /// `E[min(X_i, r c_i)²]/(2 v_i)` while it runs at the speed v_i. The integral uses the larger of
 /// the two bounds. If each job needs the whole system, it is attained by shortest remaining work
-/// first. A type without a price costs what it costs while running.
+/// first. A type without a price only has the cost of its running jobs.
 ///
 /// The drift vanishes for a sequence of times at which the cost rate is at most twice its mean,
 /// since W_r is at most r times the cost rate. In between W_r is of the order of the square root of

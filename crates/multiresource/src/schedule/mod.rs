@@ -94,7 +94,7 @@ impl Packing {
         shares.fold(0.0, f64::max)
     }
 
-    /// Returns the free capacity beside a schedule (R); `None` if it does not fit.
+    /// Returns the capacity that is not used by a schedule (R), or `None` if it does not fit.
     pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
         let left = |j: usize| {
             let left = u128::from(self.capacity[j]).checked_sub(self.used(schedule, j))?;

@@ -32,7 +32,7 @@ pub struct FleetDocument {
     /// A Markov chain that is used to change the arrival rates of all types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation: Option<CommonModulation>,
-    /// The time from the decision to start a job until it runs \[time\]: a number or a law.
+    /// The time between the decision to start a job and its start \[time\], or its distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_latency: Option<Size>,
     /// The names of all resources, in the order of policy files, which always have them. If

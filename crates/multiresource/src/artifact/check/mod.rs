@@ -87,7 +87,7 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     why
 }
 
-/// Checks an artifact, and records the grounds of what is right.
+/// Checks an artifact, and records how the parts without errors were verified.
 ///
 /// If the number of stages of a route is too large, then all claims that depend on it are rejected.
 /// If there are no such claims, then the stability of the policy is not checked.

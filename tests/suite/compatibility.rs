@@ -148,7 +148,7 @@ fn the_command_says_what_is_wrong() {
     let (policy, workload) = (folder.name("policy.json"), "models/asymmetric_servers.yaml");
     works(&format!("{workload} --interruptions 5 -o {policy}"));
     let table = "check POLICY --workload WORKLOAD | valid
-        show POLICY | 5.000 times in the mean
+        show POLICY | 5.000 times before it completes
         simulate POLICY --precision 2% | confirmed
         simulate random-ps --workload WORKLOAD --precision 3% | all
         rules | shortest-ps

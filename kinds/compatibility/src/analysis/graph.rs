@@ -26,10 +26,7 @@ pub struct Fair<N> {
     pub by: Vec<Recursion>,
 }
 
-/// Computes the means under balanced fairness, by component with the cheaper or given recursion.
-///
-/// # Errors
-/// If both recursions are too large.
+/// Computes the means under balanced fairness; fails if both recursions are too large.
 pub fn fair<N: Num + Clone>(
     graph: &Graph<N>,
     recursion: Option<Recursion>,

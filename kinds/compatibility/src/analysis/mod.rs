@@ -52,10 +52,7 @@ pub fn load(cluster: &Cluster) -> Load {
     Load { load, margin }
 }
 
-/// Computes the means of a cluster whose load is below 1.
-///
-/// # Errors
-/// If the graph is too large for every exact method, or the sums overflow.
+/// Computes the means of a cluster whose load is below 1; fails if no exact method is feasible.
 pub fn means(cluster: &Cluster) -> Result<Means, String> {
     let means = if let Some(graph) = graph(cluster) {
         let found = fair(&graph, None)?;

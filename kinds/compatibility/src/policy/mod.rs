@@ -151,9 +151,6 @@ impl FairQueue {
     }
 
     /// Checks that no server idles while a job waits for it, or works on an incompatible job.
-    ///
-    /// # Errors
-    /// Describes the violation.
     pub fn audit(&self) -> Result<(), String> {
         for (s, server) in self.servers.iter().enumerate() {
             let is_there = |own: &&(Job, u32)| self.jobs[own.0.0 as usize].ticket == own.1;

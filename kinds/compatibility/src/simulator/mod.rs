@@ -42,10 +42,7 @@ pub struct Measures {
     pub interruption_frequency: Option<Estimate>,
 }
 
-/// Simulates a rule on a cluster.
-///
-/// # Errors
-/// Describes a violated invariant, which is a bug in this program.
+/// Simulates a rule on a cluster; an error is a violated invariant, a bug in this program.
 pub fn simulate(
     cluster: &Cluster,
     rule: &Rule,

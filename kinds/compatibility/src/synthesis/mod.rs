@@ -34,10 +34,7 @@ pub enum Outcome {
     Interrupted,
 }
 
-/// Synthesizes a policy for a cluster.
-///
-/// # Errors
-/// Describes an invariant violated in a simulation, which is a bug in this program.
+/// Synthesizes a policy; an error is a violated invariant, a bug in this program.
 pub fn synthesize(
     cluster: &Cluster,
     options: &Options,

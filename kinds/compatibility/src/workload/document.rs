@@ -107,10 +107,7 @@ impl WorkloadDocument for ClusterDocument {
 }
 
 impl Cluster {
-    /// Parses a document; `name` identifies the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
+    /// Parses a document and reports every fault; `name` identifies the file in messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         ClusterDocument::parse(text, name)
     }

@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const SEED: u64 = 20;
 const DAYS: f64 = 35.0;
-/// Arrival rate at noon of a working day \[1/day\].
+/// The arrival rate at noon of a working day \[1/day\].
 const RUSH: f64 = 280.0;
 /// Processors, probability, and mean run time \[h\].
 const WIDTHS: [(u32, f64, f64); 8] = [
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// Relative arrival rate at this hour, in (0, 1].
+/// The relative arrival rate at this hour, in (0, 1].
 fn pace(hours: f64) -> f64 {
     let day = if (hours / 24.0) as u64 % 7 >= 5 {
         1.0 / 3.0

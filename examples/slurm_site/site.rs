@@ -15,7 +15,7 @@ pub(crate) const SERVERS: &str =
 /// CPUs, GiB of memory and GPUs.
 type Amounts = [i64; 3];
 
-/// Name, number of nodes, resources of each, and mean utilization of the bottleneck resource.
+/// The name, number of nodes, resources of each, and mean utilization of the bottleneck resource.
 const PARTITIONS: [(&str, usize, Amounts, f64); 3] = [
     ("cpu", 40, [64, 256, 0], 0.82),
     ("bigmem", 4, [64, 1024, 0], 0.75),

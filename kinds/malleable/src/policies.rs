@@ -11,7 +11,7 @@ const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
 /// A rule or a plan that can be executed.
 pub enum Rule {
-    /// A rule based on remaining sizes.
+    /// A rule that depends on the remaining sizes of the jobs.
     Sharing(Sharing),
     /// A rule whose parameter is tuned for the pool.
     Tuned(Tunable),

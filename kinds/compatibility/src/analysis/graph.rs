@@ -1,18 +1,18 @@
-//! Exact means on a graph of classes and servers, by two recursions over sets.
+//! Computes the exact means on a graph of classes and servers by one of two recursions over sets.
 
 use num_traits::Num;
 
-/// The sets over which the normalizing constant is summed.
+/// The type of the sets over which the normalizing constant is computed as a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recursion {
-    /// Sets of servers: 2^S steps.
+    /// The sum is over sets of servers, and needs 2^S steps.
     Servers,
     /// Sets of classes: 2^K steps (V. Shah, G. de Veciana, IEEE/ACM Transactions on Networking
     /// 23(5), 2015, theorem 4).
     Classes,
 }
 
-/// Larger sets would take minutes and gigabytes.
+/// For larger sets the computation would take minutes and use gigabytes of memory.
 const MOST: usize = 22;
 
 /// Means under balanced fairness.
@@ -20,7 +20,7 @@ const MOST: usize = 22;
 pub struct Fair<N> {
     /// `E[x_i]` (K).
     pub numbers: Vec<N>,
-    /// Fraction of time that each server (S) is idle.
+    /// The fraction of time that each server (S) is idle.
     pub idle: Vec<N>,
     /// The recursion used for each connected component.
     pub by: Vec<Recursion>,

@@ -11,12 +11,12 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Graph;
 
-/// The stability margin, with its proof.
+/// The stability margin, together with its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Margin {
-    /// θ*: arrival rates multiplied by θ are stable iff θ < θ*.
+    /// The system is stable if and only if arrival rates are multiplied by less than this θ*.
     pub factor: f64,
-    /// A tight set A of classes, ascending: `μ(A) = θ* λ(A)`.
+    /// A tight set A of classes in ascending order, for which `μ(A) = θ* λ(A)`.
     pub tight: Vec<usize>,
     /// For each class (K), the fraction sent to each server, loading none above 1/θ*.
     pub routing: Vec<Vec<(usize, f64)>>,
@@ -72,7 +72,8 @@ impl<'a> Flow<'a> {
         served / arriving
     }
 
-    /// Returns the maximum flow by edge: source to classes, classes to servers, servers to sink.
+    /// Returns the maximum flow on each edge: source to classes, classes to servers, servers to
+    /// sink.
     fn greatest(&self, factor: f64) -> Vec<f64> {
         let (service_rates, arrival_rates) = (&self.graph.service_rates, &self.graph.arrival_rates);
         let mut network: DiGraph<(), f64> = DiGraph::new();
@@ -108,7 +109,7 @@ impl<'a> Flow<'a> {
         if queue.is_empty() {
             return None;
         }
-        // Along residual edges, a reached server can shed the flow of the classes that use it.
+        // A server that is reached can give the flow of its other classes to different servers.
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.graph.service_rates.len()];
         for (i, s, sent) in self.carried(sent) {
             if sent > ROUNDING * factor * rates[i] {

@@ -1,4 +1,4 @@
-//! Exact means under balanced fairness, for any size distribution.
+//! Exact means under balanced fairness. They do not depend on the size distribution.
 //!
 //! The state has the stationary measure `Φ(x) Π λ_i^{x_i}` (paper, equation 3); its sum G reduces
 //! to a sum over sets ([`Recursion`]). `E[x_i] = λ_i ∂ ln G/∂λ_i`, by differentiation in reverse.
@@ -14,12 +14,12 @@ pub use margin::{Margin, margin};
 use crate::artifact::Method;
 use crate::workload::Cluster;
 
-/// The load, with its proof.
+/// The load, together with its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// ρ: the system is stable iff ρ < 1, under every work-conserving rule.
+    /// The load ρ: under every work-conserving rule, the system is stable if and only if ρ < 1.
     pub load: f64,
-    /// The proof; `None` if servers are drawn for each job, since all are then equally loaded.
+    /// The proof, or `None` if servers are drawn for each job and have the same load by symmetry.
     pub margin: Option<Margin>,
 }
 
@@ -28,9 +28,9 @@ pub struct Load {
 pub struct Means {
     /// `E[x_i]` (K), or of all jobs if servers are drawn for each job.
     pub numbers: Vec<f64>,
-    /// Utilization of each server (S).
+    /// The utilization of each server (S).
     pub busy: Vec<f64>,
-    /// Method of computation.
+    /// The method of computation.
     pub by: Method,
 }
 

@@ -11,7 +11,7 @@ use synth_core::artifact::{
 
 const NEAR: f64 = 1e-9;
 
-/// Relative tolerance for means, which lose digits near load 1.
+/// The relative tolerance for means. It is larger because they lose digits near load 1.
 const NEAR_MEANS: f64 = 1e-8;
 
 const CUT_AND_FLOW: Grounds =

@@ -11,7 +11,7 @@ pub(super) struct Means {
     pub busy: Vec<f64>,
 }
 
-/// Largest number of set members to enumerate, with the cheaper and with the dearer recursion.
+/// The largest number of set members to enumerate, with the cheaper and with the dearer recursion.
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 

@@ -19,7 +19,7 @@ pub struct Compatibility;
 /// A policy artifact, not yet checked.
 pub type Artifact = artifact::Artifact<Compatibility>;
 
-/// An artifact that passed the checker; only these can be simulated.
+/// An artifact that passed the checker. Only a checked artifact can be simulated.
 pub type Checked = artifact::Checked<Compatibility>;
 
 /// A claim about the policy.
@@ -48,26 +48,26 @@ impl Content for Compatibility {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// Mean number of interruptions per job, m = σ/θ ≥ 0.
+    /// The mean number of interruptions per job, m = σ/θ ≥ 0.
     pub interruptions: f64,
-    /// Mean work between interruptions, θ > 0 \[work\]: server s interrupts its job after an
+    /// The mean work between interruptions, θ > 0 \[work\]: server s interrupts its job after an
     /// exponential time of mean θ/C_s. Absent if jobs are never interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<f64>,
 }
 
-/// Proof of the load ρ = 1/θ*, by a lower and an upper bound.
+/// The proof of the load ρ = 1/θ*, by a lower and an upper bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// ρ: arrival rates multiplied by less than 1/ρ are stable here, and no policy can exceed that.
+    /// The load ρ. The policy is stable if arrival rates are multiplied by less than 1/ρ, and no
+    /// policy is stable beyond this.
     pub load: f64,
-    /// Classes that need the fraction ρ of all their servers; absent if servers are drawn for each
-    /// job.
+    /// The classes that use the fraction ρ of their servers. Absent if servers are drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight: Option<Vec<String>>,
-    /// For each class (K), the fraction sent to each server; absent if servers are drawn for each
-    /// job.
+    /// For each class (K), the fraction of its jobs that each server gets. Absent if servers are
+    /// drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Vec<Vec<Part>>>,
 }
@@ -102,13 +102,13 @@ quantities! {
     MeanResponse: "mean_response", "mean response time", Time, [All, Type], Measure::Response;
     /// `E[x]` under this policy.
     MeanNumber: "mean_number", "mean number in system", Jobs, [All, Type], Measure::Number;
-    /// Utilization of a server under this policy.
+    /// The utilization of a server under this policy.
     Utilization: "utilization", "utilization", One, [All], Measure::Utilization;
     /// `E[T]` under balanced fairness.
     FairResponse: "fair_response", "balanced-fair response time", Time, [All, Type], Measure::Nothing(LIMIT);
     /// `E[x]` under balanced fairness.
     FairNumber: "fair_number", "balanced-fair number in system", Jobs, [All, Type], Measure::Nothing(LIMIT);
-    /// `σ/E[T]` under balanced fairness: mean service rate, including waiting.
+    /// The mean service rate under balanced fairness, `σ/E[T]`, where waiting is included.
     FairRate: "fair_rate", "balanced-fair service rate", WorkRate, [All, Type], Measure::Nothing(LIMIT);
 }
 
@@ -119,15 +119,15 @@ const LIMIT: &str =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Maximum flow and minimum cut, which coincide.
+    /// A maximum flow and a minimum cut, which have the same value.
     ExactFlow,
-    /// Sum over sets of idle servers.
+    /// A sum over all sets of idle servers.
     ExactIdleServers,
-    /// Sum over sets of active classes.
+    /// A sum over all sets of active classes.
     ExactActiveClasses,
-    /// Sum over the number of servers, which are identical.
+    /// A sum over the number of servers, since all servers are identical.
     ExactSymmetry,
-    /// Independent replications with a fixed seed, and a 95 % confidence interval.
+    /// Independent replications with a fixed seed, which give a 95 % confidence interval.
     Simulated,
 }
 

@@ -11,7 +11,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-/// A job in the queue, by its number; numbers are reused after a job leaves.
+/// The number of a job in the queue. It is reused after the job has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Job(pub u32);
 
@@ -20,7 +20,7 @@ pub struct Job(pub u32);
 pub struct Change {
     /// The index of the server.
     pub server: u32,
-    /// Its job; `None` if it becomes idle.
+    /// The job that it works on, or `None` if it becomes idle.
     pub job: Option<Job>,
 }
 
@@ -36,7 +36,7 @@ pub struct FairQueue {
 #[derive(Clone, Debug, Default)]
 struct Server {
     current: Option<Job>,
-    /// Waiting jobs with their tickets; entries with an outdated ticket are stale.
+    /// The waiting jobs with their tickets. An entry is stale if its ticket is out of date.
     waiting: VecDeque<(Job, u32)>,
     present: usize,
 }

@@ -1,4 +1,4 @@
-//! Simulates rules on clusters: the virtual queue, and processor sharing with one server per job.
+//! Simulates the virtual queue, and processor sharing where each job uses one of its servers.
 
 mod processor_sharing;
 #[cfg(test)]
@@ -21,21 +21,21 @@ use virtual_queue::VirtualQueue;
 pub enum Rule {
     /// The virtual queue with this mean number of interruptions per job; 0 is FCFS.
     Fair(f64),
-    /// Each job is sent to a random one of its servers, which use processor sharing.
+    /// Each job is sent to one of its servers at random, and the servers use processor sharing.
     RandomPs,
-    /// Each job is sent to the server that would serve it fastest; servers use processor sharing.
+    /// Each job is sent to the server that would serve it fastest, with processor sharing.
     ShortestPs,
 }
 
-/// Results of a run on a cluster.
+/// The results of a run on a cluster.
 pub type Run = simulation::Run<Measures, ()>;
 
 /// Measurements in addition to response times and numbers of jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measures {
-    /// Utilization of each server, up to the first thousand.
+    /// The utilization of each server, up to the first thousand.
     pub utilization: Vec<f64>,
-    /// The utilizations with confidence intervals, to judge claims.
+    /// The same utilizations with confidence intervals, which are used to judge claims.
     #[serde(skip)]
     pub busy: Vec<Estimate>,
     /// Interruptions per unit of time.

@@ -13,7 +13,7 @@ pub(super) struct ProcessorSharing {
     service: RandomStream,
 }
 
-/// A server. All its jobs receive the same work, so one counter tells when each completes.
+/// A server. All its jobs receive the same amount of work, so that a single counter is sufficient.
 struct Server {
     rate: f64,
     got: f64,

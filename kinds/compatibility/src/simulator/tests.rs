@@ -54,7 +54,7 @@ fn means_of_exponential_sizes_do_not_depend_on_interruptions() {
     }
 }
 
-/// Many interruptions make the mean insensitive to the size distribution.
+/// If there are many interruptions, the mean does not depend on the size distribution.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn many_interruptions_make_means_insensitive() {

@@ -19,12 +19,12 @@ struct Underway {
     class: u32,
     arrived: f64,
     started: f64,
-    /// Remaining work until completion, and until interruption, as of the time `since`.
+    /// The remaining work until completion, and until interruption, as of the time `since`.
     left: f64,
     slice: f64,
     since: f64,
     rate: f64,
-    /// Time of its completion or interruption; ∞ while no server works on it.
+    /// The time of its completion or interruption; ∞ while no server works on it.
     end: f64,
 }
 

@@ -17,9 +17,9 @@ use tuning::Tuned;
 pub struct Synthesis {
     /// The policy.
     pub artifact: Artifact,
-    /// The means under balanced fairness, or why they are unknown.
+    /// The means under balanced fairness, or an explanation why they are not known.
     pub means: Result<Means, String>,
-    /// How the number of interruptions was selected; `None` if it was given.
+    /// How the number of interruptions was selected, or `None` if it was given.
     pub tuning: Option<Tuning>,
 }
 

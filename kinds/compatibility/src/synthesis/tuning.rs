@@ -1,4 +1,4 @@
-//! Finds the fewest interruptions whose mean response time is close to balanced fairness.
+//! Finds the smallest number of interruptions for which the policy is close to balanced fairness.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,15 +12,15 @@ use synth_simulation::{Progress, Settings};
 /// User options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Mean number of interruptions per job, m; tuned if absent.
+    /// The mean number of interruptions per job, m. If it is absent, it is tuned.
     pub interruptions: Option<f64>,
-    /// Relative tolerance of the mean response time with respect to balanced fairness.
+    /// The relative tolerance of the mean response time with respect to balanced fairness.
     pub tolerance: f64,
-    /// Approximate event budget of all simulations together.
+    /// The approximate number of events that all simulations together may use.
     pub events: u64,
-    /// Seed of the simulations.
+    /// The seed of the simulations.
     pub seed: u64,
-    /// Stops the simulations when set.
+    /// If this flag is set, the simulations stop.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct Tuned {
 /// How the number of interruptions was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// Relative tolerance of the mean response time.
+    /// The relative tolerance of the mean response time.
     pub tolerance: f64,
     /// The simulated size distribution: the workload's, or a variable one if that is exponential.
     pub size: Size,
-    /// Relative excess over balanced fairness; `None` without convergence.
+    /// The relative excess over balanced fairness, or `None` if no run converged.
     pub above: Option<f64>,
     /// Whether the excess is within the tolerance.
     pub reached: bool,

@@ -12,7 +12,7 @@ const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
 
 const MOST_SERVERS: f64 = 1e5;
 
-/// Expected values and, after a colon, the help text.
+/// The expected values and, after a colon, the help text.
 const SERVER_RATE: &str = "a number ≥ 0: write the work that it does per unit of time";
 const CLASS_RATE: &str =
     "a number ≥ 0: write how many of its jobs arrive per unit of time; 0 leaves the class out";

@@ -51,7 +51,7 @@ pub struct ClusterDocument {
 pub struct Server {
     /// The name of the server.
     pub name: String,
-    /// Capacity \[work/time\], ≥ 0.
+    /// The capacity \[work/time\], ≥ 0.
     pub rate: Decimal,
 }
 
@@ -61,19 +61,19 @@ pub struct Server {
 pub struct ClassRecord {
     /// The name of the class.
     pub name: String,
-    /// Names of the servers that it may use.
+    /// The names of the servers that it may use.
     pub servers: Vec<String>,
-    /// Rate of Poisson arrivals \[1/time\].
+    /// The rate of Poisson arrivals \[1/time\].
     pub arrival_rate: Decimal,
 }
 
-/// Servers drawn for each job.
+/// The servers that are drawn at random for each job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AssignmentRecord {
-    /// How servers are drawn.
+    /// Describes how the servers are drawn.
     pub random: RandomRecord,
-    /// Rate of Poisson arrivals of all jobs \[1/time\].
+    /// The rate of Poisson arrivals of all jobs \[1/time\].
     pub arrival_rate: Decimal,
 }
 

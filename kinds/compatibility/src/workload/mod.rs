@@ -1,4 +1,4 @@
-//! Clusters whose jobs may each run on some of the servers, and on several at once.
+//! The workload: servers, and classes of jobs that may each run on some of these servers.
 
 mod check;
 mod document;
@@ -28,7 +28,7 @@ pub struct Cluster {
 pub struct Class {
     /// The name of the class.
     pub name: String,
-    /// Servers of capacity > 0 that it may use: ascending indices below S, at least one.
+    /// The servers of capacity > 0 that it may use: ascending indices below S, at least one.
     pub servers: Vec<usize>,
     /// λ_i \[1/time\], > 0.
     pub arrival_rate: Decimal,
@@ -80,7 +80,7 @@ impl Cluster {
         self.servers.iter().map(rate).collect()
     }
 
-    /// Returns the names of the classes, or one name for all jobs if servers are drawn.
+    /// Returns the names of the classes, or a single name for all jobs if servers are drawn.
     pub fn names(&self) -> Vec<&str> {
         let all = self.assignment().map(|_| ALL_JOBS);
         let classes = self.classes.iter().map(|class| &*class.name);
@@ -99,7 +99,7 @@ impl Cluster {
         (1..=MOST_DISTINGUISHED).contains(&self.classes.len())
     }
 
-    /// Returns the classes for statistics; the size of a job is its time alone on its servers.
+    /// Returns the classes for statistics. The size of a job is its run time on all its servers.
     pub fn statistics(&self) -> Vec<simulation::JobClass> {
         let (rates, arrivals) = (self.service_rates(), self.arrival_rates());
         let drawn = self.assignment();
@@ -122,7 +122,7 @@ impl Cluster {
             .collect()
     }
 
-    /// Returns the cluster with all arrival rates times `factor` > 0; `None` on overflow.
+    /// Returns the cluster with all arrival rates multiplied by `factor`, or `None` on overflow.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let mut record = self.record.clone();
         let arriving = record.classes.iter_mut().map(|own| &mut own.arrival_rate);
@@ -135,7 +135,7 @@ impl Cluster {
         record.check().ok()
     }
 
-    /// Returns θ = σ/m, the mean work between interruptions; `None` if m = 0.
+    /// Returns the mean work between two interruptions, θ = σ/m, or `None` if m = 0.
     pub fn slice(&self, interruptions: f64) -> Option<f64> {
         (interruptions > 0.0).then(|| self.size().mean() / interruptions)
     }
@@ -149,7 +149,7 @@ impl Cluster {
     }
 }
 
-/// Largest number of classes that statistics distinguish.
+/// The largest number of classes that statistics distinguish.
 const MOST_DISTINGUISHED: usize = 256;
 
 const ALL_JOBS: &str = "jobs";

@@ -1,18 +1,18 @@
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Size distributions for sensitivity tests (balanced-fairness paper, section 5).
+/// A size distribution to test the sensitivity of a policy (balanced-fairness paper, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Trial {
     /// The workload's own.
     Own,
     /// Exponential: for any number of interruptions the means are those of balanced fairness.
     Exponential,
-    /// 25 exponential phases with probability 1/6, otherwise one.
+    /// The sum of 25 exponential phases with probability 1/6, and a single one otherwise.
     Bimodal,
-    /// Exponential with five times the mean with probability 1/6, otherwise with a fifth of it.
+    /// Exponential: with probability 1/6 the mean is five times as large, otherwise a fifth of it.
     Hyperexponential,
-    /// k exponential phases with probability proportional to 1/k², k ≤ 200.
+    /// The sum of k exponential phases, where the probability of k ≤ 200 is proportional to 1/k².
     Zipf,
 }
 
@@ -55,7 +55,7 @@ fn decimal(x: f64) -> Decimal {
     Decimal::new(x).expect("a multiple of a mean in the range of numbers")
 }
 
-/// Returns a mixture of Erlang distributions with equal phase means and these weights.
+/// Returns a mixture of Erlang distributions, where the weights are given by number of phases.
 fn phases(weights: &[f64], mean: f64) -> Size {
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::policy::Prices;
 use crate::workload::Pool;
 
-/// Largest number of jobs for which orders are searched.
+/// The largest number of jobs for which orders are searched.
 pub const MOST: usize = 8;
 
 const CONTINUED: usize = 4000;

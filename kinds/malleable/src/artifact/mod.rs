@@ -19,7 +19,7 @@ pub struct Malleable;
 /// A policy artifact, not yet checked.
 pub type Artifact = artifact::Artifact<Malleable>;
 
-/// An artifact that passed the checker.
+/// An artifact that has passed the checker.
 pub type Checked = artifact::Checked<Malleable>;
 
 /// A claim about the policy.
@@ -50,33 +50,33 @@ impl Content for Malleable {
 pub enum Policy {
     /// A plan for jobs that are all present at the start.
     Plan(Plan),
-    /// A rule for jobs that arrive; servers are divided again at each arrival and completion.
+    /// A rule for jobs that arrive. The servers are divided again when a job arrives or completes.
     Online(Online),
 }
 
-/// A plan: how servers are divided among the remaining jobs.
+/// A plan, which defines how the servers are divided among the remaining jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// The rule; its lists have one entry per job of the workload.
     pub rule: Rule,
-    /// For few jobs: servers of each job after 0, 1, 2, … have ended; 0 for jobs that have ended.
+    /// For few jobs, the servers of each job after 0, 1, 2, … jobs have ended (0 if it has ended).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Vec<f64>>,
 }
 
-/// End times of a plan, and the proof of its lower bound; empty for jobs that arrive.
+/// The end times of a plan, and the proof of its lower bound; empty for jobs that arrive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// End time of each job \[time\].
+    /// The end time of each job \[time\].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<f64>,
     /// Prices of work \[cost/work\], ascending, from the largest job on: no policy costs less than
     /// the sum of price times size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
-    /// Rents of servers over time, which prove a lower bound by weak duality.
+    /// The rents of servers over time, which prove a lower bound by weak duality.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rents: Vec<Rent>,
 }
@@ -85,9 +85,9 @@ pub struct Evidence {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rent {
-    /// End of the interval \[time\].
+    /// The end of the interval \[time\].
     pub until: f64,
-    /// Rent of one server \[cost/time\], ≥ 0.
+    /// The rent of one server \[cost/time\], ≥ 0.
     pub rent: f64,
 }
 
@@ -103,9 +103,9 @@ quantities! {
     Slowdown: "slowdown", "total slowdown", One, [All], Measure::Response;
     /// max T_i.
     Makespan: "makespan", "makespan", Time, [All], Measure::Response;
-    /// Mean of T_i over the jobs; E\[T\] for jobs that arrive.
+    /// The mean of T_i over the jobs; E\[T\] for jobs that arrive.
     MeanResponse: "mean_response", "mean response time", Time, [All], Measure::Response;
-    /// E\[N\] for jobs that arrive.
+    /// The mean number of jobs in the system, E\[N\], for jobs that arrive.
     MeanNumber: "mean_number", "mean number of jobs", Jobs, [All], Measure::Number;
     /// Upper bound on the relative excess of the objective over the optimum.
     Gap: "gap", "distance from the optimum, at most", One, [All], Measure::Nothing("it is proved for all policies");
@@ -114,7 +114,7 @@ quantities! {
 }
 
 impl Objective {
-    /// Returns the quantities claimed for a plan, the objective first.
+    /// Returns the quantities that are claimed for a plan, where the objective is the first one.
     pub fn quantities(self) -> Vec<Quantity> {
         let others = [Quantity::MeanResponse, Quantity::Makespan];
         let others = others.into_iter().filter(|own| *own != self.quantity());
@@ -136,15 +136,15 @@ impl Objective {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Exact integration between job completions.
+    /// The integral over the plan, which is exact between two job completions.
     ExactFlow,
-    /// Prices of work at which no policy does work worth more than its time costs.
+    /// The prices of work at which no policy does work worth more than its time costs.
     BoundPrices,
     /// Servers needed for the rates at which all jobs end together.
     BoundServers,
-    /// Prices of work for each order in which jobs may end.
+    /// The prices of work for each order in which jobs may end.
     BoundOrders,
-    /// Rents of servers over time, with each job scheduled on its own.
+    /// The rents of servers over time, with each job scheduled on its own.
     BoundRents,
     /// One constant rent of servers.
     BoundRent,

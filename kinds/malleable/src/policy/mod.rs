@@ -35,13 +35,13 @@ pub enum Rule {
     Phases(Vec<Phase>),
 }
 
-/// A period of constant division.
+/// A period of time in which the division does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// End of the phase \[time\].
+    /// The end of the phase \[time\].
     pub until: f64,
-    /// Servers of each job.
+    /// The servers of each job.
     pub servers: Vec<f64>,
 }
 
@@ -65,7 +65,7 @@ impl Rule {
         }
     }
 
-    /// Returns when the division changes next without a completion; ∞ if never.
+    /// Returns the next time at which the division changes without a completion, or ∞.
     pub fn changes(&self, now: f64) -> f64 {
         match self {
             Rule::Prices(_) => f64::INFINITY,

@@ -5,7 +5,7 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// A job that demands servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Asks<'a> {
-    /// Price of a unit of its work \[cost/work\], > 0.
+    /// The price of a unit of its work \[cost/work\], > 0.
     pub price: f64,
     /// Its speedup.
     pub curve: &'a Curve,
@@ -106,7 +106,7 @@ pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Computes prices job by job.
+/// Computes the prices of one job after the other.
 #[derive(Clone, Debug)]
 pub struct Prices<'a> {
     servers: f64,

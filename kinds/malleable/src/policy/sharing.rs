@@ -15,20 +15,20 @@ use crate::workload::{Curve, Speedup, halved};
 /// A job in the system, as seen by a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Underway<'a> {
-    /// Remaining work, > 0.
+    /// The remaining work, > 0.
     pub left: f64,
-    /// Cost per unit of its time.
+    /// The cost per unit of its time.
     pub weight: f64,
     /// Its speedup.
     pub curve: &'a Curve,
 }
 
-/// A rule that divides servers by remaining sizes.
+/// A rule that divides the servers according to the remaining sizes of the jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sharing {
-    /// heSRPT for jobs that arrive.
+    /// The rule heSRPT for jobs that arrive.
     HeSrpt(Online),
-    /// Theorem 7 of the heSRPT paper with this p < 1, regardless of the actual speedups.
+    /// The formula of theorem 7 of the heSRPT paper with this p < 1, for any actual speedup.
     Power(f64),
     /// All jobs end at the same time.
     HeLrpt,
@@ -42,13 +42,13 @@ pub enum Sharing {
     Knee(f64),
 }
 
-/// heSRPT for jobs that arrive, with two tuning parameters.
+/// The rule heSRPT for jobs that arrive, which has two tuning parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Online {
     /// Exponent of prices: 0 is equal shares (EQUI), 1 optimal without arrivals, more is like SRPT.
     pub urgency: f64,
-    /// Number of virtual jobs that remain behind all others: more of them make shares more equal.
+    /// The number of virtual jobs that remain after all others. It makes the shares more equal.
     pub background: f64,
 }
 
@@ -75,7 +75,7 @@ impl Sharing {
         }
     }
 
-    /// Divides the servers among the jobs; `known` caches results for the same system.
+    /// Divides the servers among the jobs. Results for the same system are cached in `known`.
     pub fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         match self {
             Sharing::HeSrpt(online) => online.servers(jobs, servers, known),

@@ -1,4 +1,4 @@
-//! Runs rules on pools (exactly) and on streams (by simulation).
+//! Executes a rule on a pool, where the result is exact, or simulates it on a stream.
 
 mod division;
 #[cfg(test)]
@@ -13,14 +13,14 @@ use synth_simulation::{
     self as simulation, Estimate, Progress, Queue, QueueRun, Settings, Verdict,
 };
 
-/// Results of a run on a stream.
+/// The results of a run on a stream.
 pub type Run = simulation::Run<Measures, ()>;
 
 /// Additional measurements: none.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Measures {}
 
-/// Range of the number of jobs that ends a run, since the cost of an event grows with it.
+/// The range of the number of jobs that ends a run, since the cost of an event grows with it.
 const CROWD: [f64; 2] = [1000.0, 20_000.0];
 const CROWDED: f64 = 10.0;
 
@@ -97,9 +97,9 @@ pub enum Dividing<'a> {
 /// The execution of a pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// End time of each job \[time\]; ∞ if it never ends.
+    /// The end time of each job \[time\]; ∞ if it never ends.
     pub ends: Vec<f64>,
-    /// Periods of constant division, if requested.
+    /// The periods in which the division is constant, if they were requested.
     pub phases: Vec<Phase>,
 }
 

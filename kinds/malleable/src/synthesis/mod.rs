@@ -22,13 +22,13 @@ use synth_simulation::{Estimate, Progress};
 /// User options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Event budget of the simulations.
+    /// The event budget of the simulations.
     pub events: u64,
-    /// Seed of the simulations.
+    /// The seed of the simulations.
     pub seed: u64,
-    /// Fixed parameters; tuned if `None`.
+    /// The parameters if they are fixed, or `None` if they should be tuned.
     pub knobs: Option<Online>,
-    /// Stops the synthesis when set.
+    /// If this flag is set, the synthesis stops without a policy.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -51,7 +51,7 @@ pub fn plan(pool: &Pool) -> (Artifact, Planned) {
     (artifact, planned)
 }
 
-/// Returns the optimal cost with one more server; `None` if no formula gives the optimal plan.
+/// Returns the optimal cost with one more server, or `None` if there is no formula for it.
 pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     let larger = pool.with_one_more_server();
     let larger = larger.filter(|_| planned.open.is_none())?;
@@ -59,7 +59,7 @@ pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     Some(cost(&larger, larger.objective().quantity(), &ends))
 }
 
-/// A synthesized rule for jobs that arrive.
+/// The result of a synthesis for jobs that arrive.
 #[derive(Clone, Debug)]
 pub struct MadeOnline {
     /// The policy.
@@ -75,7 +75,7 @@ pub struct MadeOnline {
 pub enum Outcome {
     /// A policy.
     Made(Box<MadeOnline>),
-    /// More work arrives than can be done; the ratio of the two.
+    /// More work arrives than can be done. The value is the ratio of the two.
     Overload(f64),
     /// The synthesis was interrupted.
     Interrupted,

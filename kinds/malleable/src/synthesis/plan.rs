@@ -12,22 +12,22 @@ const TABLED: usize = 64;
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// End times, and the proof of the bound.
+    /// The end times, and the proof of the bound.
     pub evidence: Evidence,
     /// Lower bound on the cost of any plan.
     pub least: f64,
-    /// Method of the bound.
+    /// The method of the bound.
     pub method: Method,
     /// Why the plan is not known to be optimal, if so.
     pub open: Option<Open>,
 }
 
-/// Why no formula gives the optimal plan.
+/// The reason why there is no formula for the optimal plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// A heavier job is larger than a lighter one.
+    /// There is a job that is both heavier and larger than another job.
     FavoursLarge,
-    /// Jobs have different speedups or caps.
+    /// The jobs do not have the same speedup, or not the same cap.
     SpeedupsDiffer,
 }
 
@@ -118,7 +118,7 @@ const COMPARED: usize = 2000;
 /// Rules that are compared with a plan.
 pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
-/// Returns a plan, or a simple rule's division if that costs less and has no forbidden fractions.
+/// Returns the given plan, or the division of a simple rule if it costs less and is feasible.
 pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
     let rules = BESIDE.into_iter().map(Dividing::Sharing);

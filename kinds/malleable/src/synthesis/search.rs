@@ -1,4 +1,4 @@
-//! Heuristic plans for different speedups, or weights that favour large jobs.
+//! Searches for a plan if the jobs have different speedups, or the weights favour large jobs.
 //!
 //! The prices of an order of completion give a plan. Orders are improved by iterating to the order
 //! in which jobs actually end, and by exchanging neighbours; then single prices are perturbed,

@@ -18,7 +18,7 @@ pub struct Tuned {
     pub tried: Vec<Tried>,
     /// A separate run of the selected rule.
     pub run: Run,
-    /// Total number of simulated events.
+    /// The total number of simulated events.
     pub events: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct Tuned {
 pub struct Tried {
     /// The parameters.
     pub online: Online,
-    /// Its mean response time relative to the selected rule's; `None` if either did not converge.
+    /// The mean response time relative to the selected rule, or `None` if it is not known.
     pub times: Option<Estimate>,
 }
 

@@ -17,7 +17,7 @@ const MOST_APART: f64 = 1e12;
 
 const MOST_LOGARITHM: f64 = 60.0;
 
-/// Expected values and, after a colon, the help text.
+/// The expected values and, after a colon, the help text.
 const SHAPE: &str = "a number of at least 0.05: the probability of a size above x is x to the power of -shape, for x ≥ 1";
 const COUNT: &str = "1 to 100000: write the number of jobs to draw";
 

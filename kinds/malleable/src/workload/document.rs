@@ -27,10 +27,10 @@ pub struct PoolDocument {
     pub time_unit: String,
     /// The number of servers N > 0; fractions of a server are allowed.
     pub servers: Decimal,
-    /// Whether jobs hold whole servers only.
+    /// Whether a job can only use a whole number of servers.
     #[serde(default)]
     pub whole_servers: bool,
-    /// Maximum number of servers that a job can use.
+    /// The maximum number of servers that a job can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Decimal>,
     /// The speedup of jobs without their own.
@@ -55,12 +55,12 @@ pub struct PoolDocument {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [{"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]}]))]
 pub struct ArrivalsRecord {
-    /// Rate of Poisson arrivals \[1/time\], > 0.
+    /// The rate of Poisson arrivals \[1/time\], > 0.
     pub rate: Decimal,
-    /// Mean of exponential sizes, > 0 \[time\]; policy files have `size` instead.
+    /// The mean of exponential sizes, > 0 \[time\]; policy files have `size` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
-    /// Size distribution, the run time on one server \[time\]; sizes are known on arrival.
+    /// The size distribution, the run time on one server \[time\]; sizes are known on arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
@@ -73,10 +73,10 @@ pub struct JobRecord {
     pub name: String,
     /// Run time on one server \[work\], > 0.
     pub size: Decimal,
-    /// Cost per unit of its time, > 0; 1 by default.
+    /// The cost per unit of its time, > 0; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Decimal>,
-    /// Maximum number of servers that it can use.
+    /// The maximum number of servers that it can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Decimal>,
     /// Its speedup, if different from the shared one.
@@ -92,9 +92,9 @@ pub enum SizesRecord {
     Pareto {
         /// Shape, > 0.
         shape: Decimal,
-        /// Number of jobs, ≥ 1.
+        /// The number of jobs, ≥ 1.
         count: u32,
-        /// Seed of the draw.
+        /// The seed of the draw.
         seed: u64,
     },
 }

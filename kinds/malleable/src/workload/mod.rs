@@ -50,7 +50,7 @@ impl Workload {
     }
 }
 
-/// Jobs that arrive, with one speedup for all.
+/// A stream of jobs that arrive over time and all have the same speedup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     record: PoolDocument,
@@ -91,12 +91,12 @@ impl Stream {
         &self.size
     }
 
-    /// Returns ρ = λE\[S\]/N, the fraction of busy servers if each job had one.
+    /// Returns the load ρ = λE\[S\]/N, the fraction of busy servers if each job has one server.
     pub fn load(&self) -> f64 {
         self.arrival_rate() * self.size().mean() / self.servers()
     }
 
-    /// Returns the maximum work done per unit of time: N s'(0), ∞ for powers below 1.
+    /// Returns the maximum work that can be done per unit of time, N s'(0) (∞ for powers below 1).
     pub fn most_work(&self) -> f64 {
         self.servers() * self.curve.first_slope()
     }
@@ -139,7 +139,7 @@ pub struct Job {
     pub size: f64,
     /// w_i of the objective, > 0: 1 for flow time and makespan, 1/x_i for slowdown.
     pub weight: f64,
-    /// Index of its [curve](Pool::curves).
+    /// The index of its [curve](Pool::curves).
     pub curve: usize,
 }
 
@@ -211,7 +211,7 @@ impl Pool {
         Pool::of(record).filter(|pool| pool.servers() > self.servers())
     }
 
-    /// Returns job indices from the largest on; ties go to the lighter job, then to the earlier.
+    /// Returns the indices of the jobs by decreasing size; if equal, the lighter one is first.
     pub fn by_size(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by(|&i, &j| {

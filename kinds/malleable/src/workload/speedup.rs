@@ -38,7 +38,7 @@ pub enum Speedup {
     Amdahl(f64),
     /// `s(k) = ln(1 + αk)/ln(1 + α)`, α > 0.
     Logarithm(f64),
-    /// Corners `(k, s)` from (0, 0) on, with decreasing slopes; constant after the last.
+    /// The corners `(k, s)`, starting at (0, 0), with decreasing slopes. The rest is constant.
     Table(Vec<(f64, f64)>),
 }
 
@@ -226,9 +226,9 @@ impl Speedup {
 pub struct Curve {
     /// The speedup function.
     pub speedup: Speedup,
-    /// Maximum number of servers that it can use; ∞ if unlimited.
+    /// The maximum number of servers that it can use; ∞ if unlimited.
     pub cap: f64,
-    /// Whether it holds whole servers; speeds between are interpolated, by alternation.
+    /// Whether a job uses whole servers only. For a number in between, the speed is interpolated.
     pub whole: bool,
 }
 
@@ -252,7 +252,7 @@ impl Curve {
         low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
-    /// Returns ascending numbers of servers, up to all usable, between which `s(k)²/k` is monotone.
+    /// Returns numbers of servers in ascending order such that `s(k)²/k` is monotone between them.
     pub fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
         let mut marks = match &self.speedup {
@@ -278,7 +278,7 @@ impl Curve {
             return marks[n];
         };
         if let (Speedup::Amdahl(f), false) = (&self.speedup, self.whole) {
-            // The larger root of k = least ((1 − f)k + f)².
+            // This is the larger root of k = least ((1 − f)k + f)².
             let (g, half) = (1.0 - f, 1.0 / (2.0 * least) - f * (1.0 - f));
             let root = (half * half - (f * g).powi(2)).max(0.0).sqrt();
             return ((half + root) / (g * g)).clamp(marks[n], *next);
@@ -301,7 +301,7 @@ impl Curve {
         if !self.whole {
             return (least.min(self.cap), greatest.min(self.cap));
         }
-        // The last of k servers is worth between s'(k) and s'(k − 1), so few candidates remain.
+        // The value of the last of k servers is between s'(k) and s'(k − 1): few candidates remain.
         let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
         let from = |smooth: f64| (smooth.floor() - 1.0).max(0.0).min(self.cap);
         let mut low = from(least);

@@ -16,7 +16,7 @@ pub struct Volunteer;
 /// A policy artifact, not yet checked.
 pub type Artifact = artifact::Artifact<Volunteer>;
 
-/// An artifact that passed the checker.
+/// An artifact that has passed the checker.
 pub type Checked = artifact::Checked<Volunteer>;
 
 /// A claim about the policy.
@@ -61,7 +61,7 @@ pub struct Policy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// Number of held-out campaigns behind each claim.
+    /// The number of held-out campaigns behind each claim.
     pub campaigns: u32,
 }
 
@@ -69,43 +69,43 @@ quantities! {
     /// The quantity that a claim is about.
     pub enum Quantity: Method, NoConditions, Option<&'static str>;
 
-    /// Median makespan over the batches with quality `afap`.
+    /// The median makespan over the batches with quality `afap`.
     MedianMakespan: "median_makespan", "median makespan", Time, [All], None;
-    /// Mean makespan over these batches.
+    /// The mean makespan over these batches.
     MeanMakespan: "mean_makespan", "mean makespan", Time, [All], None;
-    /// Largest makespan of these batches.
+    /// The largest makespan of these batches.
     WorstMakespan: "worst_makespan", "worst makespan", Time, [All], None;
-    /// Lower bound on the mean makespan of any rule: all processors always on, for one batch alone.
+    /// A lower bound on the mean makespan: all processors are always on, and have no other jobs.
     LeastMakespan: "least_makespan", "any rule, mean makespan ≥", Time, [All], None;
-    /// Median ratio of the makespan to its first estimate.
+    /// The median ratio of the makespan to its first estimate.
     OverEstimate: "over_estimate", "makespan over first estimate", One, [All], None;
     /// The makespan of one batch.
     Makespan: "makespan", "makespan", Time, [Batch], None;
-    /// Fraction of batches with short deadlines that meet them.
+    /// The fraction of batches with short deadlines that meet them.
     ShortBatches: "short_batches", "short batches in time", One, [All], None;
-    /// Fraction of the jobs in these batches that are done by the deadline.
+    /// The fraction of the jobs in these batches that are done by the deadline.
     ShortJobs: "short_jobs", "their jobs in time", One, [All], None;
-    /// Fraction of batches with long deadlines that meet them.
+    /// The fraction of batches with long deadlines that meet them.
     LongBatches: "long_batches", "long batches in time", One, [All], None;
-    /// Fraction of the jobs in these batches that are done by the deadline.
+    /// The fraction of the jobs in these batches that are done by the deadline.
     LongJobs: "long_jobs", "their jobs in time", One, [All], None;
-    /// Stream jobs done per unit of time.
+    /// The number of stream jobs that are done per unit of time.
     Throughput: "throughput", "jobs of streams done", Rate, [All], None;
-    /// Fraction of done stream jobs that met their bound.
+    /// The fraction of the stream jobs that were done within their bound.
     WithinBound: "within_bound", "of these within their bound", One, [All], None;
-    /// Fraction of batch jobs given up after too many wrong or lost instances.
+    /// The fraction of batch jobs that are given up because too many instances were wrong or lost.
     GivenUp: "given_up", "jobs given up", One, [All], None;
-    /// Instances sent per batch job.
+    /// The number of instances that are sent per batch job.
     Instances: "instances", "instances per job", One, [All], None;
-    /// Dispatches per batch job whose deadline forces the host to stop other jobs.
+    /// The number of dispatches per batch job that force the host to stop other jobs.
     Tight: "tight", "tight dispatches per job", One, [All], None;
-    /// Jobs that hosts stop in favour of others, per unit of time.
+    /// The number of jobs that hosts stop in favour of other jobs, per unit of time.
     Stopped: "stopped", "jobs stopped for others", Rate, [All], None;
-    /// Mean time from the report of a correct result to its validation.
+    /// The mean time from the report of a correct result to its validation.
     Delay: "validation_delay", "validation delay", Time, [All], None;
-    /// Longest time without a dispatch for a batch that has unsent instances.
+    /// The longest time without a dispatch for a batch that has unsent instances.
     Waited: "longest_wait", "longest wait of a batch", Time, [All], None;
-    /// Mean rate of correct work of all hosts.
+    /// The mean rate of correct work of all hosts.
     Capacity: "capacity", "capacity", WorkRate, [All], Some("it follows from the hosts' distributions alone");
 }
 

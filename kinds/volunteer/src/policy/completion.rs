@@ -4,7 +4,7 @@
 //! Kaplan–Meier estimator (J. American Statistical Association 53, 1958). Beyond the longest
 //! result, the distribution of all results of the application is used.
 
-/// Number of remaining observations below which the estimator is too noisy to use.
+/// The number of remaining observations below which the estimator is too noisy to use.
 const FEWEST: usize = 10;
 
 /// Returns F⁻¹(q), the turnaround \[time\] of a fraction q of a batch's results, 0 < q < 1.
@@ -18,7 +18,7 @@ pub fn turnaround(
     q: f64,
     others: &[f64],
 ) -> f64 {
-    // Ties: arrived results come before outstanding ones.
+    // If the times are equal, a result that has arrived comes before one that is outstanding.
     let came = came.into_iter().map(|time| (time, true));
     let awaited = awaited.into_iter().map(|time| (time, false));
     let mut seen: Vec<(f64, bool)> = came.chain(awaited).collect();
@@ -47,7 +47,7 @@ pub fn turnaround(
     beyond.unwrap_or(longest)
 }
 
-/// Returns C(B) = now + u/D + F⁻¹(q), for u instances to send at rate D; `None` if D = 0.
+/// Returns C(B) = now + u/D + F⁻¹(q), where u instances are sent at the rate D, or `None` if D = 0.
 pub fn completion(now: f64, to_send: u32, rate: f64, turnaround: f64) -> Option<f64> {
     let sending = f64::from(to_send) / rate;
     let sending = if to_send > 0 { sending } else { 0.0 };

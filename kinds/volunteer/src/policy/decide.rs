@@ -14,12 +14,12 @@ const TYPES: usize = Processor::ALL.len();
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// Current time \[time\].
+    /// The current time \[time\].
     pub now: f64,
-    /// Expected time from the end of a job on this host to its report \[time\].
+    /// The expected time from the end of a job on this host to its report \[time\].
     #[serde(default, skip_serializing_if = "is_default")]
     pub delay: f64,
-    /// State of the host's processors by type: CPU, GPU.
+    /// The state of the host's processors by type: CPU, GPU.
     pub processors: [Host; TYPES],
     /// Versions that it can run, only the best one for each application and processor type.
     pub versions: Vec<Usable>,
@@ -74,18 +74,18 @@ impl Request {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Number of processors.
+    /// The number of processors.
     pub count: u32,
-    /// Requested processor time \[time\]; 0 if it wants none.
+    /// The amount of processor time that it asks for \[time\], or 0 if it does not want any.
     pub wanted: f64,
-    /// Time until all its jobs are done \[time\].
+    /// The time until all its jobs are done \[time\].
     pub queue: f64,
-    /// Time until all its jobs with tight deadlines are done (BT) \[time\].
+    /// The time until all of its jobs that have tight deadlines are done, called BT \[time\].
     pub busy: f64,
-    /// Number of its jobs that were sent while their batch had no estimate.
+    /// The number of its jobs that were sent while their batch had no estimate.
     #[serde(default)]
     pub first: u32,
-    /// Number of idle processors; each takes one job, regardless of the request.
+    /// The number of idle processors; each takes one job, regardless of the request.
     #[serde(default)]
     pub idle: u32,
 }
@@ -106,7 +106,7 @@ impl Host {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usable {
-    /// Index of its application.
+    /// The index of its application.
     pub application: u32,
     /// Its number.
     pub version: u32,
@@ -114,9 +114,9 @@ pub struct Usable {
     pub processor: Processor,
     /// Its wall-clock speed on this host \[work/time\].
     pub speed: f64,
-    /// Percentile of host and version, P \[%\].
+    /// The percentile of host and version, P \[%\].
     pub percentile: f64,
-    /// Largest threshold that leaves enough hosts for the application \[%\].
+    /// The largest threshold that leaves enough hosts for the application \[%\].
     pub ceiling: f64,
 }
 
@@ -126,17 +126,17 @@ pub struct Usable {
 pub struct Candidate {
     /// Its number.
     pub id: u64,
-    /// Index of its application.
+    /// The index of its application.
     pub application: u32,
-    /// Expected size \[work\].
+    /// The expected size \[work\].
     pub size: f64,
     /// C(B), the expected completion of its batch, or its due time unless `afap` \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
-    /// Time since its batch last sent an instance, while it had some to send \[time\].
+    /// The time for which its batch had an instance to send but did not send it \[time\].
     #[serde(default)]
     pub waiting: f64,
-    /// Whether the host already had this job.
+    /// Whether the host has already had this job.
     #[serde(default)]
     pub had: bool,
 }
@@ -159,11 +159,11 @@ pub enum Verdict {
     Sent {
         /// The version to run.
         version: u32,
-        /// Deadline for the result \[time\].
+        /// The deadline for the result \[time\].
         deadline: f64,
         /// Whether the host has to stop other jobs for it.
         tight: bool,
-        /// The test that it passed.
+        /// The test by which the job was sent.
         why: Sent,
     },
     /// The job is not sent.
@@ -199,32 +199,32 @@ pub enum Refusal {
     NotFirst {
         /// P \[%\].
         percentile: f64,
-        /// Threshold to exceed \[%\].
+        /// The threshold to exceed \[%\].
         threshold: f64,
     },
     /// The host would finish too late, and is not above the tight percentile.
     TooLate {
-        /// Earliest time at which it could finish the job \[time\].
+        /// The earliest time at which it could finish the job \[time\].
         earliest: f64,
-        /// Expected completion of the batch \[time\].
+        /// The expected completion of the batch \[time\].
         end: f64,
         /// P \[%\].
         percentile: f64,
-        /// Threshold to exceed \[%\].
+        /// The threshold to exceed \[%\].
         threshold: f64,
     },
 }
 
-/// Decides on jobs one at a time, tracking the host's growing load.
+/// Decides on one job at a time, and keeps track of the load of the host.
 #[derive(Clone, Debug)]
 pub struct Decider<'a> {
     /// The rule; `None` sends any job to any host with free capacity, with `end` as the deadline.
     pub rule: Option<&'a Dispatch>,
-    /// Current time.
+    /// The current time.
     pub now: f64,
-    /// Expected time from the end of a job to its report \[time\].
+    /// The expected time from the end of a job to its report \[time\].
     pub delay: f64,
-    /// State of the host's processors, including jobs just sent.
+    /// The state of the host's processors, including jobs just sent.
     pub processors: [Host; TYPES],
 }
 
@@ -266,7 +266,7 @@ impl Decider<'_> {
 
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
-        // The proposal's estimate BT + R ignores idle processors.
+        // The estimate of the proposal, BT + R, does not take idle processors into account.
         let (literal, before) = (self.is_literal(), host.before(host.queue));
         let before = if literal { host.busy } else { before };
         self.now + before + job.size / usable.speed + self.delay

@@ -1,4 +1,4 @@
-//! The server's decisions: which jobs of its array a host gets, and with which deadlines.
+//! The decisions of the server: which jobs a host gets from its array, and with which deadlines.
 //!
 //! All functions are deterministic and take the time as an argument, so servers in other languages
 //! can be tested against them. The source is the proposal; its open points are decided here. Where
@@ -31,7 +31,7 @@ pub enum Queued {
     /// All jobs of the host: a job that runs in its turn meets its deadline.
     #[default]
     All,
-    /// Only jobs with tight deadlines, as in the proposal; nearly every deadline is then tight.
+    /// Only the jobs with tight deadlines, as in the proposal. Then almost every deadline is tight.
     Tight,
 }
 
@@ -39,9 +39,9 @@ pub enum Queued {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dispatch {
-    /// Percentile above which hosts get jobs of a batch without an estimate \[%\], 0 to 100.
+    /// A host above this percentile gets jobs of a batch that has no estimate yet \[%\], 0 to 100.
     pub first_percentile: f64,
-    /// Percentile above which deadlines may precede the batch's estimate \[%\], 0 to 100.
+    /// A host above this percentile can get a deadline before the batch's estimate \[%\], 0 to 100.
     pub tight_percentile: f64,
     /// Quantile of the turnaround for estimates, in (0, 1); default 1 − 1/(r+1) for r unfinished
     /// jobs.
@@ -50,7 +50,7 @@ pub struct Dispatch {
     /// The jobs ahead of a new job.
     #[serde(default)]
     pub queued: Queued,
-    /// Maximum number of jobs without an estimate per processor; unlimited if absent, as in the
+    /// The maximum number of jobs without an estimate per processor; unlimited if absent, as in the
     /// proposal, where a fast host with an empty queue may take a whole batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_each: Option<u32>,
@@ -109,7 +109,8 @@ pub struct Place {
     pub id: u64,
 }
 
-/// Orders the array: earliest end first, then most retries, then oldest.
+/// Compares two jobs by the order of the array: first the end, then the number of retries (the
+/// largest first), and then the number of the job.
 pub fn feed(a: &Place, b: &Place) -> Ordering {
     let ends = a.end.total_cmp(&b.end);
     let tries = b.retries.cmp(&a.retries);

@@ -1,6 +1,6 @@
 //! Histories of hosts with versions of an application, and their percentiles.
 
-/// Percentile of a host without history in an application without history.
+/// The percentile of a host without history in an application without history.
 pub const UNKNOWN: f64 = 50.0;
 
 const LONG: u32 = 10;
@@ -19,7 +19,7 @@ pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     times.sort_by(f64::total_cmp);
     rows.sort_unstable();
     let percentile = |pair: &History| {
-        // Pairs without a valid result have no slower ones, so X = 0.
+        // A pair without a valid result is the slowest one, so that X = 0.
         let x = share(times.len() - times.partition_point(|own| *own <= time(pair)));
         if pair.valid > LONG {
             return x;
@@ -41,20 +41,20 @@ pub fn ceiling(percentiles: &[f64]) -> f64 {
     }
 }
 
-/// Number of results that a new version inherits at most, so that its own soon dominate.
+/// The number of results that a new version inherits at most, so that its own soon dominate.
 pub const MOST_COPIED: u32 = 10;
 
-/// Number of results after which the mean becomes an exponential moving average.
+/// The number of results after which the mean becomes an exponential moving average.
 const MEMORY: u32 = 20;
 
-/// Results of a host with a version.
+/// The results of a host with a version.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct History {
-    /// Number of results in the mean.
+    /// The number of results in the mean.
     pub results: u32,
-    /// Mean turnaround \[time\].
+    /// The mean turnaround \[time\].
     pub turnaround: f64,
-    /// Number of consecutive valid results, up to the last.
+    /// The number of consecutive valid results, up to the last.
     pub valid: u32,
     /// Whether any result was valid.
     pub known: bool,

@@ -61,7 +61,7 @@ fn sent(deadline: f64, tight: bool, why: Sent) -> Verdict {
     }
 }
 
-/// The job runs four hours: it ends at 114 behind the queue, at 105 behind tight jobs.
+/// The job runs for four hours, so that it ends at 114 after the queue, or at 105 after tight jobs.
 #[test]
 fn each_branch_of_the_decision() {
     let told = verdict(&RULE, &request(60.0, None));

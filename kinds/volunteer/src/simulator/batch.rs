@@ -22,7 +22,7 @@ pub(super) struct State {
     pub out: BTreeSet<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
     turnaround: Option<f64>,
-    /// Least time from sending a job of mean size to its report \[time\].
+    /// The least time from sending a job of mean size to its report \[time\].
     retry: f64,
     pub news: u32,
     pub prior: bool,

@@ -33,7 +33,7 @@ pub(super) enum Event {
     Deadline(u32, u32),
 }
 
-/// Ticks between two updates of the percentiles.
+/// The number of ticks between two updates of the percentiles.
 pub const TICKS: u32 = 24;
 
 pub(super) struct Engine<'a> {

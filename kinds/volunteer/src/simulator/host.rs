@@ -17,7 +17,7 @@ pub(super) struct Task {
     pub runs: bool,
 }
 
-/// Processors of one type with their jobs; the first `count` jobs run.
+/// The processors of one type, and the list of jobs for them. The first `count` jobs are running.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     pub count: u32,
@@ -111,7 +111,7 @@ impl Pool {
 pub(super) struct Group {
     pub turns: Option<[Sampler; 2]>,
     pub delay: Option<Sampler>,
-    /// Least delay \[time\]; a slower report may be replaced by another instance.
+    /// The least delay \[time\]; a slower report may be replaced by another instance.
     pub least_delay: f64,
     pub error: f64,
     pub vanish: f64,
@@ -212,7 +212,7 @@ impl Host {
 
 const CONTACTS: f64 = 1000.0;
 
-/// Draws all hosts; separate streams keep them independent of each other's behaviour.
+/// Draws all hosts. Each one has its own random streams, so that it does not depend on the others.
 pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>, Vec<Host>) {
     let mut stream = streams.service.clone();
     let (mut groups, mut hosts) = (Vec::new(), Vec::new());

@@ -5,47 +5,47 @@ use synth_simulation::{
     self as simulation, Estimate, Found, Measuring, judge_all, median, over_replications,
 };
 
-/// Measurements of a batch.
+/// The measurements of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatchResult {
-    /// Its quality of service.
+    /// The quality of service of the batch.
     pub quality: Quality,
-    /// Deadline from submission, or bound of its jobs \[time\]; ∞ without either.
+    /// The deadline from submission, or bound of its jobs \[time\]; ∞ without either.
     pub limit: f64,
-    /// Number of jobs; `None` for a stream.
+    /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
-    /// Time from submission to the last completion \[time\]; `None` if incomplete.
+    /// The time from submission to the last completion \[time\]; `None` if incomplete.
     pub makespan: Option<f64>,
-    /// Time from submission to the end of the campaign \[time\], a lower bound if unfinished.
+    /// The time from submission to the end of the campaign \[time\], a lower bound if unfinished.
     pub observed: f64,
-    /// First estimate of the makespan \[time\].
+    /// The first estimate of the makespan \[time\].
     pub first_estimate: Option<f64>,
-    /// Lower bound on the makespan: all processors always on, for it alone \[time\].
+    /// A lower bound on its makespan, if all processors were always on without other jobs \[time\].
     pub least: f64,
-    /// Jobs done or given up.
+    /// The number of jobs that are done or have been given up.
     pub done: u32,
-    /// Jobs given up.
+    /// The number of jobs that have been given up.
     pub given_up: u32,
-    /// Instances sent.
+    /// The number of instances that have been sent.
     pub sent: u64,
-    /// Dispatches for which the host had to stop other jobs.
+    /// The number of dispatches for which the host had to stop other jobs.
     pub tight: u64,
-    /// Longest time without a dispatch although there was something to send \[time\].
+    /// The longest time without a dispatch although there was something to send \[time\].
     pub waited: f64,
-    /// Jobs done within their bound, or by the batch's deadline.
+    /// The number of jobs that were done within their bound, or before the deadline of the batch.
     pub within: u64,
 }
 
-/// Measurements of a campaign.
+/// The measurements of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
-    /// Length of the campaign \[time\].
+    /// The length of the campaign \[time\].
     pub horizon: f64,
-    /// Results of the batches.
+    /// The results of the batches.
     pub batches: Vec<BatchResult>,
-    /// Jobs stopped in favour of others.
+    /// The number of jobs that were stopped in favour of other jobs.
     pub stopped: u64,
-    /// Number of events.
+    /// The number of events.
     pub events: u64,
     pub(super) validated: u64,
     pub(super) waited: f64,
@@ -66,7 +66,7 @@ impl Measures {
         batches.map(|own| own.sent).sum()
     }
 
-    /// Returns a quantity of this campaign; `None` if it has no value, as for unfinished batches.
+    /// Returns the value of a quantity in this campaign, or `None` if it does not have one.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         let batches = self.batches.iter();
         let of = |quality| batches.clone().filter(move |own| own.quality == quality);
@@ -116,7 +116,7 @@ impl Measures {
         value.filter(|value| value.is_finite())
     }
 
-    /// Replaces missing makespans by the lower bound at the end of the campaign.
+    /// Returns the same campaign, where each missing makespan is replaced by its lower bound.
     fn at_least(&self) -> Measures {
         let mut own = self.clone();
         let batches = own.batches.iter_mut();
@@ -158,7 +158,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the run with missing makespans replaced by their lower bounds.
+    /// Returns the same run, where each missing makespan is replaced by its lower bound.
     pub fn at_least(&self) -> Run {
         Run {
             campaigns: self.campaigns.iter().map(Measures::at_least).collect(),
@@ -166,7 +166,7 @@ impl Run {
         }
     }
 
-    /// Returns the mean over campaigns; `None` with fewer than two, or if one has no value.
+    /// Returns the mean over the campaigns, or `None` if there are fewer than two or one has none.
     pub fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
         estimate(self.campaigns.iter().map(|own| own.value(quantity)))
     }
@@ -193,7 +193,7 @@ impl Run {
     }
 }
 
-/// Returns the mean; `None` with fewer than two values, or if one is missing.
+/// Returns the mean, or `None` if there are fewer than two values or if one of them is missing.
 pub fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     (values.len() >= 2).then(|| over_replications(&values))

@@ -34,7 +34,7 @@ use synth_simulation::{Progress, Settings};
     "one campaign has about {events:.1e} events and takes about {seconds:.2} s, and at least two are needed"
 )]
 pub struct TooLong {
-    /// Number of events.
+    /// The number of events.
     pub events: f64,
     /// Time on this machine \[s\].
     pub seconds: f64,

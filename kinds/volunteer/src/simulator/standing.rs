@@ -5,7 +5,7 @@ use crate::workload::{Campaign, Processor};
 
 const SAMPLE: usize = 10_000;
 
-/// Number of pairs with a valid result (or all, if fewer) until which an application is new.
+/// The number of pairs with a valid result (or all, if fewer) until which an application is new.
 const KNOWN: usize = 10;
 
 #[derive(Clone, Default)]
@@ -106,7 +106,8 @@ impl Standings {
             }
             application.ceiling = ceiling(&found);
         }
-        // In a new application hosts get their mean percentiles from other applications.
+        // If an application is new, the percentile of a host is its mean percentile in other
+        // applications.
         for (application, places) in new {
             for place in &places {
                 let (sum, count) = known[place / self.versions];

@@ -1,8 +1,8 @@
-//! Jobs and instances: lost or wrong instances are replaced until enough results agree.
+//! The jobs and their instances, which are replaced if they are lost or if their result is wrong.
 
 use std::cmp::Reverse;
 
-/// Sort key of an unsent job: retries, number, index.
+/// The sort key of a job that has something to send: retries, number and index.
 pub(super) type Waiting = (Reverse<u32>, u64, u32);
 
 type JobResult = (u32, u16, bool);
@@ -75,7 +75,7 @@ pub(super) struct Store {
     pub jobs: Vec<Job>,
     free_jobs: Vec<u32>,
     pub instances: Vec<Instance>,
-    /// Use counts of instance slots, to recognize outdated deadlines.
+    /// The use count of each slot, which is needed to recognize a deadline that is out of date.
     pub uses: Vec<u32>,
     free_instances: Vec<u32>,
     next: u64,

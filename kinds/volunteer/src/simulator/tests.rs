@@ -112,7 +112,7 @@ batches:
     }
 }
 
-/// Expected rates: 20·0.4·0.9·0.8/3 jobs an hour with one result, 20·0.4·0.9/6 with two.
+/// The expected rates: 20·0.4·0.9·0.8/3 jobs an hour with one result, 20·0.4·0.9/6 with two.
 #[test]
 fn throughput_equals_capacity() {
     for (quorum, vanish, factor) in [(1, 0.2, 1.0), (2, 0.0, 0.5)] {

@@ -1,4 +1,5 @@
-//! Tunes the dispatch parameters by simulation, and measures claims in held-out campaigns.
+//! Tunes the parameters of the dispatch rule by simulation. Claims are measured in campaigns that
+//! are held out.
 
 mod search;
 #[cfg(test)]
@@ -28,13 +29,13 @@ pub struct Made {
     pub trials: Vec<Trial>,
     /// Whether the budget ended before all trials were done.
     pub cut: bool,
-    /// Measurements of the policy.
+    /// The measurements of the policy.
     pub run: Run,
     /// Competing rules on the same campaigns; empty if the budget did not allow them.
     pub competitors: Vec<Competitor>,
 }
 
-/// Name of the tuned rule, if a competing rule was significantly better and is selected.
+/// The name of the tuned rule, if a competing rule was significantly better and is selected.
 pub const TUNED: &str = "tuned";
 
 /// The competing rules.
@@ -45,18 +46,18 @@ pub const COMPETITORS: [&str; 3] = ["fixed", "boinc-2025", "literal"];
 pub struct Competitor {
     /// The name of the rule.
     pub rule: &'static str,
-    /// Relative median makespan; `None` if a batch was not completed.
+    /// The relative median makespan; `None` if a batch was not completed.
     pub makespan: Option<Estimate>,
-    /// Relative number of instances per job.
+    /// The relative number of instances per job.
     pub instances: Option<Estimate>,
-    /// Relative excess cost, below 0 if better; unfinished batches count as finished at the end.
+    /// The relative excess of its cost. A batch that is not finished counts as finished at the end.
     pub excess: Option<Estimate>,
 }
 
-/// Seed offset of held-out campaigns, which trials never use.
+/// This is added to the seed of the campaigns that are held out, so that no trial uses them.
 const FRESH: u64 = 0x5eed_0000_0000;
 
-/// Synthesizes a policy, reporting progress to `listener`.
+/// Synthesizes a policy and reports the progress to `listener`.
 pub fn synthesize(
     campaign: &Campaign,
     options: &Options,
@@ -183,14 +184,14 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
 /// User options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Event budget of the search.
+    /// The event budget of the search.
     pub events: u64,
     /// Number of campaigns for the claims, at least 2; by default as many as the events allow, to
     /// 8.
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
-    /// Stops the synthesis when set.
+    /// If this flag is set, the synthesis stops without a policy.
     pub interrupt: Arc<AtomicBool>,
 }
 

@@ -65,7 +65,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn tune(&mut self) -> Result<(), NoPolicy> {
         let fixed = &self.campaign.record().policy;
-        // The first percentile matters only without deadlines, and the reserve only with them.
+        // The first percentile is used only without a deadline, and the reserve only with one.
         let has_afap = self.campaign.has(&[Quality::Afap]);
         let first = fixed.first_percentile.is_none() && has_afap;
         let quantile = fixed.quantile.is_none();
@@ -80,7 +80,7 @@ impl Search<'_> {
             self.vary(&[0.0], |rule, _| rule.quantile = None)?;
         }
         self.narrow(first, quantile)?;
-        // Without a limit per processor, higher thresholds are better.
+        // If there is no limit for each processor, then higher thresholds are better.
         let own = self.best().first_percentile;
         let higher = FIRST.into_iter().filter(|other| *other > own);
         let mut firsts = vec![own];

@@ -1,4 +1,4 @@
-//! Trials of parameters, and their Pareto front up to statistical significance.
+//! The parameters that were tried, and the set of trials that are not significantly worse.
 
 use std::cmp::Ordering;
 
@@ -31,7 +31,7 @@ impl Trial {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
     }
 
-    /// Counts the burden on volunteers: instances sent, jobs stopped, and tight dispatches.
+    /// Returns the burden on volunteers: instances, stopped jobs and tight dispatches.
     fn burden(&self) -> u64 {
         let each = |own: &Measures| own.stopped + own.tight() + own.instances();
         self.run.campaigns.iter().map(each).sum()
@@ -61,7 +61,8 @@ impl Trial {
 
 fn sign(differences: &[f64]) -> i8 {
     if differences.iter().any(|own| !own.is_finite()) {
-        // Unfinished is worse than finished, and as bad as unfinished: ∞ − ∞.
+        // A batch that is not finished is worse than one that is finished, and as bad as another
+        // one (∞ − ∞).
         let sum: f64 = differences.iter().sum();
         return i8::from(sum > 0.0) - i8::from(sum < 0.0);
     }
@@ -72,7 +73,7 @@ fn sign(differences: &[f64]) -> i8 {
     }
 }
 
-/// Returns which trials are not beaten; the one of least cost if tests are cyclic.
+/// Returns which trials are not beaten by another one, or the one of least cost if there is none.
 pub fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
     let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
@@ -86,7 +87,7 @@ pub fn front(trials: &[Trial]) -> Vec<bool> {
 
 const TOLERANCE: f64 = 0.02;
 
-/// Selects the trial with the least burden among those on the front with nearly the least cost.
+/// Selects the trial with the least burden among those on the front with almost the least cost.
 pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     let front = front(trials);
     let on = || (0..trials.len()).filter(|n| front[*n]);
@@ -125,7 +126,7 @@ pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool
     own
 }
 
-/// Relative median makespan, plus the fractions of jobs and batches that missed their deadlines.
+/// Returns the relative median makespan, plus the fraction of jobs and batches that are too late.
 fn cost(own: &Measures, first: &Measures) -> f64 {
     let mut batches = own.batches.iter();
     let mut makespan = 0.0;

@@ -3,12 +3,13 @@
 use super::{Batch, Campaign, HostsRecord, Processor, Quality, Version};
 use synth_queues::law::Size;
 
-/// Mean capacity of all hosts for a set of applications.
+/// The mean capacity of all hosts for a set of applications.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Capacity {
-    /// With the actual availability, excluding wrong and lost results \[work/time\].
+    /// The capacity at the actual availability, without results that are wrong or lost
+    /// \[work/time\].
     pub usual: f64,
-    /// With all hosts always on and all results correct \[work/time\].
+    /// The capacity if all hosts are always on and all results are correct \[work/time\].
     pub most: f64,
 }
 
@@ -26,9 +27,9 @@ pub enum Shortage {
     TooMuch {
         /// The name of the batch; `None` for all batches and streams together.
         batch: Option<String>,
-        /// Jobs times quorum times mean size \[work\].
+        /// The number of jobs times the quorum times the mean size \[work\].
         work: f64,
-        /// Maximum work that hosts can do in that time \[work\].
+        /// The maximum work that hosts can do in that time \[work\].
         most: f64,
         /// The deadline, or the remaining campaign \[time\].
         time: f64,
@@ -37,7 +38,7 @@ pub enum Shortage {
     TooLong {
         /// The name of the batch.
         batch: String,
-        /// Mean size, or the least size of a stream \[work\].
+        /// The mean size, or the least size of a stream \[work\].
         size: f64,
         /// The least time that it takes on these hosts.
         parts: LeastTime,
@@ -46,7 +47,7 @@ pub enum Shortage {
     },
 }
 
-/// Least time to the last required report \[time\]: until the release, on the processor, off,
+/// The least time to the last required report \[time\]: until the release, on the processor, off,
 /// reporting.
 pub type LeastTime = [f64; 4];
 

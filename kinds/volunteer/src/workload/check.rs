@@ -7,12 +7,12 @@ use synth_core::document::{Fault, FaultsAt, SENSIBLE, suggest};
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 
-/// Limits of a simulation: jobs in total, queued per host, and queued per group.
+/// The limits on the number of jobs: in total, in the queue of a host, and of a group.
 const MOST_DONE: f64 = 1e8;
 const MOST_QUEUED: f64 = 1e5;
 const MOST_QUEUED_IN_GROUP: f64 = 2e6;
 
-/// Expected values and, after a colon, the help text.
+/// The expected values and, after a colon, the help text.
 const COUNT: &str = "at least 1: write the number of hosts, or leave the group out";
 const HOSTS: &str = "at most 100000 hosts: describe a part of them, and the same part of the work";
 const PROCESSORS: &str = "0 to 1024: split it into several hosts";

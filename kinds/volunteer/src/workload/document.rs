@@ -9,7 +9,7 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Batches of jobs on volunteer hosts.
+/// A campaign of batches of jobs that run on the hosts of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignDocument {
@@ -22,63 +22,63 @@ pub struct CampaignDocument {
     #[serde(default = "unit_of_time")]
     #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     pub time_unit: String,
-    /// Length of the campaign \[time\], > 0.
+    /// The length of the campaign \[time\], > 0.
     pub horizon: Decimal,
     /// Groups of hosts, each with its own distributions.
     pub hosts: Vec<HostsRecord>,
     /// The applications that run on the hosts.
     pub applications: Vec<ApplicationRecord>,
-    /// Batches and streams of jobs.
+    /// The batches of jobs, and the streams of jobs.
     pub batches: Vec<BatchRecord>,
     /// Fixed parameters of the dispatch, which are not tuned.
     #[serde(default)]
     pub policy: PolicyRecord,
 }
 
-/// A group of statistically identical hosts.
+/// A group of hosts that are drawn from the same distributions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostsRecord {
     /// The name of the group.
     pub name: String,
-    /// Number of hosts, ≥ 1.
+    /// The number of hosts, ≥ 1.
     pub count: u32,
     /// CPU cores per host.
     pub cores: u32,
     /// GPUs per host.
     #[serde(default)]
     pub gpus: u32,
-    /// Distribution of the speed of a core \[work/time\], drawn once per host.
+    /// The distribution of the speed of a core \[work/time\], drawn once per host.
     pub speed: Size,
-    /// Distribution of the speed of a GPU \[work/time\], drawn once per host.
+    /// The distribution of the speed of a GPU \[work/time\], drawn once per host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_speed: Option<Size>,
-    /// Periods on and off; always on by default.
+    /// The periods in which a host is on or off. By default, it is always on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<AvailabilityRecord>,
     /// Distribution of the amount of work that a host keeps queued \[time\], drawn once per host.
     pub buffer: Size,
-    /// Least time between two requests of a host \[time\].
+    /// The least time between two requests of a host \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<Decimal>,
     /// Distribution of the time from the end of a job to its report \[time\]; no delay by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Size>,
-    /// Probability that a result is wrong.
+    /// The probability that a result is wrong.
     #[serde(default)]
     pub error: Decimal,
-    /// Probability that a job is never returned.
+    /// The probability that a job is never returned.
     #[serde(default)]
     pub vanish: Decimal,
 }
 
-/// Alternating periods on and off.
+/// The alternating periods in which a host is on or off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AvailabilityRecord {
-    /// Distribution of the time on \[time\].
+    /// The distribution of the time on \[time\].
     pub on: Size,
-    /// Distribution of the time off \[time\].
+    /// The distribution of the time off \[time\].
     pub off: Size,
 }
 
@@ -88,7 +88,7 @@ pub struct AvailabilityRecord {
 pub struct ApplicationRecord {
     /// The name of the application.
     pub name: String,
-    /// Number of results that must agree, ≥ 1.
+    /// The number of results that must agree, ≥ 1.
     #[serde(default = "one")]
     pub quorum: u32,
     /// Instances after which a job is given up; 5 plus three per result by default.
@@ -106,7 +106,7 @@ pub struct VersionRecord {
     pub name: String,
     /// The processor type.
     pub processor: Processor,
-    /// Relative speed on the same processor type, > 0.
+    /// The relative speed on the same processor type, > 0.
     #[serde(default = "unit")]
     pub efficiency: Decimal,
     /// Release time \[time\], when it replaces other versions for the same processor.
@@ -131,7 +131,7 @@ impl Processor {
     pub const ALL: [Processor; 2] = [Processor::Cpu, Processor::Gpu];
 }
 
-/// Jobs submitted together, or a stream of independent jobs.
+/// A set of jobs that are submitted together, or a stream of independent jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRecord {
@@ -139,29 +139,29 @@ pub struct BatchRecord {
     pub name: String,
     /// The name of the application.
     pub application: String,
-    /// Size distribution of its jobs \[work\], as run time on a core of speed 1.
+    /// The size distribution of its jobs \[work\], as run time on a core of speed 1.
     pub size: Size,
     /// The quality of service.
     pub quality: Quality,
-    /// Number of jobs; absent for a stream.
+    /// The number of jobs; absent for a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
-    /// Time of submission \[time\].
+    /// The time of submission \[time\].
     #[serde(default)]
     pub submitted: Decimal,
-    /// Number of submissions.
+    /// The number of submissions.
     #[serde(default = "one")]
     pub times: u32,
-    /// Time between submissions \[time\].
+    /// The time between submissions \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Decimal>,
-    /// Deadline after submission \[time\], for `short` and `long`.
+    /// The deadline after submission \[time\], for `short` and `long`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Decimal>,
-    /// Deadline of a stream job after its creation \[time\], for `throughput`.
+    /// The deadline of a stream job after its creation \[time\], for `throughput`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Decimal>,
-    /// Arrival rate of a stream's jobs \[1/time\]; by default there are always jobs.
+    /// The arrival rate of a stream's jobs \[1/time\]. By default, there is always another job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival_rate: Option<Decimal>,
 }
@@ -171,34 +171,34 @@ pub struct BatchRecord {
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "QualityWord")]
 pub enum Quality {
-    /// As fast as possible.
+    /// The batch should be done as fast as possible.
     #[default]
     Afap,
-    /// By a deadline that few hosts meet by chance.
+    /// The batch has a deadline that only a few of the hosts are likely to meet by chance.
     Short,
-    /// By a deadline that nearly all hosts can meet.
+    /// The batch has a deadline that can be met by almost all of the hosts.
     Long,
-    /// A stream: as many jobs as possible, each within a bound.
+    /// A stream of jobs: as many of them as possible should be done, each of them within a bound.
     Throughput,
 }
 
-/// Parameters of the dispatch; parameters not given are tuned or have defaults.
+/// The parameters of the dispatch; parameters not given are tuned or have defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRecord {
-    /// Percentile above which hosts get jobs of a batch without an estimate, 0 to 100.
+    /// A host above this percentile gets jobs of a batch that has no estimate yet, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_percentile: Option<Decimal>,
-    /// Percentile above which hosts get deadlines before the batch's estimate, 0 to 100.
+    /// A host above this percentile can get a deadline before the estimate of the batch, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight_percentile: Option<Decimal>,
-    /// Quantile of the turnaround used by estimates, between 0 and 1.
+    /// The quantile of the turnaround used by estimates, between 0 and 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantile: Option<Decimal>,
-    /// Wait of a batch after which thresholds fall, > 0 \[time\].
+    /// The time that a batch waits before the thresholds start to fall, > 0 \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Decimal>,
-    /// Interval at which percentiles are computed, > 0 \[time\].
+    /// The interval at which percentiles are computed, > 0 \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Decimal>,
 }

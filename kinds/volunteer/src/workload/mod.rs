@@ -1,4 +1,4 @@
-//! A campaign: hosts with limited availability, and batches of jobs for them.
+//! A campaign, which consists of hosts that are not always available, and batches of jobs for them.
 
 mod capacity;
 mod check;
@@ -23,22 +23,23 @@ pub struct Campaign {
     versions: Vec<Version>,
 }
 
-/// Jobs submitted together, or a stream of jobs.
+/// A set of jobs that are submitted together, or a stream of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Its name, with a number if it is submitted several times.
     pub name: String,
-    /// Index of its entry in the document.
+    /// The index of its entry in the document.
     pub entry: usize,
-    /// Index of its application.
+    /// The index of its application.
     pub application: usize,
-    /// Size distribution of its jobs \[work\].
+    /// The size distribution of its jobs \[work\].
     pub size: Size,
-    /// Number of jobs; `None` for a stream.
+    /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
-    /// Time of submission \[time\]; 0 for a stream.
+    /// The time of submission \[time\]; 0 for a stream.
     pub submitted: f64,
-    /// Poisson arrival rate of a stream \[1/time\]; `None` if there are always jobs.
+    /// The rate of the Poisson arrivals of a stream \[1/time\], or `None` if there is always
+    /// another job.
     pub arrival_rate: Option<f64>,
     /// The quality of service.
     pub quality: Quality,
@@ -49,11 +50,11 @@ pub struct Batch {
 /// A version of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {
-    /// Index of its application.
+    /// The index of its application.
     pub application: usize,
     /// The processor type.
     pub processor: Processor,
-    /// Relative speed.
+    /// The relative speed.
     pub efficiency: f64,
     /// Release time \[time\].
     pub released: f64,

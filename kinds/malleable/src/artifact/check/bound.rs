@@ -154,7 +154,7 @@ fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) 
     best
 }
 
-/// Number of golden-section steps; they determine the price to a relative 1e-12.
+/// The number of golden-section steps; they determine the price to a relative 1e-12.
 const SECTIONS: usize = 60;
 
 /// Returns the lower bound on the mean response time at rent ν: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`.

@@ -1,4 +1,4 @@
-//! Checks rules for jobs that arrive: the bound is derived, simulated values are only judged.
+//! Checks rules for jobs that arrive. The bound is derived again, but simulated values are not.
 
 use super::bound::least_response;
 use super::{NEAR, derived_as, thirds};

@@ -8,7 +8,7 @@ use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive};
 
 const ROUNDING: f64 = 1e-9;
 
-/// For more jobs than this with a shared power speedup, ends are verified instead of computed.
+/// If there are more jobs than this and the speedup is a power, the ends are only verified.
 const EXECUTED: usize = 64;
 
 const FLOW: Grounds = Grounds::Derived("the plan is executed from one job completion to the next");

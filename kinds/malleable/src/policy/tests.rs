@@ -127,10 +127,10 @@ fn minimum_makespan_matches_theorem_2() {
     for p in [0.3, 0.5, 0.9] {
         let pool = Pool::of_sizes(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
         let (time, Rule::Phases(phases)) = makespan(&pool) else {
-            panic!("it has no prices")
+            panic!("a makespan plan has phases")
         };
         let [Phase { servers, .. }] = &phases[..] else {
-            panic!("parts of servers need no turns")
+            panic!("fractional servers need a single phase")
         };
         let norm = sizes.iter().map(|x: &f64| x.powf(1.0 / p));
         let norm = norm.sum::<f64>().powf(p);
@@ -152,7 +152,7 @@ jobs: [{name: a, size: 3}, {name: b, size: 2.5}, {name: c, size: 1.2}]
 ";
     let pool = Pool::sample(text);
     let (time, Rule::Phases(phases)) = makespan(&pool) else {
-        panic!("whole servers need turns")
+        panic!("a plan with whole servers has phases")
     };
     let (mut done, mut before) = ([0.0; 3], 0.0);
     for phase in &phases {

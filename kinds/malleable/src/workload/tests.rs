@@ -50,7 +50,7 @@ fn replaces_a_nonconcave_table_by_its_hull_with_a_warning() {
     let corners = vec![(0.0, 0.0), (1.0, 1.0), (4.0, 3.0)];
     let expected = Speedup::Table(corners);
     let Workload::Pool(pool) = parsed.workload else {
-        panic!("its jobs are all there")
+        panic!("all jobs are present")
     };
     assert_eq!(pool.curves()[0].speedup, expected);
     let is_told = parsed.warnings[0].contains("28.00 %");

@@ -1,3 +1,5 @@
+//! Policies by name: a rule, or a policy file.
+
 use super::Malleable;
 use super::artifact::{self, Checked, Plan};
 use super::policy::{Online, Sharing};

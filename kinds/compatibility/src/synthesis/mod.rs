@@ -1,3 +1,5 @@
+//! Synthesis of a policy: load, means, number of interruptions, and claims.
+
 mod tuning;
 
 pub use tuning::{Options, Tuning};

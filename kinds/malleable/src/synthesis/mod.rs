@@ -1,3 +1,5 @@
+//! Synthesis of a plan, or of a rule for jobs that arrive.
+
 mod knob;
 mod plan;
 mod search;

@@ -1,3 +1,5 @@
+//! The workload: jobs that may run on any number of servers.
+
 mod check;
 mod document;
 mod speedup;

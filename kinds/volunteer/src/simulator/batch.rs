@@ -18,12 +18,14 @@ pub(super) struct State {
     waits: Option<f64>,
     pub came: Vec<(f64, u32)>,
     pub missed: Vec<u32>,
+    /// The ages of lost instances at their deadlines; empty for a stream.
     pub lost: Vec<f64>,
     pub out: BTreeSet<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
     turnaround: Option<f64>,
     /// The least time from sending a job of mean size to its report \[time\].
     retry: f64,
+    /// The number of jobs that were done since the last estimate.
     pub news: u32,
     pub prior: bool,
     /// Sum and maximum of all sizes.

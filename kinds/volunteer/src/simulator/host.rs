@@ -12,8 +12,10 @@ pub(super) struct Task {
     pub left: f64,
     pub deadline: f64,
     pub tight: bool,
+    /// Whether it was sent while its batch had no estimate.
     pub first: bool,
     pub order: u64,
+    /// Whether it was running after the order was chosen last.
     pub runs: bool,
 }
 
@@ -129,7 +131,9 @@ pub(super) struct Host {
     pub group: usize,
     pub pools: [Pool; TYPES],
     pub availability: f64,
+    /// The amount of work that it keeps queued \[time\].
     pub buffer: f64,
+    /// The least time between two requests \[time\].
     pub contact: f64,
     pub on: bool,
     pub next_switch: f64,

@@ -21,6 +21,7 @@ pub(super) struct Job {
     pub total: u32,
     pub most: u32,
     pub done: bool,
+    /// The number of instances that may still be returned.
     live: u32,
     pub hosts: Vec<u32>,
     results: Vec<JobResult>,
@@ -59,6 +60,7 @@ pub(super) struct Instance {
     pub right: bool,
     pub lost: bool,
     pub late: bool,
+    /// Whether its host has finished it, although it was lost.
     pub gone: bool,
     pub sent: f64,
 }

@@ -1,11 +1,9 @@
-//! Writes the synthetic log `models/traces/cluster.swf`: five weeks of jobs on 256 processors, in the Standard Workload
-//! Format, drawn from a seed.
+//! Generates the synthetic log `models/traces/cluster.swf`: five weeks of jobs on 256 processors.
 //!
 //!     cargo run --release --example cluster_log > models/traces/cluster.swf
 //!
-//! Jobs come as a Poisson process that is four times as fast at noon as at midnight, and a third as fast on weekends.
-//! Narrow jobs are many, wide ones few; sizes are lognormal and heavy (scv about 7). Users promise one of six limits,
-//! and often far more than they need; some jobs run past it, some fail, some never start.
+//! Poisson arrivals follow the time of day and the weekday. Sizes are lognormal with scv about 7.
+//! Users choose one of six limits, often far too long; some jobs overrun it, fail, or never start.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -13,9 +11,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const SEED: u64 = 20;
 const DAYS: f64 = 35.0;
-/// Jobs a day, if it were always noon of a working day.
+/// The arrival rate at noon of a working day \[1/day\].
 const RUSH: f64 = 280.0;
-/// Processors, how often, and the mean time in hours.
+/// Processors, probability, and mean run time \[h\].
 const WIDTHS: [(u32, f64, f64); 8] = [
     (1, 0.30, 5.0),
     (2, 0.12, 3.0),
@@ -26,7 +24,7 @@ const WIDTHS: [(u32, f64, f64); 8] = [
     (64, 0.06, 2.0),
     (128, 0.02, 1.0),
 ];
-/// Limits in hours.
+/// Limits \[h\].
 const LIMITS: [f64; 6] = [0.25, 1.0, 4.0, 12.0, 24.0, 72.0];
 
 fn main() {
@@ -49,7 +47,7 @@ fn main() {
     }
 }
 
-/// How fast jobs come at this hour, in (0, 1].
+/// The relative arrival rate at this hour, in (0, 1].
 fn pace(hours: f64) -> f64 {
     let day = if (hours / 24.0) as u64 % 7 >= 5 {
         1.0 / 3.0
@@ -60,7 +58,6 @@ fn pace(hours: f64) -> f64 {
     day * (0.625 + 0.375 * hour.cos())
 }
 
-/// A line of the log.
 fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
     let (width, hours) = width(random.random());
     let scv: f64 = 7.0;
@@ -74,7 +71,6 @@ fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
         .find(|limit| *limit >= requested)
         .unwrap_or(72.0);
     let seconds = |hours: f64| (3600.0 * hours).ceil() as i64;
-    // Five of a hundred fail early, three never start, two are let run past their limit.
     let (run, status) = match random.random_range(0..100) {
         0..5 => (seconds(hours * random.random::<f64>()), 0),
         5..8 => (-1, 5),

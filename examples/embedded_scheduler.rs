@@ -1,10 +1,9 @@
-//! A scheduler that embeds the online rule: jobs under its own ids, timers of its own; the library
-//! sees types and events, and says which jobs to start and stop. Draws what ran and what waited.
+//! A scheduler that embeds the online rule: the library sees types and events, and decides which
+//! jobs to start and stop. Draws running and waiting jobs over time.
 //!
 //!     cargo run --release --example embedded_scheduler [POLICY.json]
 //!
-//! Without a file, a nonpreemptive policy for models/section7.yaml is synthesized on the spot.
-//! A few lines of what it prints:
+//! Without a file, it first synthesizes a policy for models/section7.yaml. Part of the output:
 //!
 //!           schedule 111111111111111111111111111111111»»2222222222222222222222222222
 //!        type-2 runs ·1····1111222224333321·······11111121111·11··112111·1··1··11111
@@ -25,11 +24,10 @@ const COLUMNS: usize = 90;
 const TIME_A_COLUMN: f64 = 0.2;
 const NEVER: f64 = f64::INFINITY;
 
-/// A job as this scheduler knows it.
 struct Job {
     id: String,
     kind: usize,
-    /// Known to this toy of a cluster; the rule never sees it.
+    /// Known only to this toy cluster, not to the rule.
     work_left: f64,
     running_since: Option<f64>,
 }
@@ -37,15 +35,14 @@ struct Job {
 struct Scheduler {
     rule: Msr,
     system: System,
-    /// Indexed by the number that [`System::arrive`] gives.
     jobs: Vec<Job>,
-    /// For each clock of the rule: the rate it was drawn for, and when it rings.
+    /// Rate and expiry time of each clock of the rule.
     timers: Vec<(f64, f64)>,
     random: Random,
 }
 
 impl Scheduler {
-    /// Tells the rule what happened, carries out what it decides, and sets its clocks.
+    /// Passes an event to the rule, carries out its actions, and updates the timers.
     fn decide(&mut self, event: Event) -> Result<(), Violation> {
         self.rule.react(event, &mut self.system);
         let now = self.system.now();
@@ -60,7 +57,7 @@ impl Scheduler {
         self.system.violation().cloned().map_or(Ok(()), Err)
     }
 
-    /// An exponential clock has no memory: where its rate is new, it is drawn anew.
+    /// Exponential clocks are memoryless, so a clock is redrawn when its rate changes.
     fn set_timers(&mut self) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
@@ -79,13 +76,11 @@ impl Scheduler {
         }
     }
 
-    /// When the next running job ends, and which.
     fn next_end(&self) -> (f64, usize) {
         let end = |j: &Job| j.running_since.map_or(NEVER, |since| since + j.work_left);
         earliest(self.jobs.iter().map(end))
     }
 
-    /// One more column of the picture: the schedule, then what runs and waits of each type.
     fn draw(&self, policy: &MsrConfig, rows: &mut [String]) {
         let (schedule, reached) = self.rule.schedule();
         let position = policy.schedules.iter().position(|s| s == schedule);
@@ -135,13 +130,11 @@ fn earliest(times: impl Iterator<Item = f64>) -> (f64, usize) {
         .unwrap_or((NEVER, 0))
 }
 
-/// Exponential of this rate; never, where the rate is 0.
 fn exponential(rate: f64, random: &mut Random) -> f64 {
     let unit: f64 = Exp1.sample(random);
     if rate > 0.0 { unit / rate } else { NEVER }
 }
 
-/// The sum of the stages that a size of this law goes through.
 fn size(law: &PhaseType, random: &mut Random) -> f64 {
     let mut chance = |probability: f64| {
         let mut unit = || rand::RngExt::random::<f64>(random);
@@ -165,7 +158,7 @@ fn policy(path: Option<String>) -> Result<(MsrConfig, Workload), Box<dyn Error>>
         let checked = Checked::read(Path::new(&path))?;
         let msr = checked.artifact().policy.msr().cloned();
         let policy = msr.ok_or(
-            "this draws the schedules of the family msr; `Family::spec` has the rule of any family",
+            "this example draws schedules of the policy family msr only; `Family::spec` has the rules of other families",
         )?;
         return Ok((policy, checked.workload().envelope().clone()));
     }
@@ -219,7 +212,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 1000 + scheduler.jobs.len()
             );
             let stages = workload.types()[kind].size().phases();
-            let stages = stages.ok_or("this example draws sizes of phase type only")?;
+            let stages = stages.ok_or("this example supports only phase-type sizes")?;
             let work_left = size(&stages, &mut world);
             scheduler.submit(
                 Job {
@@ -239,7 +232,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     rows.iter().for_each(|row| println!("{row}"));
     println!(
-        "a column is {TIME_A_COLUMN} {}; schedule by its number in the policy, » on the route to it",
+        "each column is {TIME_A_COLUMN} {}; schedules are numbered as in the policy, » marks a transition",
         workload.time_unit()
     );
     let done = scheduler.system.counters();

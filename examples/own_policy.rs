@@ -1,8 +1,8 @@
-//! A policy of one's own in the simulator, best fit, beside First-Fit.
+//! Simulates a custom policy, best fit, and compares it with First-Fit.
 //!
 //!     cargo run --release --example own_policy
 //!
-//! Prints, for example:
+//! Example output:
 //!
 //!     E[T] [s]                     ρ = 0.3         ρ = 0.5         ρ = 0.7        ρ = 0.85
 //!     first-fit              1.074 ± 0.010   1.298 ± 0.012   1.967 ± 0.019   5.102 ± 0.068
@@ -15,8 +15,7 @@ use synth::multiresource::workload::Workload;
 
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.85];
 
-/// Starts the fitting type with the largest dominant share (its largest fraction of a
-/// resource), ties to the oldest job, until nothing that waits fits.
+/// Starts the fitting type with the largest dominant share, its largest fraction of a resource.
 #[derive(Clone)]
 struct BestFit {
     dominant_shares: Vec<f64>,
@@ -57,7 +56,7 @@ fn cell(run: &Run) -> String {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The document's own load is .9 exactly: scaled by ρ/.9, it is ρ.
+    // The workload has load 0.9, so scaling by ρ/0.9 gives ρ.
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
     let settings = Settings {
         events: 20_000_000,

@@ -1,5 +1,4 @@
-//! Prints the accounting of a made-up Slurm site, as `sacct -aXP` does: four weeks of three partitions with GPUs and jobs of
-//! several nodes, drawn from a seed.
+//! Prints four weeks of accounting of a synthetic Slurm site, in the format of `sacct -aXP`.
 //!
 //!     cargo run --release --example slurm_site > sacct.txt
 //!     synth fit sacct.txt --servers "40xcpu=64,memory=256;4xcpu=64,memory=1024;8xcpu=64,memory=512,gpu=4" -o site.yaml

@@ -1,5 +1,5 @@
-//! A made-up Slurm site: users with habits, arrays, jobs of up to 24 nodes, GPUs, limits that are too long. When its jobs
-//! start says an EASY on the nodes of each partition, so that the waits in its accounting are those of a known rule.
+//! A synthetic Slurm site: users with habits, arrays, multi-node jobs, GPUs, overlong limits. EASY
+//! on the nodes of each partition determines the start times, so the waits come from a known rule.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 
-/// Its nodes, as `--servers` has them.
 #[allow(dead_code)]
 pub(crate) const SERVERS: &str =
     "40xcpu=64,memory=256;4xcpu=64,memory=1024;8xcpu=64,memory=512,gpu=4";
@@ -16,7 +15,7 @@ pub(crate) const SERVERS: &str =
 /// CPUs, GiB of memory and GPUs.
 type Amounts = [i64; 3];
 
-/// Name, nodes, what each has, and the share of the resource used most that jobs hold on average.
+/// The name, number of nodes, resources of each, and mean utilization of the bottleneck resource.
 const PARTITIONS: [(&str, usize, Amounts, f64); 3] = [
     ("cpu", 40, [64, 256, 0], 0.82),
     ("bigmem", 4, [64, 1024, 0], 0.75),
@@ -25,10 +24,9 @@ const PARTITIONS: [(&str, usize, Amounts, f64); 3] = [
 const HEADER: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|ReqTRES|AllocTRES|TimelimitRaw\n";
 /// Limits \[min\].
 const LIMITS: [i64; 9] = [15, 30, 60, 120, 240, 480, 1440, 2880, 4320];
-/// So many jobs are looked at behind one that does not fit.
 const DEPTH: usize = 100;
 
-/// What a user sends again and again.
+/// A kind of job that a user submits repeatedly.
 #[derive(Clone)]
 struct Habit {
     user: usize,
@@ -37,23 +35,21 @@ struct Habit {
     on_each: Amounts,
     /// \[min\]
     limit: i64,
-    /// How much of the limit its jobs take, in [0, 1].
+    /// Typical fraction of the limit that is used, in [0, 1].
     level: f64,
 }
 
-/// Times are in seconds since the site was opened.
 struct Job {
     id: String,
     habit: Habit,
     submit: i64,
-    /// What is drawn of the share of its limit that it takes.
+    /// Random component of the fraction of the limit that is used.
     point: f64,
     run: i64,
     state: &'static str,
     start: Option<i64>,
 }
 
-/// The accounting of so many jobs, arrays by their tasks, in so many days up to 28.
 pub(crate) fn sacct(seed: u64, count: usize, days: i64) -> String {
     let mut random = Random::seed_from_u64(seed);
     let horizon = days * 86_400;
@@ -107,13 +103,11 @@ fn habit(random: &mut Random, user: usize) -> Habit {
     }
 }
 
-/// Jobs by when they are submitted: more by day than by night.
 fn submitted(random: &mut Random, count: usize, horizon: i64) -> Vec<Job> {
     let habits = (0..160).map(|n| habit(random, n % 40));
     let habits: Vec<Habit> = habits.collect();
     let mut sizes = Vec::new();
     while sizes.iter().map(|(_, tasks)| tasks).sum::<usize>() < count {
-        // The first users send most.
         let user = (40.0 * random.random::<f64>().powi(2)) as usize;
         let habit = habits[user + 40 * random.random_range(0..4)].clone();
         let is_array = habit.nodes == 1 && habit.partition == 0 && random.random::<f64>() < 0.03;
@@ -167,7 +161,6 @@ fn submitted(random: &mut Random, count: usize, horizon: i64) -> Vec<Job> {
     jobs
 }
 
-/// Run times such that jobs hold the share of the partition: its limit times a power of what was drawn.
 fn run_times(
     jobs: &mut [&mut Job],
     (_, nodes, each, load): (&str, usize, Amounts, f64),
@@ -205,7 +198,7 @@ fn run_times(
     jobs.iter_mut().for_each(|job| job.run = run(job, high));
 }
 
-/// The first nodes that have room for a job, without those that it must not use.
+/// Returns the first free nodes for a job, except those in `without`.
 fn room(free: &[Amounts], habit: &Habit, without: &[usize]) -> Option<Vec<usize>> {
     let fits = |n: &usize| {
         free[*n]
@@ -228,10 +221,10 @@ fn take(free: &mut [Amounts], habit: &Habit, nodes: &[usize], sign: i64) {
     }
 }
 
-/// EASY by limits: the first that waits has a reservation of nodes, and others pass it that end before or use others.
+/// EASY by limits: the first waiting job reserves nodes, and others must not delay it.
 fn schedule(jobs: &mut [&mut Job], (_, nodes, each, _): (&str, usize, Amounts, f64)) {
     let mut free = vec![each; nodes];
-    // By end; and what runs, with when it ends at its limit.
+    // Actual end times; running jobs with their ends by limit.
     let mut ends: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
     let mut running: Vec<(i64, usize, Vec<usize>)> = Vec::new();
     let mut queue: Vec<usize> = Vec::new();
@@ -285,7 +278,6 @@ fn schedule(jobs: &mut [&mut Job], (_, nodes, each, _): (&str, usize, Amounts, f
     }
 }
 
-/// A line of the accounting, as it is when the site has been open for so long.
 fn row(job: &Job, horizon: i64) -> String {
     let Habit {
         user,
@@ -330,7 +322,6 @@ fn row(job: &Job, horizon: i64) -> String {
     )
 }
 
-/// From Monday, the second of March 2026 on, in March and April.
 fn instant(at: i64) -> String {
     let (day, second) = (1 + at / 86_400, at % 86_400);
     let (month, day) = if day < 31 {

@@ -423,12 +423,12 @@ fn options_that_do_not_go_together_are_refused() {
         folder.write("two.yaml", TWO),
         folder.write("arriving.yaml", arriving),
     );
-    let table = "compare --workload TWO --policies equi --loads .5 | --loads goes with jobs that arrive
-        compare --workload ARRIVING --policies equi --exponents .5 | --exponents goes with jobs that are all there
+    let table = "compare --workload TWO --policies equi --loads .5 | --loads applies only to jobs that arrive
+        compare --workload ARRIVING --policies equi --exponents .5 | --exponents applies only to jobs that are all present
         compare --workload TWO --policies equal | no rule is named `equal`
-        compare --workload TWO --policies equi --draws 2 | --draws goes with sizes that are drawn
-        compare --workload ARRIVING --policies equi --draws 2 | --draws goes with jobs that are all there
-        --workload TWO --urgency 1 --background 0 | go with jobs that arrive
+        compare --workload TWO --policies equi --draws 2 | --draws applies only to random sizes
+        compare --workload ARRIVING --policies equi --draws 2 | --draws applies only to jobs that are all present
+        --workload TWO --urgency 1 --background 0 | apply only to jobs that arrive
         simulate knee --workload ARRIVING | knee:.1";
     for [typed, expected] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
         fails(typed, expected);

@@ -115,8 +115,8 @@ fn bad_shards_are_refused_at_once() {
         QUESTION --shard 1/2 --output FILE --csv c.csv | cannot be used with '--csv
         QUESTION --shard 1/2 | --output <FILE>
         QUESTION --shard 1/2 --output - | give --output FILE
-        compare --workload models/amdahl_training.yaml --policies equi,srpt --shard 1/2 --output FILE | --shard goes with jobs that arrive
-        compare --workload models/campaign_small.yaml --policies fixed,literal --shard 1/2 --output FILE | --shard goes with jobs that queue
+        compare --workload models/amdahl_training.yaml --policies equi,srpt --shard 1/2 --output FILE | --shard applies only to jobs that arrive
+        compare --workload models/campaign_small.yaml --policies fixed,literal --shard 1/2 --output FILE | --shard applies only to jobs that queue
         replay models/section7.yaml --policies first-fit --shard 1/2 --output FILE | --shard";
     let table = table.replace("QUESTION", &question);
     let table = table.replace("FILE |", &format!("{file} |"));

@@ -1,9 +1,9 @@
-//! Answers requests of hosts by a policy file, one JSON document a line, as a daemon beside a server of
-//! volunteers would.
+//! Answers requests of volunteer hosts from a policy file, one JSON document per line, like a
+//! daemon next to a volunteer computing server.
 //!
 //!     cargo run --release -p dispatch -- policy.json < requests.jsonl
 //!
-//! A line that is no request is answered with what is wrong with it. Exit code 2: the policy cannot be used.
+//! Invalid lines are answered with an error message. Exit code 2: the policy cannot be used.
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::Path;

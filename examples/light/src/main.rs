@@ -1,9 +1,9 @@
-//! Runs a policy file without anything that makes one: checks it, asks its rule what to do with
-//! the first jobs, simulates it as it was analysed, and judges its claims.
+//! Runs a policy file without the synthesis code: checks it, shows the first decisions of its rule,
+//! simulates it as it was analysed, and judges its claims.
 //!
 //!     cargo run --release -p light -- policy.json
 //!
-//! Exit code 0: no claim is refuted; 1: the simulation refutes one; 2: the file cannot be used.
+//! Exit code 0: no claim is refuted; 1: the simulation refutes a claim; 2: the file cannot be used.
 use std::{error::Error, path::Path, process::ExitCode};
 
 use synth_multiresource::artifact::Checked;
@@ -27,19 +27,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether no claim of the policy is refuted.
 fn run(path: &str) -> Result<bool, Box<dyn Error>> {
     let checked = Checked::read(Path::new(path))?;
     if !checked.workload().is_one_server() {
-        return Err(
-            format!("{path} is the policy of a fleet, and here one server is simulated").into(),
-        );
+        return Err(format!(
+            "{path} is a policy for a fleet, but this example simulates a single server"
+        )
+        .into());
     }
     first_decisions(&checked);
     simulate(&checked)
 }
 
-/// One job of each type arrives, a tenth of a time unit apart: what the rule starts and stops.
 fn first_decisions(checked: &Checked) {
     let fleet = checked.workload();
     let mut rule = checked.artifact().policy.build(fleet);
@@ -60,7 +59,7 @@ fn first_decisions(checked: &Checked) {
     }
 }
 
-/// Prints the mean response time and the claims that the run refutes; whether there are none.
+/// Prints the mean response time and the refuted claims; returns whether there are none.
 fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
     let (artifact, workload) = (checked.artifact(), checked.workload().envelope());
     let settings = Settings {
@@ -72,7 +71,7 @@ fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
     let run = contender.simulate(workload, &settings, |_| ())?;
     let mean = run
         .mean_response
-        .ok_or("the run says nothing of the mean")?;
+        .ok_or("the run gives no estimate of the mean")?;
     println!(
         "{}: E[T] = {:.4} ± {:.4} {}",
         contender.name(),

@@ -1,5 +1,3 @@
-//! The reports of this kind of workload.
-
 use std::collections::BTreeSet;
 
 use super::analysis::Load;
@@ -13,20 +11,18 @@ use synth_verb::report::{
 };
 use synth_verb::table;
 
-/// Returns what a cluster is, in a few words: `3 classes of jobs on 4 servers`.
 pub(crate) fn about(cluster: &Cluster) -> String {
     let servers = counted(cluster.servers().len() as f64, "server");
     match (cluster.assignment(), cluster.classes().len()) {
         (Some(AssignmentRecord { random, .. }), _) => {
             let degree = random.degree;
-            format!("jobs on {degree} of {servers} each, drawn at random")
+            format!("jobs that each run on {degree} of {servers}, drawn at random")
         }
         (None, 1) => format!("one class of jobs on {servers}"),
         (None, classes) => format!("{classes} classes of jobs on {servers}"),
     }
 }
 
-/// Names that a sentence lists.
 const LISTED: usize = 12;
 
 fn list(names: &[&str]) -> String {
@@ -40,24 +36,22 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// Explains why no policy is stable, and which arrival rates would be.
 pub(crate) fn overload(cluster: &Cluster, overload: &Load) -> String {
     let (needed, stable) = (load(overload.load), load(1.0 / overload.load));
     let why = match &overload.margin {
         Some(margin) => {
             let [classes, servers] = bottleneck(cluster, &margin.tight).map(|names| list(&names));
             format!(
-                "Jobs of {classes} need {needed} times the capacity of all of their servers together ({servers})."
+                "Jobs of {classes} need {needed} times the total capacity of the servers that they may use ({servers})."
             )
         }
-        None => format!("All servers together would have to do {needed} times their capacity."),
+        None => format!("The jobs need {needed} times the total capacity of all servers."),
     };
     format!(
-        "No policy can stabilize this workload: its load is {needed}. {why} With arrival rates below {stable} times the present ones it would be stable."
+        "No policy can stabilize this workload: its load is {needed}. {why} It would be stable with arrival rates below {stable} times the current ones."
     )
 }
 
-/// Returns names of the classes of a tight set, and of the servers that they may use.
 fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> [Vec<&'a str>; 2] {
     let classes = || tight.iter().map(|i| &cluster.classes()[*i]);
     let servers: BTreeSet<usize> = classes().flat_map(|c| c.servers.iter().copied()).collect();
@@ -65,7 +59,6 @@ fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> [Vec<&'a str>; 2] {
     [classes().map(|c| &*c.name).collect(), servers.collect()]
 }
 
-/// Describes the synthesized policy, and what it attains.
 pub(crate) fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     let artifact = &synthesized.artifact;
     let stability = stability(cluster, artifact);
@@ -83,12 +76,11 @@ pub(crate) fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     report
 }
 
-/// Load and bottleneck.
 fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
     let [found, stable] = [evidence.load, 1.0 / evidence.load].map(load);
     let mut text = format!(
-        "load ρ = {found}, proved from both sides; all arrivals times less than {stable} are stable"
+        "load ρ = {found} (proved); it stays stable with arrival rates below {stable} times the current ones"
     );
     if let Some(tight) = &evidence.tight {
         let all = cluster.classes();
@@ -98,9 +90,13 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
         let what = match (classes.len() == all.len(), all_servers) {
             (true, true) => "all servers together".to_string(),
             (true, false) => format!("the servers {} together", list(&servers)),
-            (false, _) => format!("the servers {}, for {}", list(&servers), list(&classes)),
+            (false, _) => format!(
+                "the servers {}, for jobs of {}",
+                list(&servers),
+                list(&classes)
+            ),
         };
-        text += &format!(". The bottleneck: {what}");
+        text += &format!(". Bottleneck: {what}");
     }
     text + "."
 }
@@ -111,44 +107,41 @@ fn interruptions(artifact: &Artifact) -> String {
     };
     let times = number(artifact.policy.interruptions);
     format!(
-        "A job goes to the end of the queue {times} times in the mean before it is done (after work of mean θ = {slice})."
+        "On average, a job is moved to the end of the queue {times} times before it completes (after exponential work of mean θ = {slice})."
     )
 }
 
-/// Says why jobs are interrupted that often.
 fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     let Some(above) = tuning.above else {
-        return " That is a guess: no run settled in the events that were allowed (`--work`)."
+        return " This number is a guess: no run converged within the event budget (raise it with `--work`)."
             .into();
     };
     let scv = number(tuning.size.scv());
     let law = if tuning.size == *cluster.size() {
         "the workload's sizes".to_string()
     } else {
-        format!("sizes that are spread widely (squared coefficient of variation {scv})")
+        format!("highly variable sizes (squared coefficient of variation {scv})")
     };
     let (tolerance, above) = (percent(tuning.tolerance), 100.0 * above);
     if tuning.reached {
         format!(
-            " It is the least that, with {law}, comes within {tolerance} of balanced fairness ({above:+.1} %)."
+            " This is the smallest number tried with {law} whose mean response time is within {tolerance} of balanced fairness ({above:+.1} %)."
         )
     } else {
         format!(
-            " It is the most that, with {law}, was tried, and is still {above:+.1} % above balanced fairness, more than {tolerance}."
+            " This is the largest number tried with {law}; its mean response time differs by {above:+.1} % from balanced fairness, which exceeds {tolerance}."
         )
     }
 }
 
-/// Classes in a table.
 const MOST: usize = 40;
 
-/// Describes what a policy is for, what it does, what it promises, and who may use which server.
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
     let source = cluster.record().source.as_deref();
     let stability = stability(cluster, artifact);
     let does = format!(
-        "One queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one. {}",
+        "All jobs share one queue. Each server works on the first job in it that it may serve, possibly together with other servers; when a job leaves, its servers move on to the next one. {}",
         interruptions(artifact)
     );
     let does = [format!("It has {stability}"), does];
@@ -161,12 +154,11 @@ pub(crate) fn show(checked: &Checked) -> Report {
     report
 }
 
-/// Returns which servers each class may use, and how the proof of the load would send jobs.
 fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
     let rows = cluster.classes().iter().zip(routing).take(MOST);
     table!("", rows, (class, parts) => {
         "class" => &class.name,
-        "may use (and is sent there by the routing that proves the load)" =>
+        "may use (with its share in the routing that proves the load)" =>
             class.servers.iter().map(|s| {
                 let name = &cluster.servers()[*s].name;
                 match parts.iter().find(|part| part.server == *name) {
@@ -177,13 +169,12 @@ fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
     })
 }
 
-/// Returns what a simulation measured, with the verdicts on the claims, if any were judged.
 pub(crate) fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Report {
     let unit = cluster.time_unit();
     let servers = cluster.servers().iter().zip(&run.own.utilization);
     let overall = table!("", servers.take(LISTED), (server, busy) => {
         "server" => &server.name,
-        "at work [%]" => *busy,
+        "busy [%]" => *busy,
     });
     let overall = overall.note(format!(
         "Fairness (Jain): {}; interruptions: {} per {unit}.",
@@ -193,9 +184,7 @@ pub(crate) fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -
     run_report(unit, run, overall, verdicts, |_| false)
 }
 
-/// Returns what a comparison reports besides response times: which servers work.
 pub(crate) fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
-    /// Pictures of more servers than this say nothing.
     const DRAWN: usize = 8;
     let names = cluster.servers().iter().map(|server| &*server.name);
     let drawn = names.len() <= DRAWN;
@@ -203,7 +192,7 @@ pub(crate) fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
         parts: names.filter(|_| drawn).collect(),
         shares: &[Shares {
             quantity: "utilization",
-            words: "at work",
+            words: "busy",
             of: |run| &run.own.utilization,
         }],
         frequencies: &[("interruption_frequency", |run| {

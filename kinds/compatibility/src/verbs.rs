@@ -1,4 +1,4 @@
-//! Clusters with a compatibility graph as a kind of workload: arguments, verbs, and policies by name.
+//! The command line of compatibility workloads: arguments, commands, and policies by name.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,18 +23,18 @@ use synth_verb::{
     simulate_policy, split_name,
 };
 
-/// What is typed beside the workload to make a policy.
+/// Arguments to synthesize a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// How often a job goes to the end of the queue, in the mean (0: it runs to its end); tuned if not given
+    /// Mean number of interruptions per job (0: it runs to completion); tuned if not given
     #[arg(long, value_name = "M", value_parser = interruptions, allow_negative_numbers = true)]
     interruptions: Option<f64>,
 
-    /// How near to balanced fairness the mean response time is to come
+    /// Relative difference from balanced fairness that the mean response time may have
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = part)]
     tolerance: f64,
 
-    /// Events that may be simulated to tune
+    /// Event budget of the tuning simulations
     #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
     work: u64,
 
@@ -60,10 +60,10 @@ impl Rules for Compatibility {
         let (name, trial) = split_trial(name);
         let rule = match split_name(name) {
             ("balanced-fairness", Some(m)) => simulator::Rule::Fair(interruptions(m).map_err(|_| {
-                format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
+                format!("`{m}` is not a number of interruptions per job: expected a number from 0 to 1e6, as in balanced-fairness:5")
             })?),
             ("balanced-fairness", None) => {
-                return Err("balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5".into());
+                return Err("balanced-fairness needs the mean number of interruptions per job, as in balanced-fairness:5".into());
             }
             ("fcfs", None) => simulator::Rule::Fair(0.0),
             ("random-ps", None) => simulator::Rule::RandomPs,
@@ -95,7 +95,7 @@ impl Rules for Compatibility {
             own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
         };
         let fits = policy.file.as_ref().is_none_or(is_same);
-        fits.then_some(()).ok_or("the policy was made for other classes or other servers; synthesize one for this workload".into())
+        fits.then_some(()).ok_or("the policy was made for different classes or servers; synthesize one for this workload".into())
     }
 }
 
@@ -124,7 +124,7 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self>> {
         caller.notify(Notice::Interruptible);
-        caller.notify(Notice::Doing("flow, cut and sums over sets"));
+        caller.notify(Notice::Doing("computing the load and the exact means"));
         let options = Options {
             interruptions: args.interruptions,
             tolerance: args.tolerance,
@@ -199,7 +199,6 @@ impl Queueing for Cluster {
         Cluster::scaled(self, factor)
     }
 
-    /// Returns the means of balanced fairness, where they are known.
     fn exact(&self, load: f64) -> Option<ExactMeans> {
         let means = analysis::means(self).ok()?;
         let times = means.numbers.iter().zip(self.arrival_rates());
@@ -218,10 +217,8 @@ impl Queueing for Cluster {
     }
 }
 
-/// The rules that have a name, one a line, each with its parameters and what it does.
 const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
-/// A rule, and the law of sizes that it is tried with.
 pub struct Rule {
     rule: simulator::Rule,
     trial: Trial,
@@ -233,7 +230,6 @@ impl Rule {
     }
 }
 
-/// Splits the law of sizes that a policy is tried with from its name: it may stand behind an `@`.
 fn split_trial(name: &str) -> (&str, Trial) {
     let parts = name.rsplit_once('@');
     let parts = parts.filter(|_| !is_there(Path::new(name)));

@@ -9,40 +9,33 @@ use super::workload::{Pool, Workload};
 use synth_simulation::sweep::Knows;
 use synth_verb::{NamedPolicy, Rules, no_rule, split_name};
 
-/// The rules that have a name, one a line, each with its parameters and what it does.
 const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
-/// What a policy does.
+/// A rule or a plan that can be executed.
 pub enum Rule {
-    /// Servers by what is left of jobs.
+    /// A rule that depends on the remaining sizes of the jobs.
     Sharing(Sharing),
-    /// The same with the knob that is best for the pool.
+    /// A rule whose parameter is tuned for the pool.
     Tuned(Tunable),
-    /// A plan for jobs that are all there.
+    /// A plan for a particular pool.
     Plan(Plan),
 }
 
 impl Rule {
-    /// Returns the rule on a stream; `name` is that of the policy.
-    ///
-    /// # Errors
-    /// Why it cannot run where jobs arrive.
+    /// Returns the rule to use on a stream; an error if it applies only to pools.
     pub fn online(&self, name: &str) -> Result<Sharing, String> {
         match self {
             Rule::Sharing(sharing) => Ok(*sharing),
             Rule::Tuned(_) => Err(format!(
-                "{name} is tuned on jobs that are all there, and here jobs arrive: name its knob, as in knee:.1 or hesrpt:.5"
+                "{name} is tuned for jobs that are all present at the start, but here jobs arrive: give its parameter, as in knee:.1 or hesrpt:.5"
             )),
             Rule::Plan(_) => Err(format!(
-                "{name} is a plan for jobs that are all there, and here jobs arrive: make a policy for this workload, or take the rule hesrpt"
+                "{name} is a plan for jobs that are all present at the start, but here jobs arrive: synthesize a policy for this workload, or use the rule hesrpt"
             )),
         }
     }
 
-    /// Runs it on a pool, which is that of a plan or another.
-    ///
-    /// # Errors
-    /// When it is a plan for other jobs.
+    /// Executes it on a pool; an error if it is a plan for another pool.
     pub fn execute(&self, name: &str, pool: &Pool, is_own: bool) -> Result<Course, String> {
         let dividing = match self {
             Rule::Sharing(sharing) => Dividing::Sharing(*sharing),
@@ -50,7 +43,7 @@ impl Rule {
             Rule::Plan(plan) if is_own => Dividing::Plan(&plan.rule),
             Rule::Plan(_) => {
                 return Err(format!(
-                    "{name} is a plan for other jobs, servers or speedups: make one for this workload, or take the rule hesrpt"
+                    "{name} is a plan for different jobs, servers or speedups: synthesize one for this workload, or use the rule hesrpt"
                 ));
             }
         };
@@ -84,7 +77,7 @@ impl Rules for Malleable {
     }
 }
 
-/// Finds a rule by its name.
+/// Parses the name of a rule.
 pub fn rule(name: &str) -> Result<Rule, String> {
     let number = |text: &str| text.parse().unwrap_or(f64::NAN);
     let (rule, parameter) = split_name(name);
@@ -95,7 +88,7 @@ pub fn rule(name: &str) -> Result<Rule, String> {
         ("hesrpt", Some("tuned")) => return Ok(Rule::Tuned(Tunable::Power)),
         ("hesrpt", Some(p)) if number(p) > 0.0 && number(p) < 1.0 => Sharing::Power(number(p)),
         ("hesrpt", Some(_)) => {
-            return refused("an exponent between 0 and 1, as in hesrpt:.5, and not `tuned`");
+            return refused("an exponent between 0 and 1, as in hesrpt:.5, or the word `tuned`");
         }
         ("helrpt", None) => Sharing::HeLrpt,
         ("srpt", None) => Sharing::Srpt,
@@ -104,7 +97,9 @@ pub fn rule(name: &str) -> Result<Rule, String> {
         ("knee", None) => return Ok(Rule::Tuned(Tunable::Knee)),
         ("knee", Some(a)) if number(a) > 0.0 && number(a).is_finite() => Sharing::Knee(number(a)),
         ("knee", Some(_)) => {
-            return refused("what one more server has to save, a number > 0, as in knee:.1");
+            return refused(
+                "a number > 0 (the time that one more server must save), as in knee:.1",
+            );
         }
         ("online", _) => {
             let (urgency, background) = text.split_once(':').unwrap_or_default();

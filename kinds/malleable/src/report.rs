@@ -1,5 +1,3 @@
-//! The reports of this kind of workload.
-
 use itertools::chain;
 use serde_json::{Value, json};
 
@@ -15,13 +13,10 @@ use synth_verb::report::{
 };
 use synth_verb::table;
 
-/// Jobs in a table.
 const JOBS: usize = 24;
 
-/// Columns of the table of stages.
 const STAGES: usize = 12;
 
-/// Returns what a workload is, in a few words: `20 jobs on 64 servers`.
 pub(crate) fn about(workload: &Workload) -> String {
     match workload {
         Workload::Pool(pool) => of_pool(pool),
@@ -34,13 +29,11 @@ fn of_pool(pool: &Pool) -> String {
     format!("{jobs} on {}", counted(pool.servers(), "server"))
 }
 
-/// Returns what a stream is, in a few words.
 pub(crate) fn of_stream(stream: &Stream) -> String {
     let servers = counted(stream.servers(), "server");
     format!("jobs that arrive at {servers}")
 }
 
-/// Returns a speedup as it is written.
 fn speedup(speedup: &Speedup) -> String {
     match speedup {
         Speedup::Power(p) => format!("k^{p}"),
@@ -50,7 +43,6 @@ fn speedup(speedup: &Speedup) -> String {
     }
 }
 
-/// Returns a cost with its unit.
 fn cost_in_unit(pool: &Pool, cost: f64) -> String {
     match pool.objective() {
         Objective::Slowdown => number(cost),
@@ -58,22 +50,19 @@ fn cost_in_unit(pool: &Pool, cost: f64) -> String {
     }
 }
 
-/// Returns the objective with its value and unit.
 fn objective(pool: &Pool, cost: f64) -> String {
     let label = pool.objective().quantity().row().label;
     format!("{label} {}", cost_in_unit(pool, cost))
 }
 
-/// Returns how far it is above the least, in words.
 fn gap(gap: f64) -> String {
     match gap {
-        none if none < 1e-9 => "no policy has less (proved)".into(),
+        none if none < 1e-9 => "which is optimal (proved)".into(),
         some if some < 1e-3 => format!("at most {} % above the optimum", number(100.0 * some)),
         some => format!("at most {:.1} % above the optimum", 100.0 * some),
     }
 }
 
-/// Describes a plan: what it costs, and what each job has.
 pub(crate) fn plan(pool: &Pool, planned: &Planned) -> Report {
     let ends = &planned.evidence.ends;
     let found = cost(pool, pool.objective().quantity(), ends);
@@ -95,17 +84,16 @@ pub(crate) fn plan(pool: &Pool, planned: &Planned) -> Report {
     report
 }
 
-/// Explains why no formula has the best plan, and what is known about this one.
 fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     let why = match open {
         Open::FavoursLarge => {
-            "The weights favour large jobs, so that the prices of the recursion are only a bound and no policy"
+            "The weights favour large jobs, so the prices of the recursion give only a bound and no policy"
         }
-        Open::SpeedupsDiffer => "Speedups differ, so that no formula has the best plan",
+        Open::SpeedupsDiffer => "Speedups differ, so no formula for the optimal plan is known",
     };
     if planned.is_best(pool) {
         return format!(
-            "{why}; all orders in which these few jobs can end were compared, and none costs less."
+            "{why}; all orders in which the jobs can end were compared, and none costs less."
         );
     }
     let least = cost_in_unit(pool, planned.least);
@@ -114,7 +102,6 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     )
 }
 
-/// Returns the first jobs to end, and how many more there are.
 fn first_to_end(ends: &[f64]) -> (impl Iterator<Item = usize>, Option<String>) {
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
@@ -123,7 +110,6 @@ fn first_to_end(ends: &[f64]) -> (impl Iterator<Item = usize>, Option<String>) {
     (order.into_iter().take(JOBS), more)
 }
 
-/// Returns what each job has, and when it ends.
 fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     let weighted = pool.objective() == Objective::WeightedFlowTime;
     let differ = pool.curves().len() > 1;
@@ -132,7 +118,7 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     let first = planned.plan.rule.servers(pool, &all, 0.0);
     let (order, more) = first_to_end(ends);
     let order: Vec<usize> = order.collect();
-    let title = "Servers of each job while this many jobs are left";
+    let title = "Servers of each job, by number of remaining jobs";
     let mut section = table!(title, &order, i => {
         "job" => &pool.jobs()[*i].name,
         "speedup" => differ.then(|| speedup(&pool.curve(*i).speedup)),
@@ -153,7 +139,6 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     section
 }
 
-/// Describes a rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
 pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
     let (tuned, time, least) = (&synthesized.tuned, stream.time_unit(), synthesized.least);
     let (about, load) = (of_stream(stream), number(stream.load()));
@@ -163,12 +148,12 @@ pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
     ));
     report.summary.push(match tuned.run.mean_response {
         Some(mean) => format!(
-            "Mean response {} {time}, at most {} above what any policy can have ({} {time}, a bound; simulated, a heuristic: no optimum is known).",
+            "Mean response {} {time} (simulated), at most {} above the lower bound for any policy ({} {time}). The rule is a heuristic: no optimum is known.",
             estimate(Some(mean)),
             percent(mean.mean / least - 1.0),
             number(least)
         ),
-        None => "The run did not settle: nothing is claimed but a bound; allow more with --work."
+        None => "The run did not converge, so only the lower bound is claimed; raise --work."
             .into(),
     });
     let tried = table!("", &tuned.tried, tried => {
@@ -177,23 +162,21 @@ pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
         "E[T], times [1]" => tried.times,
     });
     report.sections.push(tried.note(format!(
-        "Urgency 0 is EQUI, 1 with background 0 the optimum of jobs that are all there; {} events.",
+        "Urgency 0 is EQUI; urgency 1 with background 0 is optimal without further arrivals; {} events.",
         tuned.events
     )));
     report
 }
 
-/// Explains why no policy keeps up.
 pub(crate) fn overload(stream: &Stream, times: f64) -> String {
     let work = stream.arrival_rate() * stream.size().mean();
     let [work, most, times] = [work, stream.most_work(), times].map(number);
     let servers = counted(stream.servers(), "server");
     format!(
-        "No policy can keep up: {work} work arrives in a unit of time, and {servers} can do {most} at most, however many jobs there are: {times} times too much."
+        "No policy can keep up: {work} work arrives per unit of time, but {servers} can do at most {most}, however many jobs are present. The load is {times} times the maximum."
     )
 }
 
-/// Describes what a policy is for, what it does, and what it promises.
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, workload) = (checked.artifact(), checked.workload());
     let curves = match workload {
@@ -213,23 +196,21 @@ pub(crate) fn show(checked: &Checked) -> Report {
 fn rule_words(artifact: &Artifact) -> String {
     match &artifact.policy {
         Policy::Plan(plan) => match plan.rule {
-            Rule::Prices(_) => "The jobs that remain divide the servers such that the work done is worth most at the prices in the file; when a job ends they divide them again.".into(),
-            Rule::Phases(_) => "Each job has the servers that the file gives it in each phase; phases end at the times in the file.".into(),
+            Rule::Prices(_) => "The remaining jobs share the servers so that the work done is worth the most at the prices in the file; the division is recomputed when a job ends.".into(),
+            Rule::Phases(_) => "In each phase, each job holds the servers given in the file; phases end at the times given there.".into(),
         },
         Policy::Online(online) => format!(
-            "Whenever a job arrives or ends, servers are divided such that work is worth most: at prices that a plan for the jobs that are there would have, to the power of {} (its urgency), with {} jobs that are assumed to stay behind (its background). Sizes are known when jobs arrive. It is a heuristic: no optimum is known.",
+            "Whenever a job arrives or ends, the servers are divided so that the work done is worth the most. The prices are those of an optimal plan for the jobs that are present, raised to the power of {} (the urgency), with {} additional jobs assumed to remain in the background. The rule needs to know sizes when jobs arrive. It is a heuristic: no optimum is known.",
             online.urgency, online.background
         ),
     }
 }
 
-/// Returns what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
 pub(crate) fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
     let (unit, overall) = (stream.time_unit(), Section::default());
     run_report(unit, run, overall, verdicts, |_| false)
 }
 
-/// Returns what happened to a pool, with the verdicts.
 pub(crate) fn course(pool: &Pool, course: &Course, verdicts: &[Judgement]) -> Report {
     let (order, more) = first_to_end(&course.ends);
     let mut jobs = table!("", order, i => {
@@ -262,7 +243,6 @@ pub(crate) fn course(pool: &Pool, course: &Course, verdicts: &[Judgement]) -> Re
     report
 }
 
-/// Returns a number with ten digits: what happens is exact.
 fn digits(value: f64) -> String {
     if !value.is_finite() || !(1e-4..1e9).contains(&value.abs()) {
         return number(value);
@@ -271,7 +251,6 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns what happened to a pool, for programs; a job that never ends has no end.
 pub(crate) fn of_course(pool: &Pool, course: &Course) -> Value {
     let of = |quantity| cost(pool, quantity, &course.ends);
     let jobs = pool.jobs().iter().zip(&course.ends);

@@ -1,5 +1,3 @@
-//! Malleable jobs as a kind of workload: arguments and verbs.
-
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -23,23 +21,23 @@ use synth_verb::{
     VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,
 };
 
-/// What is typed beside the workload to make a policy.
+/// Arguments to synthesize a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// How far small jobs go first where jobs arrive: 0 is the same for each, 1 as if no job came any more; tuned if not given
+    /// For jobs that arrive: preference for small jobs (0: equal shares); tuned if not given
     #[arg(long, value_name = "U", value_parser = knob, requires = "background")]
     urgency: Option<f64>,
 
-    /// Jobs that are reckoned to stay behind all others where jobs arrive; tuned if not given
+    /// For jobs that arrive: number of jobs assumed to remain in the background; tuned if not given
     #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
     background: Option<f64>,
 
-    /// Work that may be done to tune where jobs arrive, in events of a simulation
+    /// For jobs that arrive: event budget of the tuning simulations
     #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
     work: u64,
 
-    /// Seed of the simulations: the same seed gives the same policy. Where sizes are drawn, 1 is the draw of the workload, 2 the
-    /// next one
+    /// Seed of the simulations: the same seed gives the same policy. For random sizes, 1 is the
+    /// draw of the workload, 2 the next one
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -51,14 +49,14 @@ fn knob(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 100"))
 }
 
-/// What is typed to compare policies.
+/// Arguments to compare policies.
 #[derive(Args)]
 pub struct ComparisonArgs {
-    /// Compare at speedups k^p with these exponents in place of the workload's own, where jobs are all there
+    /// For jobs present at the start: compare at speedups k^p with these exponents
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
     exponents: Vec<f64>,
 
-    /// Draw the sizes so many times, from --seed on (1 is the draw of the workload), and compare medians
+    /// Number of draws of the sizes, from --seed on (1 is the workload's); medians are compared
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
     draws: u64,
 }
@@ -90,7 +88,7 @@ impl Kind for Malleable {
     fn at_load(workload: &Workload, load: f64) -> VerbResult<Workload> {
         match workload {
             Workload::Stream(stream) => Ok(Workload::Stream(scaled_to(stream, load)?)),
-            Workload::Pool(_) => refuse("jobs that are all there have no load to scale to"),
+            Workload::Pool(_) => refuse("jobs present at the start have no load to scale to"),
         }
     }
 
@@ -104,7 +102,7 @@ impl Kind for Malleable {
             Workload::Stream(stream) => stream,
             Workload::Pool(_) if knobs.is_some() => {
                 return refuse(
-                    "--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out",
+                    "--urgency and --background apply only to jobs that arrive, but here all jobs are present at the start: leave them out",
                 );
             }
             Workload::Pool(pool) => {
@@ -153,7 +151,6 @@ impl Kind for Malleable {
             let stream = match workload {
                 Workload::Stream(stream) => stream,
                 Workload::Pool(pool) => {
-                    // A plan is for its own jobs.
                     let is_own = policy.judged_on(workload).is_some();
                     let again = (!is_own).then(|| redrawn(pool, settings.seed));
                     let pool = again.as_ref().unwrap_or(pool);
@@ -194,7 +191,7 @@ impl Kind for Malleable {
         ];
         if let Some((name, _)) = typed.into_iter().find(|(_, is_typed)| *is_typed) {
             return refuse(format!(
-                "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
+                "{name} applies only to jobs that are all present at the start, but here jobs arrive: leave it out"
             ));
         }
         let run = |policy: &NamedPolicy<Self>, stream: &Stream, _, progress: &mut dyn FnMut(_)| {
@@ -207,12 +204,11 @@ impl Kind for Malleable {
     fn merge(workload: &Workload, whole: &Whole) -> VerbResult<VerbOutput> {
         match workload {
             Workload::Stream(stream) => merge_over_loads(stream, whole),
-            Workload::Pool(_) => refuse("jobs that are all there are not compared over loads"),
+            Workload::Pool(_) => refuse("jobs present at the start are not compared over loads"),
         }
     }
 }
 
-/// The name of the bound that holds for all policies.
 const LEAST: &str = "any policy, at least";
 
 impl Queueing for Stream {
@@ -231,7 +227,6 @@ impl Queueing for Stream {
         Stream::scaled(self, factor)
     }
 
-    /// Returns what no policy has less mean response time than.
     fn exact(&self, load: f64) -> Option<ExactMeans> {
         let mean_response = relaxation(self);
         Some(ExactMeans {
@@ -247,12 +242,10 @@ impl Queueing for Stream {
     }
 }
 
-/// Returns the pool with the sizes of the seed that was typed, of which 1 is the workload's own.
 fn redrawn(pool: &Pool, seed: u64) -> Pool {
     pool.redrawn(seed.wrapping_sub(1))
 }
 
-/// Returns the pools that are compared, one for each draw of the sizes.
 fn pools(
     pool: &Pool,
     comparing: &Comparing<'_>,
@@ -261,21 +254,19 @@ fn pools(
 ) -> VerbResult<Vec<Pool>> {
     if let Some(name) = over_loads {
         return refuse(format!(
-            "{name} goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents"
+            "{name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or compare speedups k^p with --exponents"
         ));
     }
     let (draws, seed) = (extras.draws, comparing.settings.seed);
     if draws > 1 && pool.record().sizes.is_none() {
         return refuse(
-            "--draws goes with sizes that are drawn (`sizes:`), and here jobs have theirs: leave it out",
+            "--draws applies only to random sizes (`sizes:`), but here the sizes are given: leave it out",
         );
     }
     let draw = |n| redrawn(pool, seed.wrapping_add(n));
     Ok((0..draws).map(draw).collect())
 }
 
-/// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
-/// speedups k^p with these exponents.
 fn compare_pool(
     pool: &Pool,
     comparing: &Comparing<'_>,
@@ -340,7 +331,6 @@ fn compare_pool(
     Ok(outcomes)
 }
 
-/// Returns a cost and its ratio to the least, at an exponent.
 fn columns(pool: &Pool, at: Option<f64>) -> [Found; 2] {
     let mut cost = Found::of(pool.objective().quantity(), pool.time_unit());
     if let Some(p) = at {
@@ -355,15 +345,14 @@ fn columns(pool: &Pool, at: Option<f64>) -> [Found; 2] {
     [Found { at, ..cost }, times]
 }
 
-/// Says what the numbers of a comparison are; `open` is why some bound may be below the optimum.
 fn note(objective: Objective, open: Option<Open>) -> String {
     let bound = match open {
-        None if objective == Objective::Makespan => "which a plan reaches",
+        None if objective == Objective::Makespan => "which a plan attains",
         None => "which is the optimum",
-        Some(Open::FavoursLarge) => "a bound below the optimum: the weights favour large jobs",
-        Some(Open::SpeedupsDiffer) => "a bound below the optimum: speedups differ",
+        Some(Open::FavoursLarge) => "possibly below the optimum: weights favour large jobs",
+        Some(Open::SpeedupsDiffer) => "possibly below the optimum: speedups differ",
     };
     format!(
-        "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {bound}"
+        "costs are exact, integrated between job completions; times: relative to the lower bound for any policy, {bound}"
     )
 }

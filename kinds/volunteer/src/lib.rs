@@ -1,12 +1,11 @@
-//! Volunteer computing: jobs for hosts that nobody owns, which are slow, off, wrong or gone.
+//! Volunteer computing: jobs for hosts that may be slow, off, wrong or gone.
 //!
-//! There is no queue at a server: a host asks for work, and what it gets has a deadline by which it is to
-//! be returned, or another host gets the same. Which hosts get which jobs, and with which deadlines, is
-//! decided from how a host stands among all others (its percentile) and from when a batch is expected to
-//! be done (C(B)).
+//! Hosts ask for work, and each job they get has a deadline, after which another host gets it. The
+//! dispatch rule uses the percentile of a host among all hosts and the expected completion time
+//! C(B) of a batch.
 //!
-//! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which was never
-//! built; what it leaves open is settled in [`policy`].
+//! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which
+//! was never implemented; its open points are decided in [`policy`].
 
 pub mod artifact;
 pub mod policy;

@@ -1,5 +1,3 @@
-//! Campaigns as a kind of workload: the arguments that are typed, the verbs, and the policies by name.
-
 use std::sync::atomic::Ordering;
 
 use clap::Args;
@@ -20,14 +18,15 @@ use synth_verb::{
     VerbResult, no_rule, refuse, simulate_policy, split_name,
 };
 
-/// What is typed beside the workload to make a policy.
+/// Arguments to synthesize a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// Events that may be simulated to choose the parameters, about
+    /// Approximate event budget of the search for parameters
     #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
     work: u64,
 
-    /// Campaigns that the claims are measured in, 2 at least [default: as many as --work allows, up to 8]
+    /// Number of campaigns to measure claims, at least 2 [default: as many as --work allows, up to
+    /// 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     campaigns: Option<u32>,
 
@@ -76,7 +75,7 @@ impl Kind for Volunteer {
                 decided: true,
             }),
             Err(NoPolicy::TooLong(found)) => {
-                // Two campaigns that choose and two that decide nothing, with some room.
+                // Two campaigns to select, two held out, and some slack.
                 let least = 5.0 * found.events;
                 refuse(format!("{found}: give --work {least:.1e} or more"))
             }
@@ -116,11 +115,11 @@ impl Kind for Volunteer {
         caller.notify(Notice::Interruptible);
         if let Some(name) = caller.over_loads(comparing) {
             return refuse(format!(
-                "{name} goes with jobs that queue, and hosts of volunteers always have some: leave it out"
+                "{name} applies only to jobs that queue, but volunteer hosts always have work: leave it out"
             ));
         }
         if comparing.journal.is_some_and(|(_, resume)| resume) {
-            return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
+            return refuse("a comparison of campaigns cannot be resumed: leave --resume out");
         }
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
         let (settings, time) = (comparing.settings, campaign.time_unit());
@@ -156,14 +155,13 @@ impl Kind for Volunteer {
         }
         outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
         outcomes.notes.push(format!(
-            "Means over {} campaigns from seed {}, with the same hosts and jobs for all policies, with 95 % intervals; –: a batch was not done in some campaign.",
+            "Means over {} campaigns from seed {}, with the same hosts and jobs for all policies, and 95 % confidence intervals; –: a batch was not completed in some campaign.",
             settings.replications, settings.seed
         ));
         VerbOutput::of_outcomes(&outcomes, caller.command.clone())
     }
 }
 
-/// The rules that have a name, one a line, each with its parameters and what it does.
 const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
 impl Rules for Volunteer {
@@ -174,7 +172,7 @@ impl Rules for Volunteer {
 
     fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
         let (rule, parameter) = split_name(name);
-        let why = || format!("{name} is a rule: name the workload with --workload FILE");
+        let why = || format!("{name} is a rule: give the workload with --workload FILE");
         let campaign = || campaign.ok_or_else(why);
         let dispatch = |of: fn(&Campaign) -> Dispatch| {
             let own = of(campaign()?);
@@ -223,7 +221,6 @@ fn with_parameters(rule: Dispatch, text: &str) -> Result<Dispatch, String> {
     }
 }
 
-/// Adds what to do where a campaign takes too long.
 fn within_budget(run: Result<Run, TooLong>) -> VerbResult<Run> {
     run.or_else(|found| refuse(format!("{found}: allow more with --events or --time")))
 }

@@ -1,18 +1,18 @@
-//! Means on a graph of classes and servers: sums over sets, and the two recursions over them.
+//! Computes the exact means on a graph of classes and servers by one of two recursions over sets.
 
 use num_traits::Num;
 
-/// Over which sets a sum is taken.
+/// The type of the sets over which the normalizing constant is computed as a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recursion {
-    /// Of servers: 2^S steps.
+    /// The sum is over sets of servers, and needs 2^S steps.
     Servers,
-    /// Of classes: 2^K steps (V. Shah, G. de Veciana: High-performance centralized content delivery infrastructure.
-    /// IEEE/ACM Transactions on Networking 23(5), 2015, theorem 4).
+    /// Sets of classes: 2^K steps (V. Shah, G. de Veciana, IEEE/ACM Transactions on Networking
+    /// 23(5), 2015, theorem 4).
     Classes,
 }
 
-/// Sets of so many are gone through: some seconds, and some hundred megabytes.
+/// For larger sets the computation would take minutes and use gigabytes of memory.
 const MOST: usize = 22;
 
 /// Means under balanced fairness.
@@ -20,19 +20,13 @@ const MOST: usize = 22;
 pub struct Fair<N> {
     /// `E[x_i]` (K).
     pub numbers: Vec<N>,
-    /// Part of the time that each server (S) has no job that it may serve.
+    /// The fraction of time that each server (S) is idle.
     pub idle: Vec<N>,
-    /// The recursions that were taken for the parts of the graph.
+    /// The recursion used for each connected component.
     pub by: Vec<Recursion>,
 }
 
-/// Returns the means under balanced fairness, for a graph that is stable.
-///
-/// Parts of the graph that do not hang together are apart; servers of the same classes are one, and classes of the same
-/// servers. For each part the cheaper recursion is taken, or the one that is requested.
-///
-/// # Errors
-/// When both recursions are too large.
+/// Computes the means under balanced fairness; fails if both recursions are too large.
 pub fn fair<N: Num + Clone>(
     graph: &Graph<N>,
     recursion: Option<Recursion>,
@@ -56,7 +50,7 @@ pub fn fair<N: Num + Clone>(
             Recursion::Classes if groups <= MOST => by_classes(&part.graph),
             _ => {
                 return Err(format!(
-                    "no exact method is known for {servers} servers and {groups} classes that hang together and are all unlike: at most {MOST} of either"
+                    "no exact method handles {servers} servers and {groups} classes in one connected part of the graph: at most {MOST} distinct ones of either are supported"
                 ));
             }
         };
@@ -72,17 +66,13 @@ pub fn fair<N: Num + Clone>(
     Ok(means)
 }
 
-/// A part of a graph in which nothing is alike.
 struct Part<N> {
     graph: Graph<N>,
-    /// For each class of the part the one that it belongs to.
     groups: Vec<usize>,
-    /// For each server of the part the one that it belongs to.
     places: Vec<(usize, usize)>,
 }
 
 impl<N: Num + Clone> Graph<N> {
-    /// Returns these classes and their servers, with what is alike as one.
     fn reduced(&self, classes: &[usize]) -> Part<N> {
         let of_class = |i: &usize| {
             let mut own = self.servers[*i].clone();
@@ -112,7 +102,6 @@ impl<N: Num + Clone> Graph<N> {
     }
 }
 
-/// Joins members with the same key: returns the keys, the sum of the rates of each, and the place of each member's key.
 fn grouped<N: Num + Clone>(
     members: impl Iterator<Item = (Vec<usize>, N)>,
 ) -> (Vec<Vec<usize>>, Vec<N>, Vec<usize>) {
@@ -130,7 +119,6 @@ fn grouped<N: Num + Clone>(
     (keys, rates, places)
 }
 
-/// Returns classes that hang together by servers that they share.
 fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let most = servers.iter().flatten().max().map_or(0, |s| s + 1);
     let mut sets = petgraph::unionfind::UnionFind::new(most);
@@ -148,18 +136,18 @@ fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
     parts
 }
 
-/// Which classes may run where, with the rates of both.
+/// The compatibility graph, with the rates of classes and servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph<N> {
-    /// μ_s (S): positive \[jobs/time\].
+    /// μ_s (S) \[jobs/time\], > 0.
     pub service_rates: Vec<N>,
-    /// λ_i (K): positive \[jobs/time\].
+    /// λ_i (K) \[jobs/time\], > 0.
     pub arrival_rates: Vec<N>,
-    /// S_i (K): the servers of each class, none of them twice, at least one.
+    /// S_i (K): the servers of each class, distinct, at least one.
     pub servers: Vec<Vec<usize>>,
 }
 
-/// Returns by set the sum over its subsets, itself included; or over its supersets.
+/// Returns for each set the sum of the values over its subsets (or supersets), itself included.
 fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
     for bit in (0..values.len().trailing_zeros()).map(|k| 1 << k) {
         for set in (0..values.len()).filter(|set| (set & bit == 0) == supersets) {
@@ -169,7 +157,6 @@ fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
     values
 }
 
-/// Returns by set of n members the sum of the values at its subsets.
 fn sums_of<N: Num + Clone>(n: usize, sets: impl Iterator<Item = usize>, values: &[N]) -> Vec<N> {
     let mut at = vec![N::zero(); 1 << n];
     for (set, value) in sets.zip(values) {
@@ -178,7 +165,7 @@ fn sums_of<N: Num + Clone>(n: usize, sets: impl Iterator<Item = usize>, values: 
     summed(at, false)
 }
 
-/// Returns `G(∅) = 1`, `G(T) = Σ_{s∈T} r_s G(T∖s) / free(T)`.
+/// Computes `G(∅) = 1`, `G(T) = Σ_{s∈T} r_s G(T∖s) / free(T)`.
 fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
     let mut sums = vec![N::one(); free.len()];
     for set in 1..sums.len() {
@@ -189,7 +176,7 @@ fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
     sums
 }
 
-/// Returns how a sum over all sets, each with this weight, changes with each G(T).
+/// Computes the derivative of the weighted sum of G over all sets with respect to each G(T).
 fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N) -> Vec<N> {
     let mut changes: Vec<N> = (0..free.len()).map(weight).collect();
     for set in (0..free.len()).rev() {
@@ -203,9 +190,7 @@ fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N
     changes
 }
 
-/// Returns `E[x_i]` (K), and the fraction of time that each server (S) is idle, by the sets T of servers beside which all are
-/// idle: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, λ(T) of the classes that T alone may serve. O(2^S S), for any number
-/// of classes.
+/// Computes `E[x_i]` and idle fractions: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, O(2^S S).
 pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.service_rates, graph.service_rates.len());
     let set_of = |servers: &Vec<usize>| servers.iter().fold(0, |set, s| set | 1 << s);
@@ -228,12 +213,10 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     (numbers.collect(), idle.collect())
 }
 
-/// Returns the same by the sets A of classes that have jobs: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. O(2^K K), for any
-/// number of servers.
+/// Computes the same by active classes: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`, O(2^K K).
 pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.arrival_rates, graph.arrival_rates.len());
     let all = (1 << count) - 1;
-    // What A may not use serves only classes outside of it.
     let users = |s: usize| {
         let users = (0..count).filter(|i| graph.servers[*i].contains(&s));
         users.fold(0, |set, i| set | 1 << i)

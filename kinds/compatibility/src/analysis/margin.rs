@@ -1,9 +1,8 @@
-//! How much more could arrive: `θ* = min over sets A of classes of μ(A)/λ(A)`, proved from both sides.
+//! The stability margin `θ* = min over sets A of classes of μ(A)/λ(A)`, with proofs of both bounds.
 //!
-//! Arrivals times θ can be served iff a flow takes them from their classes to servers that these may use, none of which gets
-//! more than it can do. Where the greatest flow leaves something behind, the classes that it comes from, and all that compete
-//! with them, need more than their servers have: their ratio is the next θ (W. Dinkelbach: On nonlinear fractional
-//! programming. Management Science 13(7), 1967), and after a few such sets the flow takes all.
+//! Arrival rates times θ are sustainable iff a flow carries them to compatible servers. Otherwise
+//! the classes not fully carried and their competitors give the next, smaller θ (W. Dinkelbach,
+//! Management Science 13(7), 1967).
 
 use std::collections::BTreeSet;
 
@@ -12,25 +11,22 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Graph;
 
-/// The margin, with what proves it.
+/// The stability margin, together with its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Margin {
-    /// θ*: arrivals times θ are stable iff θ < θ*.
+    /// The system is stable if and only if arrival rates are multiplied by less than this θ*.
     pub factor: f64,
-    /// Classes A, ascending, with `μ(A) = θ* λ(A)`: nobody can serve more of them.
+    /// A tight set A of classes in ascending order, for which `μ(A) = θ* λ(A)`.
     pub tight: Vec<usize>,
-    /// By class (K): servers, each with the fraction of the class's arrivals that is sent there; then no server has more
-    /// than 1/θ* of what it can do.
+    /// For each class (K), the fraction sent to each server, loading none above 1/θ*.
     pub routing: Vec<Vec<(usize, f64)>>,
 }
 
-/// A class is served where the flow takes all of it but this part.
 const ROUNDING: f64 = 1e-12;
 
-/// Sets of classes, each with a smaller ratio than the one before it; ten are many.
 const MOST_SETS: usize = 1000;
 
-/// Returns the margin of a graph with at least one class.
+/// Computes the margin of a graph with at least one class.
 pub fn margin(graph: &Graph<f64>) -> Margin {
     let flow = Flow::new(graph);
     let mut tight: Vec<usize> = (0..graph.arrival_rates.len()).collect();
@@ -41,7 +37,6 @@ pub fn margin(graph: &Graph<f64>) -> Margin {
             break;
         };
         let ratio = flow.ratio(&behind);
-        // What is left of rounding alone is no smaller ratio.
         if ratio >= factor {
             break;
         }
@@ -55,10 +50,8 @@ pub fn margin(graph: &Graph<f64>) -> Margin {
     }
 }
 
-/// Source → class → server → sink.
 struct Flow<'a> {
     graph: &'a Graph<f64>,
-    /// Each class with each of its servers.
     edges: Vec<(usize, usize)>,
 }
 
@@ -70,7 +63,6 @@ impl<'a> Flow<'a> {
         Flow { graph, edges }
     }
 
-    /// Returns `μ(A)/λ(A)`.
     fn ratio(&self, classes: &[usize]) -> f64 {
         let graph = self.graph;
         let used = classes.iter().flat_map(|i| &graph.servers[*i]);
@@ -80,8 +72,8 @@ impl<'a> Flow<'a> {
         served / arriving
     }
 
-    /// Returns what each edge carries of the greatest flow, if arrivals are times θ: edges from the source to classes, from classes
-    /// to servers, from servers to the sink.
+    /// Returns the maximum flow on each edge: source to classes, classes to servers, servers to
+    /// sink.
     fn greatest(&self, factor: f64) -> Vec<f64> {
         let (service_rates, arrival_rates) = (&self.graph.service_rates, &self.graph.arrival_rates);
         let mut network: DiGraph<(), f64> = DiGraph::new();
@@ -100,15 +92,13 @@ impl<'a> Flow<'a> {
         dinics(&network, source, sink).1
     }
 
-    /// Returns classes, each with one of its servers, and what is sent there.
     fn carried(&self, sent: &[f64]) -> impl Iterator<Item = (usize, usize, f64)> {
         let sent = &sent[self.graph.servers.len()..];
         let edges = self.edges.iter().zip(sent);
         edges.map(|(&(i, s), sent)| (i, s, *sent))
     }
 
-    /// Returns classes of which the flow leaves something behind, and those that compete with them for servers; none where it takes
-    /// all.
+    /// Returns the classes not fully carried, with those that compete with them; `None` if all are.
     fn behind(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
         let (servers, rates) = (&self.graph.servers, &self.graph.arrival_rates);
         let count = servers.len();
@@ -119,7 +109,7 @@ impl<'a> Flow<'a> {
         if queue.is_empty() {
             return None;
         }
-        // A server that is reached can give way to others what it gets from a class.
+        // A server that is reached can give the flow of its other classes to different servers.
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.graph.service_rates.len()];
         for (i, s, sent) in self.carried(sent) {
             if sent > ROUNDING * factor * rates[i] {
@@ -138,7 +128,6 @@ impl<'a> Flow<'a> {
         Some((0..count).filter(|i| reached[*i]).collect())
     }
 
-    /// Returns what is sent where, as fractions of each class.
     fn routing(&self, sent: &[f64]) -> Vec<Vec<(usize, f64)>> {
         let mut routing = vec![Vec::new(); self.graph.servers.len()];
         for (i, s, sent) in self.carried(sent).filter(|own| own.2 > 0.0) {

@@ -1,9 +1,7 @@
-//! The exact mean numbers of jobs under balanced fairness, for any law of sizes; and of first come, first served where
-//! sizes are exponential.
+//! Exact means under balanced fairness. They do not depend on the size distribution.
 //!
-//! The aggregate state x has the stationary measure `Φ(x) Π λ_i^{x_i}` (paper, equation 3). Its sum G over all x is a sum
-//! over sets: of servers that are idle, or of classes that have jobs ([`Recursion`]). Each recursion has a step for each set;
-//! `E[x_i] = λ_i ∂ ln G/∂λ_i` is had for all classes at once, by going back over the same steps.
+//! The state has the stationary measure `Φ(x) Π λ_i^{x_i}` (paper, equation 3); its sum G reduces
+//! to a sum over sets ([`Recursion`]). `E[x_i] = λ_i ∂ ln G/∂λ_i`, by differentiation in reverse.
 
 mod graph;
 mod margin;
@@ -16,27 +14,26 @@ pub use margin::{Margin, margin};
 use crate::artifact::Method;
 use crate::workload::Cluster;
 
-/// The load, with what proves it.
+/// The load, together with its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// ρ: stable iff it is less than 1, under every rule that lets no server idle while a job waits for it.
+    /// The load ρ: under every work-conserving rule, the system is stable if and only if ρ < 1.
     pub load: f64,
-    /// The proof; none where servers are drawn for each job, and all of them are needed alike.
+    /// The proof, or `None` if servers are drawn for each job and have the same load by symmetry.
     pub margin: Option<Margin>,
 }
 
 /// Means under balanced fairness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Means {
-    /// `E[x_i]` (K), or of all jobs where servers are drawn.
+    /// `E[x_i]` (K), or of all jobs if servers are drawn for each job.
     pub numbers: Vec<f64>,
-    /// Part of the time that each server works (S).
+    /// The utilization of each server (S).
     pub busy: Vec<f64>,
-    /// How it is known.
+    /// The method of computation.
     pub by: Method,
 }
 
-/// The graph of a cluster with classes; of one where servers are drawn, none.
 fn graph(cluster: &Cluster) -> Option<Graph<f64>> {
     let servers = cluster.classes().iter().map(|class| class.servers.clone());
     let graph = Graph {
@@ -47,19 +44,15 @@ fn graph(cluster: &Cluster) -> Option<Graph<f64>> {
     cluster.assignment().is_none().then_some(graph)
 }
 
-/// Returns the load of a cluster.
+/// Computes the load of a cluster.
 pub fn load(cluster: &Cluster) -> Load {
     let margin = graph(cluster).map(|graph| margin(&graph));
-    // λ C(n, d)/C(S, d) < n μ is hardest for n = S.
     let all = || cluster.arrival_rate() / cluster.service_rates().iter().sum::<f64>();
     let load = margin.as_ref().map_or_else(all, |own| 1.0 / own.factor);
     Load { load, margin }
 }
 
-/// Returns the means of a cluster with a load below 1.
-///
-/// # Errors
-/// When no method is known that is not too long, or its numbers leave the range of doubles.
+/// Computes the means of a cluster whose load is below 1; fails if no exact method is feasible.
 pub fn means(cluster: &Cluster) -> Result<Means, String> {
     let means = if let Some(graph) = graph(cluster) {
         let found = fair(&graph, None)?;
@@ -86,7 +79,7 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
     if means.numbers.iter().all(sound) {
         return Ok(means);
     }
-    Err("the load is so near to 1 that the sums leave the range of numbers".into())
+    Err("the load is so close to 1 that the sums overflow".into())
 }
 
 impl Means {
@@ -96,14 +89,11 @@ impl Means {
     }
 }
 
-/// Returns `E[T]` where each job may run on `degree` of `servers` servers, drawn at random, each of which ends `service_rate`
-/// jobs a time unit, and `arrival_rate` jobs arrive in all \[time\]; infinite where that is unstable.
-///
-/// Of the C(S, d) classes only how many servers are taken counts: S − d + 1 terms (K. Gardner, M. Harchol-Balter, A.
-/// Scheller-Wolf, M. Velednitsky, S. Zbarsky: Redundancy-d, Operations Research 65(4), 2017, theorem 1).
+/// Computes `E[T]` if each job runs on `degree` random servers; ∞ if unstable. A sum of S − d + 1
+/// terms (K. Gardner et al., Redundancy-d, Operations Research 65(4), 2017, theorem 1).
 pub fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {
     let term = |n: u32| {
-        // What arrives for n servers alone: λ C(n, d)/C(S, d).
+        // Arrival rate of jobs confined to n given servers: λ C(n, d)/C(S, d).
         let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));
         let part: f64 = factors.product();
         let free = f64::from(n) * service_rate - arrival_rate * part;

@@ -19,7 +19,6 @@ fn is_near(found: f64, expected: f64, digits: f64) -> bool {
     (found - expected).abs() < 0.5 * 10f64.powf(-digits) * expected
 }
 
-/// Equations 10 and 11 of the paper, for two classes with a server each and one that they share.
 fn of_three(rates: [f64; 3], arrivals: [f64; 2]) -> [f64; 2] {
     let [m1, m2, m3] = rates;
     let total = m1 + m2 + m3;
@@ -31,7 +30,7 @@ fn of_three(rates: [f64; 3], arrivals: [f64; 2]) -> [f64; 2] {
 }
 
 #[test]
-fn three_servers_are_as_the_paper_has_them() {
+fn three_servers_match_the_paper() {
     for (load, expected) in [
         (0.3, 0.70868103126),
         (0.6, 1.18983957219),
@@ -61,7 +60,7 @@ fn three_servers_are_as_the_paper_has_them() {
 }
 
 #[test]
-fn a_class_with_one_server_beside_one_with_both() {
+fn two_classes_with_one_and_two_servers() {
     let cases = [
         (0.3, [0.714285714286, 1.55462184874]),
         (0.6, [1.25, 3.03571428571]),
@@ -79,7 +78,6 @@ fn a_class_with_one_server_beside_one_with_both() {
     }
 }
 
-/// A random graph with rates that are whole numbers of hundredths, and as much work for each class alone as leaves it stable.
 fn random(seed: u64, servers: usize, classes: usize) -> Graph<i64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let own = (0..classes).map(|_| {
@@ -93,7 +91,6 @@ fn random(seed: u64, servers: usize, classes: usize) -> Graph<i64> {
     });
     let own: Vec<Vec<usize>> = own.collect();
     let service_rates: Vec<i64> = (0..servers).map(|_| random.random_range(50..300)).collect();
-    // A part of each server for each of its classes: a flow, so that it is stable.
     let users = |s: usize| own.iter().filter(|own| own.contains(&s)).count() as i64;
     let arrival_rates = own.iter().map(|own| {
         let most: i64 = own.iter().map(|s| service_rates[*s] / users(*s)).sum();
@@ -114,7 +111,6 @@ fn with<N>(graph: &Graph<i64>, number: impl Fn(i64) -> N) -> Graph<N> {
     }
 }
 
-/// In exact arithmetic both recursions are equal, and doubles are as exact as they can be.
 #[test]
 fn both_recursions_are_equal_in_exact_arithmetic() {
     for seed in 0..12 {
@@ -137,7 +133,6 @@ fn both_recursions_are_equal_in_exact_arithmetic() {
     }
 }
 
-/// Against the sum over states, `Φ(x) Π λ_i^{x_i}` with Φ by its own recursion (equation 4), cut off where nothing is left.
 #[test]
 fn agrees_with_the_sum_over_states() {
     let graph = Graph {
@@ -189,8 +184,7 @@ fn agrees_with_the_sum_over_states() {
 }
 
 #[test]
-fn what_is_alike_is_one_and_what_is_apart_is_apart() {
-    // Thirty servers that serve the same classes are one; forty classes of the same servers, too.
+fn merges_duplicates_and_separates_components() {
     let graph = Graph {
         service_rates: vec![0.1; 30],
         arrival_rates: vec![0.05; 40],
@@ -199,7 +193,6 @@ fn what_is_alike_is_one_and_what_is_apart_is_apart() {
     for delay in delays(&graph) {
         assert!(is_near(delay, 1.0, 12.0), "M/M/1: {delay}");
     }
-    // Forty queues of their own.
     let graph = Graph {
         service_rates: vec![1.0; 40],
         arrival_rates: vec![0.5; 40],
@@ -211,8 +204,7 @@ fn what_is_alike_is_one_and_what_is_apart_is_apart() {
 }
 
 #[test]
-fn graphs_beyond_both_recursions_are_refused() {
-    // A ring of thirty: every two neighbours share a server.
+fn rejects_graphs_too_large_for_both_recursions() {
     let graph = Graph {
         service_rates: vec![1.0; 30],
         arrival_rates: vec![0.5; 30],
@@ -223,7 +215,7 @@ fn graphs_beyond_both_recursions_are_refused() {
 }
 
 #[test]
-fn random_assignment_is_as_its_classes_one_by_one() {
+fn random_assignment_equals_explicit_classes() {
     let pairs = (0..4).flat_map(|a| (a + 1..4).map(move |b| vec![a, b]));
     let graph = Graph {
         service_rates: vec![1.0; 4],
@@ -240,7 +232,6 @@ fn random_assignment_is_as_its_classes_one_by_one() {
     assert_eq!(random_assignment(100, 1.0, 3, 100.0), f64::INFINITY);
 }
 
-/// The least ratio over all sets of classes.
 fn least_ratio(graph: &Graph<f64>) -> f64 {
     let count = graph.arrival_rates.len();
     let ratio = |set: usize| {
@@ -253,7 +244,6 @@ fn least_ratio(graph: &Graph<f64>) -> f64 {
     (1..1 << count).map(ratio).fold(f64::INFINITY, f64::min)
 }
 
-/// The routing gives no server more than 1/θ of what it can do, and uses only servers that it may.
 fn is_feasible(graph: &Graph<f64>, found: &Margin) -> bool {
     let mut loads = vec![0.0; graph.service_rates.len()];
     for (i, parts) in found.routing.iter().enumerate() {
@@ -268,11 +258,10 @@ fn is_feasible(graph: &Graph<f64>, found: &Margin) -> bool {
 }
 
 #[test]
-fn the_margin_is_the_least_ratio_of_all_sets() {
+fn margin_is_the_minimum_ratio_over_all_sets() {
     for seed in 0..60 {
         let graph = random(seed, 2 + seed as usize % 7, 1 + seed as usize % 9);
         let mut graph = with(&graph, |rate| rate as f64 / 100.0);
-        // Rates of very different sizes.
         graph.arrival_rates[0] *= 10f64.powi(-(seed as i32 % 13));
         let found = margin(&graph);
         let agrees = is_near(found.factor, least_ratio(&graph), 13.0);
@@ -281,9 +270,8 @@ fn the_margin_is_the_least_ratio_of_all_sets() {
     }
 }
 
-/// A class that hardly arrives, and still more often than its only server can serve.
 #[test]
-fn a_small_bottleneck_is_not_lost_beside_large_rates() {
+fn finds_a_small_bottleneck_among_large_rates() {
     let graph = Graph {
         service_rates: vec![5e-14, 10.0],
         arrival_rates: vec![1e-13, 1.0],

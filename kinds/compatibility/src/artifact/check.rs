@@ -1,4 +1,4 @@
-//! The checker: derives what an artifact says from the artifact alone, by other code than the synthesis.
+//! The checker: derives the claims of an artifact independently of the synthesis code.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,21 +9,22 @@ use synth_core::artifact::{
     Findings, Grounds, KnownNames, is_close, nonnegative, positive, sums_to_one,
 };
 
-/// How near sums of many doubles are to what they are to be.
 const NEAR: f64 = 1e-9;
 
-/// The same of means, which near the load 1 lose digits.
+/// The relative tolerance for means. It is larger because they lose digits near load 1.
 const NEAR_MEANS: f64 = 1e-8;
 
 const CUT_AND_FLOW: Grounds =
-    Grounds::Derived("a set of classes needs that much, and a routing needs no more");
-const SUMS: Grounds = Grounds::Derived("the other recursion over sets, or this one forward");
+    Grounds::Derived("a set of classes needs this load, and a routing attains it");
+const SUMS: Grounds = Grounds::Derived(
+    "recomputed by the other recursion over sets, or by the same one without differentiation",
+);
 const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
-const SLICE: Grounds = Grounds::Derived("the mean size over the number of interruptions");
-const SIMULATED: Grounds =
-    Grounds::Judged("an interval around a positive number; `synth simulate` tries to refute it");
+const SLICE: Grounds = Grounds::Derived("the mean size divided by the number of interruptions");
+const SIMULATED: Grounds = Grounds::Judged(
+    "the interval is around a positive number; `synth simulate` tries to refute it",
+);
 
-/// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     findings.within("policy", |f| policy(&artifact.policy, cluster, f));
     findings.within("evidence", |f| evidence(&artifact.evidence, cluster, f));
@@ -37,19 +38,19 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
         Some(slice) => {
             positive("slice", slice, findings);
             if !is_close(slice, expected, NEAR) {
-                let expected = format!("{expected}: σ over the interruptions");
+                let expected =
+                    format!("{expected}, which is σ divided by the number of interruptions");
                 findings.differs("slice", slice, expected);
             }
         }
         None if policy.interruptions > 0.0 => {
-            findings.differs("slice", "absent", "σ/m: jobs are interrupted");
+            findings.differs("slice", "absent", "σ/m, because jobs are interrupted");
         }
         None => {}
     }
     findings.stands("slice", SLICE);
 }
 
-/// Checks the load, from below and from above.
 fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     positive("load", evidence.load, findings);
     let rates = cluster.service_rates();
@@ -65,7 +66,7 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
             both
         }
         (Some(_), ..) => {
-            let message = "expected absent: servers are drawn for each job, and all are alike";
+            let message = "expected neither a tight set nor a routing: servers are identical and drawn for each job";
             return findings.add("", message);
         }
         (None, ..) => {
@@ -74,10 +75,10 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     };
     let load = evidence.load;
     if !is_close(load, needed, NEAR) {
-        findings.differs("load", load, format!("{needed}: what the tight set needs"));
+        findings.differs("load", load, format!("{needed}, the load of the tight set"));
     }
     if most > load * (1.0 + NEAR) {
-        let message = format!("{load}, but the routing gives a server {most}");
+        let message = format!("{load}, but the routing loads one server to {most}");
         findings.add("load", message);
     }
     if load >= 1.0 {
@@ -88,14 +89,13 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     }
 }
 
-/// Returns `λ(A)/μ(A)` of the tight set.
 fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) -> Option<f64> {
     let (mut servers, mut arriving, mut seen) = (BTreeSet::new(), 0.0, HashSet::new());
     for (n, name) in tight.iter().enumerate() {
         let class = cluster.classes().iter().find(|class| class.name == *name);
         let Some(class) = class.filter(|_| seen.insert(name)) else {
             let found = format!("`{name}`");
-            f.differs(format!("[{n}]"), found, "the name of a class, once");
+            f.differs(format!("[{n}]"), found, "the name of a class, listed once");
             return None;
         };
         servers.extend(class.servers.iter().copied());
@@ -108,7 +108,6 @@ fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) 
     Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
 }
 
-/// Returns the load of the server that has the most under the routing.
 fn most_loaded(routing: &[Vec<Part>], cluster: &Cluster, f: &mut Findings) -> Option<f64> {
     let (classes, rates) = (cluster.classes(), cluster.service_rates());
     f.length("", routing.len(), classes.len(), "class");
@@ -143,7 +142,6 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
         types: &types,
         ..KnownNames::default()
     };
-    // Nothing is derived for a load of 1 or more: the sums do not exist.
     let sound = findings.is_clear("evidence");
     let means = sound.then(|| means(cluster)).flatten();
     let mut seen = HashSet::new();
@@ -156,15 +154,14 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     }
 }
 
-/// Returns what is wrong with a claim, whatever is derived.
 fn malformed(claim: &Claim) -> Option<&'static str> {
     let is_amount = |number: f64| number >= 0.0 && number.is_finite();
     let of_server = claim.quantity == Quantity::Utilization;
     let simulated = claim.method == Method::Simulated;
     if of_server != claim.server.is_some() {
-        Some("a server is named iff the claim is about its utilization")
+        Some("claims name a server if they are about utilization, and only then")
     } else if simulated != claim.half_width.is_some() {
-        Some("a half-width stands with what was simulated, and with nothing else")
+        Some("simulated claims need a `half_width`, and other claims must not have one")
     } else if !is_amount(claim.value) || !claim.half_width.is_none_or(is_amount) {
         Some("expected finite numbers ≥ 0")
     } else {
@@ -196,13 +193,12 @@ fn claim(
     let own = of_policy.contains(&claim.quantity);
     if claim.method == Method::Simulated {
         if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
-            findings.add("value", "not what could have been simulated");
+            findings.add("value", "this value cannot come from a simulation");
         }
         return findings.stands("", SIMULATED);
     }
-    // Of this policy nothing is known but where balanced fairness is the same.
     if own && claim.holds_for.sizes.is_none() {
-        let expected = "`exponential`: for other sizes it is not known";
+        let expected = "`exponential`, since the value is unknown for other size distributions";
         return findings.differs("holds_for.sizes", "absent", expected);
     }
     match means.and_then(|means| expected(claim, cluster, means)) {
@@ -210,11 +206,13 @@ fn claim(
             findings.stands("", by);
         }
         Some((expected, _)) => findings.differs("value", claim.value, expected),
-        None => findings.stands("", Grounds::Trusted("the sums over sets are too long")),
+        None => findings.stands(
+            "",
+            Grounds::Trusted("the sums over sets are too large to recompute"),
+        ),
     }
 }
 
-/// Returns the value under balanced fairness, and what it follows from.
 fn expected(claim: &Claim, cluster: &Cluster, means: &Means) -> Option<(f64, Grounds)> {
     let (names, rates) = (cluster.names(), cluster.arrival_rates());
     let chosen = |i: &usize| claim.job_type.as_deref().is_none_or(|own| own == names[*i]);

@@ -1,24 +1,20 @@
-//! Means under balanced fairness, derived once more for the checker: class by class, forward through the sets, as the
-//! formulas stand in the literature; and where the maker could take either recursion, by the other one than it would.
+//! Means under balanced fairness, derived again by the forward formulas of the literature, with the
+//! other recursion if both are feasible.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::workload::Cluster;
 
-/// What was derived.
 pub(super) struct Means {
-    /// `E[x_i]` (K), or of all jobs where servers are drawn.
     pub numbers: Vec<f64>,
-    /// Part of the time that each server works (S).
     pub busy: Vec<f64>,
 }
 
-/// Sets of more than so many are not gone through; of the dearer recursion so many.
+/// The largest number of set members to enumerate, with the cheaper and with the dearer recursion.
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
-/// Returns the means of a stable cluster; `None` where that is too much.
 pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rates());
     if let Some(assignment) = cluster.assignment() {
@@ -39,8 +35,7 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// Returns `E[x]` where each job has so many of the servers, all alike. With n servers left G and λ D/G go as over sets; only
-/// their number counts.
+/// Computes `E[x]` for `degree` random servers per job: D(n)/G(n) = share/free + D(n−1)/G(n−1).
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
     let share = |n: u32| -> f64 {
@@ -48,13 +43,11 @@ fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
         let factors = factors.map(|k| (f64::from(n) - k) / (f64::from(count) - k));
         factors.product()
     };
-    // D/G alone, as G leaves the range of numbers: D(n)/G(n) = share/free + D(n−1)/G(n−1).
     (degree..=count)
         .map(|n| arriving * share(n) / (f64::from(n) * rates[0] - arriving * share(n)))
         .sum()
 }
 
-/// Returns classes that share servers, directly or by way of others.
 fn parts(own: &[&[usize]]) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..own.len()).collect();
     let mut parts = Vec::new();
@@ -75,20 +68,15 @@ fn parts(own: &[&[usize]]) -> Vec<Vec<usize>> {
     parts
 }
 
-/// A part of the graph; classes of the same servers are one in it, and servers of the same classes.
 struct Part {
-    /// Members of each class, each with its share of the arrivals.
     classes: Vec<Vec<(usize, f64)>>,
     arriving: Vec<f64>,
-    /// Members of each server.
     servers: Vec<Vec<usize>>,
     serving: Vec<f64>,
-    /// The classes of each server as a set of bits.
     users: Vec<usize>,
 }
 
 impl Part {
-    /// Returns a part; `None` where it is too large for sets of bits.
     fn new(part: &[usize], own: &[&[usize]], arriving: &[f64], rates: &[f64]) -> Option<Self> {
         let mut groups: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
         for &i in part {
@@ -140,7 +128,8 @@ impl Part {
         Some(())
     }
 
-    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and `E[x_i] = λ_i D_i/G` of all servers.
+    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and
+    /// `E[x_i] = λ_i D_i/G` at the set of all servers.
     fn by_servers(&self) -> (Vec<f64>, Vec<f64>) {
         let (serving, count) = (&self.serving, self.servers.len());
         let own = |k: usize| {
@@ -166,7 +155,8 @@ impl Part {
         ((0..sets.len()).map(number).collect(), idle.collect())
     }
 
-    /// Computes `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
+    /// Computes `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and
+    /// `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
     fn by_classes(&self) -> (Vec<f64>, Vec<f64>) {
         let (arriving, count) = (&self.arriving, self.classes.len());
         let free = |set: usize| {
@@ -193,7 +183,7 @@ impl Part {
     }
 }
 
-/// Returns by set A `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)` on; 0 where there is no `own`.
+/// Computes `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)`; 0 if `own(A)` is `None`.
 fn recur(rates: &[f64], free: &[f64], first: f64, own: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     let mut values = vec![0.0; free.len()];
     values[0] = first;
@@ -206,7 +196,6 @@ fn recur(rates: &[f64], free: &[f64], first: f64, own: impl Fn(usize) -> Option<
     values
 }
 
-/// Returns the members of a set of bits.
 fn members(set: usize) -> impl Iterator<Item = usize> {
     let rest = std::iter::successors(Some(set), |left| Some(left & left.wrapping_sub(1)));
     let rest = rest.take_while(|left| *left != 0);

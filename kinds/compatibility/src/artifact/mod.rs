@@ -1,4 +1,4 @@
-//! What the artifact of a cluster holds, and the checker that derives its claims anew.
+//! The content of a cluster's policy artifact, and its checker.
 
 mod check;
 mod means;
@@ -12,20 +12,20 @@ use synth_core::artifact::{
 };
 use synth_simulation::QueueMeasure as Measure;
 
-/// The kind: jobs that may run on some of the servers, and on several at once.
+/// The kind of workloads with a compatibility graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compatibility;
 
-/// A policy artifact as it is written.
+/// A policy artifact, not yet checked.
 pub type Artifact = artifact::Artifact<Compatibility>;
 
-/// An artifact that the checker has found valid: the only thing that a simulator runs.
+/// An artifact that passed the checker. Only a checked artifact can be simulated.
 pub type Checked = artifact::Checked<Compatibility>;
 
-/// A number about the policy.
+/// A claim about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// What a claim assumes.
+/// The assumptions of a claim.
 pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Compatibility {
@@ -44,45 +44,45 @@ impl Content for Compatibility {
     }
 }
 
-/// All that the online rule, a fair queue, needs beside the workload.
+/// The parameters of the online rule, a fair queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// m = σ/θ ≥ 0: how often a job is interrupted in the mean.
+    /// The mean number of interruptions per job, m = σ/θ ≥ 0.
     pub interruptions: f64,
-    /// θ \[work\], > 0: a server s that works on a job interrupts it after an exponential time of mean θ/C_s. Absent
-    /// where jobs are never interrupted.
+    /// The mean work between interruptions, θ > 0 \[work\]: server s interrupts its job after an
+    /// exponential time of mean θ/C_s. Absent if jobs are never interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<f64>,
 }
 
-/// What proves the load ρ = 1/θ*, from both sides.
+/// The proof of the load ρ = 1/θ*, by a lower and an upper bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// ρ: arrivals times less than 1/ρ are stable under this policy, and under no policy more.
+    /// The load ρ. The policy is stable if arrival rates are multiplied by less than 1/ρ, and no
+    /// policy is stable beyond this.
     pub load: f64,
-    /// Classes that need the fraction ρ of all servers that they may use; absent where servers are drawn for each job, and
-    /// all jobs need it of all servers.
+    /// The classes that use the fraction ρ of their servers. Absent if servers are drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight: Option<Vec<String>>,
-    /// By class (K): the fraction of its jobs that is sent to each server, of sum 1, so that no server has more than ρ
-    /// of what it can do; absent as above.
+    /// For each class (K), the fraction of its jobs that each server gets. Absent if servers are
+    /// drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Vec<Vec<Part>>>,
 }
 
-/// What one server has of a class.
+/// The share of a class that is sent to one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// The server.
+    /// The name of the server.
     pub server: String,
     /// The fraction, in (0, 1].
     pub part: f64,
 }
 
-/// Returns what a claim assumes and this workload does not meet.
+/// Returns the assumptions of a claim that this workload does not meet.
 pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> Unmet {
     holds_for.unmet(Laws {
         exponential: cluster.size().is_exponential(),
@@ -93,41 +93,41 @@ pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> Unmet {
 }
 
 quantities! {
-    /// What a claim is about.
+    /// The quantity that a claim is about.
     pub enum Quantity: Method, NoConditions, Measure;
 
-    /// ρ: the fraction of what any policy can serve.
+    /// ρ: the fraction of the maximum load that any policy can sustain.
     Load: "load", "load", One, [All], Measure::Nothing("it is proved for all policies");
     /// `E[T]` under this policy.
     MeanResponse: "mean_response", "mean response time", Time, [All, Type], Measure::Response;
     /// `E[x]` under this policy.
     MeanNumber: "mean_number", "mean number in system", Jobs, [All, Type], Measure::Number;
-    /// The fraction of the time that a server works, under this policy.
+    /// The utilization of a server under this policy.
     Utilization: "utilization", "utilization", One, [All], Measure::Utilization;
     /// `E[T]` under balanced fairness.
     FairResponse: "fair_response", "balanced-fair response time", Time, [All, Type], Measure::Nothing(LIMIT);
     /// `E[x]` under balanced fairness.
     FairNumber: "fair_number", "balanced-fair number in system", Jobs, [All, Type], Measure::Nothing(LIMIT);
-    /// `σ/E[T]` under balanced fairness: how fast a job is served, waiting included.
+    /// The mean service rate under balanced fairness, `σ/E[T]`, where waiting is included.
     FairRate: "fair_rate", "balanced-fair service rate", WorkRate, [All, Type], Measure::Nothing(LIMIT);
 }
 
 const LIMIT: &str =
-    "it is of balanced fairness, to which the policy comes near with many interruptions";
+    "it is about balanced fairness, which the policy approximates with many interruptions";
 
-/// How a claim was derived.
+/// The method by which a claim was derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// A greatest flow and a smallest cut, which are equal.
+    /// A maximum flow and a minimum cut, which have the same value.
     ExactFlow,
-    /// The sum over sets of idle servers.
+    /// A sum over all sets of idle servers.
     ExactIdleServers,
-    /// The sum over sets of classes with jobs.
+    /// A sum over all sets of active classes.
     ExactActiveClasses,
-    /// The sum over numbers of servers, which are all alike.
+    /// A sum over the number of servers, since all servers are identical.
     ExactSymmetry,
-    /// Independent replications under a seed, with a 95 % interval.
+    /// Independent replications with a fixed seed, which give a 95 % confidence interval.
     Simulated,
 }
 

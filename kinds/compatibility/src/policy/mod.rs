@@ -1,29 +1,26 @@
-//! The online rule: one virtual queue, in which every server works on the first job that it may serve.
+//! The online rule: a virtual queue in which each server works on the first job that it may serve
+//! (balanced-fairness paper, algorithm 1).
 //!
-//! Balanced-fairness paper, algorithm 1. A job in service is interrupted from time to time and moved to the end of the queue;
-//! what has been done of it is kept. Whoever runs the rule draws the time: at server s after an exponential time of mean
-//! θ/C_s, which is the same as after so much work of the job that is exponential with mean θ ([`FairQueue::interrupt`]). With
-//! no interruption it is first come, first served at each server; with more and more of them, balanced fairness.
-//!
-//! The queue is kept server by server. Jobs that a server may serve stand there in the order of the virtual queue, since a
-//! job goes to the end of all its servers at once; what it leaves behind in their middle is passed over when it comes up. So
-//! an event costs as much as the job has servers, however many wait and whatever other servers there are.
+//! Jobs in service are interrupted at random and moved to the end of the queue, keeping their
+//! progress. Without interruptions this is first come, first served; with many, balanced fairness.
+//! The caller draws the times: at server s, exponential with mean θ/C_s. Each server has its own
+//! queue, in which stale entries of moved jobs are skipped.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
-/// A job in the queue: a number that is free again after it left.
+/// The number of a job in the queue. It is reused after the job has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Job(pub u32);
 
-/// What a server does from now on.
+/// A new assignment of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The server, by its place.
+    /// The index of the server.
     pub server: u32,
-    /// The job that it works on; none where it is idle.
+    /// The job that it works on, or `None` if it becomes idle.
     pub job: Option<Job>,
 }
 
@@ -32,7 +29,6 @@ pub struct Change {
 pub struct FairQueue {
     servers: Vec<Server>,
     jobs: Vec<Entry>,
-    /// Numbers of jobs that left.
     free: Vec<Job>,
     changes: Vec<Change>,
 }
@@ -40,23 +36,20 @@ pub struct FairQueue {
 #[derive(Clone, Debug, Default)]
 struct Server {
     current: Option<Job>,
-    /// Jobs that wait for it, each with its ticket when it came; one with an older ticket than it has now stands further
-    /// behind, or has left.
+    /// The waiting jobs with their tickets. An entry is stale if its ticket is out of date.
     waiting: VecDeque<(Job, u32)>,
-    /// Jobs that are there and may use it.
     present: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    /// A new one each time that it goes to the end, or leaves.
+    /// Changes each time that the job moves to the end or leaves.
     ticket: u32,
-    /// Its servers.
     servers: Vec<u32>,
 }
 
 impl FairQueue {
-    /// An empty queue before so many servers.
+    /// Creates an empty queue for this many servers.
     pub fn new(servers: usize) -> Self {
         FairQueue {
             servers: vec![Server::default(); servers],
@@ -64,7 +57,7 @@ impl FairQueue {
         }
     }
 
-    /// A job comes that may run on these servers, each named once: places below S, at least one.
+    /// Adds a job that may run on these servers (distinct indices below S, at least one).
     pub fn arrive(&mut self, servers: &[u32]) -> Job {
         self.changes.clear();
         let job = self.free.pop().unwrap_or_else(|| {
@@ -88,13 +81,13 @@ impl FairQueue {
         job
     }
 
-    /// Takes out a job that is there: it is done, or withdrawn.
+    /// Removes a job that has completed or was withdrawn.
     pub fn leave(&mut self, job: Job) {
         self.free.push(job);
         self.end(job, false);
     }
 
-    /// Moves a job that is there to the end of the queue: all its servers look for the next one, which may be this job again.
+    /// Moves a job to the end of the queue; its servers select their next job, possibly this one.
     pub fn interrupt(&mut self, job: Job) {
         self.end(job, true);
     }
@@ -120,22 +113,21 @@ impl FairQueue {
         }
     }
 
-    /// What the last event changed, server by server; a server that goes on with its job is not named.
+    /// Returns the servers whose job was changed by the last event.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// What a server works on.
+    /// Returns the job in service at a server.
     pub fn current(&self, server: usize) -> Option<Job> {
         self.servers[server].current
     }
 
-    /// The servers that a job may use.
+    /// Returns the servers that a job may use.
     pub fn servers_of(&self, job: Job) -> &[u32] {
         &self.jobs[job.0 as usize].servers
     }
 
-    /// The server takes the next job that waits for it.
     fn advance(&mut self, s: u32) {
         let server = &mut self.servers[s as usize];
         let before = server.current;
@@ -149,7 +141,6 @@ impl FairQueue {
         }
     }
 
-    /// Drops what jobs left behind where that is most of what stands there.
     fn tidy(&mut self, s: u32) {
         let server = &mut self.servers[s as usize];
         if server.waiting.len() > 64 + 2 * server.present {
@@ -159,10 +150,7 @@ impl FairQueue {
         }
     }
 
-    /// What should never be: a server that does nothing, or works on the wrong job.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
+    /// Checks that no server idles while a job waits for it, or works on an incompatible job.
     pub fn audit(&self) -> Result<(), String> {
         for (s, server) in self.servers.iter().enumerate() {
             let is_there = |own: &&(Job, u32)| self.jobs[own.0.0 as usize].ticket == own.1;
@@ -173,9 +161,9 @@ impl FairQueue {
             let what = if waiting > 0 && working == 0 {
                 format!("is idle while {waiting} jobs wait for it")
             } else if all != present {
-                format!("knows {all} jobs, and {present} may use it")
+                format!("lists {all} jobs, but {present} may use it")
             } else if let Some(Job(job)) = server.current.filter(is_wrong) {
-                format!("works on job {job}, which it may not")
+                format!("works on job {job}, which it may not serve")
             } else {
                 continue;
             };

@@ -5,11 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// Algorithm 1 as it stands in the paper: one list, and a server takes the first job in it that it may serve and whose place
-/// is not before that of the job that ended.
 #[derive(Default)]
 struct Literal {
-    /// Jobs in the order of the queue: name, servers.
     queue: Vec<(usize, Vec<u32>)>,
     working: Vec<Option<usize>>,
 }
@@ -39,9 +36,8 @@ impl Literal {
     }
 }
 
-/// Every server works on the same job as under the algorithm as it is written, whoever comes, leaves or is interrupted.
 #[test]
-fn it_does_what_the_algorithm_does() {
+fn matches_algorithm_1_of_the_paper() {
     for seed in 0..300 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut queue = FairQueue::new(5);
@@ -49,7 +45,6 @@ fn it_does_what_the_algorithm_does() {
             working: vec![None; 5],
             ..Literal::default()
         };
-        // Jobs that are there, with the name that the other one knows.
         let mut there: Vec<(Job, usize)> = Vec::new();
         let mut known = [None; 5];
         for name in 0..200 {
@@ -84,9 +79,8 @@ fn it_does_what_the_algorithm_does() {
     }
 }
 
-/// A slow server does not keep all the tickets that fast ones make of its jobs.
 #[test]
-fn what_is_left_behind_is_dropped() {
+fn drops_stale_entries() {
     let mut queue = FairQueue::new(2);
     let first = queue.arrive(&[0]);
     let jobs: Vec<Job> = (0..10).map(|_| queue.arrive(&[0, 1])).collect();

@@ -1,4 +1,4 @@
-//! Runs rules on clusters: the virtual queue, and jobs that are sent to one server each.
+//! Simulates the virtual queue, and processor sharing where each job uses one of its servers.
 
 mod processor_sharing;
 #[cfg(test)]
@@ -16,37 +16,33 @@ use synth_simulation::{
 };
 use virtual_queue::VirtualQueue;
 
-/// How jobs are served.
+/// A service rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// The virtual queue ([`crate::policy::FairQueue`]), with so many interruptions a job in the mean; 0 is
-    /// first come, first served.
+    /// The virtual queue with this mean number of interruptions per job; 0 is FCFS.
     Fair(f64),
-    /// Each job is sent to any of its servers, and these share themselves among their jobs.
+    /// Each job is sent to one of its servers at random, and the servers use processor sharing.
     RandomPs,
-    /// The same; each job is sent where it is served fastest when it comes.
+    /// Each job is sent to the server that would serve it fastest, with processor sharing.
     ShortestPs,
 }
 
-/// Results of a run on a cluster.
+/// The results of a run on a cluster.
 pub type Run = simulation::Run<Measures, ()>;
 
-/// What is measured besides response times and numbers of jobs.
+/// Measurements in addition to response times and numbers of jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measures {
-    /// Fraction of the time that each server works; of the first thousand.
+    /// The utilization of each server, up to the first thousand.
     pub utilization: Vec<f64>,
-    /// The same with intervals, to judge claims by.
+    /// The same utilizations with confidence intervals, which are used to judge claims.
     #[serde(skip)]
     pub busy: Vec<Estimate>,
-    /// Jobs that went to the end of the queue, per time.
+    /// Interruptions per unit of time.
     pub interruption_frequency: Option<Estimate>,
 }
 
-/// Simulates a rule on a cluster.
-///
-/// # Errors
-/// What did not hold that must, in words: a fault of this program.
+/// Simulates a rule on a cluster; an error is a violated invariant, a bug in this program.
 pub fn simulate(
     cluster: &Cluster,
     rule: &Rule,
@@ -88,11 +84,8 @@ pub fn simulate(
     queue.simulate(sharing, settings, progress, measures)
 }
 
-/// The servers that a job which arrives may use.
 struct Candidates {
-    /// Those of each class; none where they are drawn.
     of_class: Vec<Vec<u32>>,
-    /// How many there are.
     all: u32,
     drawn: Vec<u32>,
     routing: RandomStream,
@@ -114,7 +107,6 @@ impl Candidates {
         if degree == 0 {
             return &self.of_class[class as usize];
         }
-        // R. W. Floyd's sample: each set of so many is as probable as any other.
         for n in 0..degree {
             let last = self.all - (degree - n) as u32;
             let server = (self.routing.uniform() * f64::from(last + 1)) as u32;
@@ -125,10 +117,10 @@ impl Candidates {
     }
 }
 
-/// A claim beside what was measured.
+/// A claim compared with its measurement.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Judges all claims by a run of the policy on the workload that it is for.
+/// Judges all claims by a run of the policy on its own workload.
 pub fn judge(artifact: &Artifact, cluster: &Cluster, run: &Run) -> Vec<Judgement> {
     let utilization = |claim: &Claim| {
         let mut servers = cluster.servers().iter();

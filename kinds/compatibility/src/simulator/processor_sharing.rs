@@ -1,32 +1,24 @@
-//! Jobs are sent to one of their servers each, which shares itself among those that it has.
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Candidates;
 use synth_simulation::{Departure, Discipline, Gauges, RandomStream, Tournament};
 
-/// Servers that share themselves.
 pub(super) struct ProcessorSharing {
-    /// Whether a job is sent where it is served fastest at once (the least jobs for the rate, of several the first), and not
-    /// to any of its servers.
     shortest: bool,
     candidates: Candidates,
     servers: Vec<Server>,
-    /// When the next job leaves each of them.
     ends: Tournament,
-    /// Jobs at the servers.
     present: usize,
     service: RandomStream,
 }
 
-/// All jobs of a server get the same work: what each got since the server was empty says when they are done.
+/// A server. All its jobs receive the same amount of work, so that a single counter is sufficient.
 struct Server {
     rate: f64,
-    /// Work that each job got, as of the time `since`.
     got: f64,
     since: f64,
-    /// For each job the `got` at which it is done and the time when it arrived, both as bits, and its class.
+    /// Value of `got` at completion and arrival time, both as bits, and class.
     jobs: BinaryHeap<Reverse<(u64, u64, u32)>>,
 }
 
@@ -43,7 +35,6 @@ impl Server {
         let Some(Reverse((done, ..))) = self.jobs.peek() else {
             return f64::INFINITY;
         };
-        // Rounding may have given more than is needed.
         let left = (f64::from_bits(*done) - self.got).max(0.0);
         self.since + left * self.jobs.len() as f64 / self.rate
     }
@@ -125,7 +116,7 @@ impl Discipline for ProcessorSharing {
 
     fn audit(&self) -> Result<(), String> {
         let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
-        let lost = || format!("{there} jobs are at the servers, and others are lost");
+        let lost = || format!("the servers hold {there} jobs, and others are lost");
         (there == self.present).then_some(()).ok_or_else(lost)
     }
 }

@@ -9,7 +9,6 @@ fn cluster(text: &str) -> Cluster {
         .workload
 }
 
-/// μ = (1, 1, 1), each class on a server of its own and one that both share, ρ = .6.
 fn three(size: &str) -> Cluster {
     cluster(&format!(
         "servers: [{{name: a, rate: 1}}, {{name: b, rate: 1}}, {{name: c, rate: 1}}]
@@ -39,8 +38,6 @@ fn assert_covers(found: Option<Estimate>, exact: f64) {
 
 const EXPONENTIAL: &str = "{law: exponential, mean: 1}";
 
-/// The reference value, whatever the number of interruptions; so are utilizations, and the rate of interruptions is that of
-/// work over slices.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn means_of_exponential_sizes_do_not_depend_on_interruptions() {
@@ -57,7 +54,7 @@ fn means_of_exponential_sizes_do_not_depend_on_interruptions() {
     }
 }
 
-/// With many interruptions a hyperexponential law has the mean of an exponential one; without any it has not.
+/// If there are many interruptions, the mean does not depend on the size distribution.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn many_interruptions_make_means_insensitive() {
@@ -69,10 +66,9 @@ fn many_interruptions_make_means_insensitive() {
     assert!(fcfs.mean_response.unwrap().mean > 1.5 * 1.19);
 }
 
-/// One server: M/M/1 under first come, first served; M/G/1 under many interruptions, and under processor sharing.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
-fn one_server_is_what_it_is_known_to_be() {
+fn one_server_matches_mm1_and_mg1_formulas() {
     let text = |size: &str| {
         cluster(&format!(
             "servers: [{{name: a, rate: 2}}]\nclasses: [{{name: x, servers: [a], arrival_rate: .7}}]\nsize: {size}"
@@ -81,7 +77,6 @@ fn one_server_is_what_it_is_known_to_be() {
     let exponential = text("{law: exponential, mean: 2}");
     assert_covers(run(&exponential, &Rule::Fair(0.0)).mean_response, 1.0 / 0.3);
     let bounded = text("{law: deterministic, mean: 2}");
-    // Pollaczek and Khinchine.
     let waiting = 0.7 / (2.0 * 0.3);
     assert_covers(run(&bounded, &Rule::Fair(0.0)).mean_response, 1.0 + waiting);
     let spread = text("{law: hyperexponential, mean: 2, scv: 5}");
@@ -90,11 +85,9 @@ fn one_server_is_what_it_is_known_to_be() {
     }
 }
 
-/// Jobs that are sent to servers at random leave each of these an M/G/1 queue: of three, half of both classes come to the
-/// shared one.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
-fn servers_that_jobs_are_sent_to_are_queues_of_their_own() {
+fn random_routing_gives_independent_mg1_queues() {
     let cluster = three("{law: hyperexponential, mean: 1, scv: 4}");
     let random = run(&cluster, &Rule::RandomPs);
     let (own, shared) = (1.0 / (1.0 - 0.45), 1.0 / (1.0 - 0.9));
@@ -104,9 +97,8 @@ fn servers_that_jobs_are_sent_to_are_queues_of_their_own() {
     }
 }
 
-/// Two of a hundred servers, drawn for each job: the closed form.
 #[test]
-fn servers_that_are_drawn_for_each_job() {
+fn random_assignment_matches_the_closed_form() {
     let cluster = cluster(
         "assignment: {random: {servers: 100, rate: 1, degree: 2}, arrival_rate: 90}\nmean_size: 1",
     );
@@ -119,16 +111,15 @@ fn servers_that_are_drawn_for_each_job() {
 }
 
 #[test]
-fn an_overload_has_no_mean() {
+fn overload_is_unstable_and_has_no_mean() {
     let cluster = three(EXPONENTIAL).scaled(2.0).unwrap();
     let run = run(&cluster, &Rule::Fair(1.0));
     assert_eq!(run.health, Health::Unstable);
     assert_eq!(run.mean_response, None);
 }
 
-/// A column of each server in each replication would be too much of many; the means of the first stand for themselves.
 #[test]
-fn of_many_servers_the_first_thousand_are_measured() {
+fn measures_at_most_a_thousand_servers() {
     let text = "assignment: {random: {servers: 3000, rate: 1, degree: 2}, arrival_rate: 1500}\nsize: {law: exponential, mean: 1}";
     let mut few = settings(0.01);
     few.events = 400_000;

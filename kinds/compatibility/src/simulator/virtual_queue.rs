@@ -1,42 +1,34 @@
-//! The virtual queue under way: jobs are served by several servers at once, and interrupted.
-
 use super::Candidates;
 use crate::policy::{FairQueue, Job};
 use synth_simulation::{Calendar, Departure, Discipline, Gauges, RandomStream};
 
-/// Jobs in the virtual queue, with what is left of them.
 pub(super) struct VirtualQueue {
     queue: FairQueue,
     candidates: Candidates,
-    /// C_s (S) \[work/time\].
     rates: Vec<f64>,
-    /// θ \[work\]: what is done of a job between two interruptions, in the mean; infinite without any.
+    /// θ \[work\]: mean work between two interruptions of a job; ∞ without interruptions.
     slice: f64,
     jobs: Vec<Underway>,
-    /// When jobs in service end, or are interrupted.
     calendar: Calendar,
     running: u64,
     service: RandomStream,
 }
 
-/// A job, by its number.
 #[derive(Clone, Debug, Default)]
 struct Underway {
     class: u32,
     arrived: f64,
     started: f64,
-    /// Work that is left of it, and until its interruption; as of the time `since`.
+    /// The remaining work until completion, and until interruption, as of the time `since`.
     left: f64,
     slice: f64,
     since: f64,
-    /// Σ C_s of the servers that work on it \[work/time\].
     rate: f64,
-    /// When it ends or is interrupted; ∞ while no server works on it.
+    /// The time of its completion or interruption; ∞ while no server works on it.
     end: f64,
 }
 
 impl Underway {
-    /// Takes off what was done until `now`.
     fn work(&mut self, now: f64) {
         let done = (now - self.since) * self.rate;
         self.left -= done;
@@ -46,7 +38,6 @@ impl Underway {
 }
 
 fn is_due(jobs: &[Underway]) -> impl Fn(f64, u32) -> bool {
-    // Neither was rounded after the other was taken from it.
     |end, slot| jobs[slot as usize].end.to_bits() == end.to_bits()
 }
 
@@ -69,7 +60,6 @@ impl VirtualQueue {
         }
     }
 
-    /// Serves a job by servers that have turned to it: together they have this rate more.
     fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut Gauges) {
         let own = &mut self.jobs[job.0 as usize];
         if own.rate == 0.0 {
@@ -83,12 +73,10 @@ impl VirtualQueue {
             own.work(now);
         }
         own.rate += more;
-        // Rounding may have taken more than there was.
         own.end = now + own.left.min(own.slice).max(0.0) / own.rate;
         self.calendar.push(own.end, job.0);
     }
 
-    /// Stops a job, on which no server works any more.
     fn stop(&mut self, job: Job, now: f64, gauges: &mut Gauges) {
         let own = &mut self.jobs[job.0 as usize];
         own.work(now);
@@ -97,7 +85,6 @@ impl VirtualQueue {
         self.running -= 1;
     }
 
-    /// Follows what the queue says after an event.
     fn follow(&mut self, now: f64, gauges: &mut Gauges) {
         for n in 0..self.queue.changes().len() {
             let change = self.queue.changes()[n];
@@ -126,7 +113,6 @@ impl Discipline for VirtualQueue {
             Some(place) => *place = own,
             None => self.jobs.push(own),
         }
-        // All servers that are free turn to it at once.
         let mut rate = 0.0;
         for change in self.queue.changes() {
             gauges.works(change.server as usize, true, now);
@@ -160,7 +146,6 @@ impl Discipline for VirtualQueue {
         }
         gauges.interrupted();
         self.queue.interrupt(job);
-        // Servers that have nothing else to do go on with it, and are not among the changes.
         let own = self.queue.servers_of(job).iter();
         let still = own.filter(|s| self.queue.current(**s as usize) == Some(job));
         let rate: f64 = still.map(|s| self.rates[*s as usize]).sum();
@@ -183,7 +168,7 @@ impl Discipline for VirtualQueue {
         match rates.find(|(_, (rate, own))| (own.rate - rate).abs() > 1e-9 * rate) {
             None => Ok(()),
             Some((number, (rate, own))) => Err(format!(
-                "job {number} is served at rate {}, not {rate}",
+                "job {number} is served at rate {}, but its servers have rate {rate}",
                 own.rate
             )),
         }

@@ -1,4 +1,4 @@
-//! From a workload to a policy: load, means, number of interruptions, claims.
+//! Synthesis of a policy: load, means, number of interruptions, and claims.
 
 mod tuning;
 
@@ -14,32 +14,29 @@ use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
 use synth_simulation::{Estimate, Progress};
 use tuning::Tuned;
 
-/// A policy that was synthesized.
+/// A synthesized policy.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
     /// The policy.
     pub artifact: Artifact,
-    /// The means under balanced fairness, or why they are not known.
+    /// The means under balanced fairness, or an explanation why they are not known.
     pub means: Result<Means, String>,
-    /// How the number of interruptions was chosen; none where it was requested.
+    /// How the number of interruptions was selected, or `None` if it was given.
     pub tuning: Option<Tuning>,
 }
 
-/// What comes of a synthesis.
+/// The outcome of a synthesis.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A policy.
     Made(Box<Synthesis>),
     /// No policy is stable.
     Overload(Load),
-    /// An end was requested before there was a policy.
+    /// The synthesis was interrupted.
     Interrupted,
 }
 
-/// Makes a policy for a cluster.
-///
-/// # Errors
-/// What did not hold in a simulation that must, in words: a fault of this program.
+/// Synthesizes a policy; an error is a violated invariant, a bug in this program.
 pub fn synthesize(
     cluster: &Cluster,
     options: &Options,
@@ -82,11 +79,9 @@ fn evidence(cluster: &Cluster, load: &Load) -> Evidence {
     }
 }
 
-/// Quantities of the policy itself, and the same of balanced fairness.
 const OWN: [Quantity; 2] = [Quantity::MeanResponse, Quantity::MeanNumber];
 const FAIR: [Quantity; 2] = [Quantity::FairResponse, Quantity::FairNumber];
 
-/// Returns what is known of a policy, each number with its method and the conditions it holds under.
 fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) -> Vec<Claim> {
     let (value, always) = ((load.load, cluster.time_unit()), HoldsFor::default());
     let (load, method) = (Quantity::Load, Method::ExactFlow);
@@ -105,7 +100,6 @@ fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) 
     claims
 }
 
-/// Returns claims of all jobs, of each class, and of each server.
 fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     let poisson = HoldsFor {
         arrivals: Some(ArrivalLaw::Poisson),
@@ -150,7 +144,6 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     claims
 }
 
-/// Returns what a run measured, of all jobs and of each class.
 fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
     let each = run.types.iter().filter(|_| cluster.are_distinguished());
     let each = each.map(|class| {

@@ -1,4 +1,4 @@
-//! The least number of interruptions with which simulated mean response times come near to those of balanced fairness.
+//! Finds the smallest number of interruptions for which the policy is close to balanced fairness.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,60 +9,51 @@ use crate::workload::{Cluster, Trial};
 use synth_queues::law::Size;
 use synth_simulation::{Progress, Settings};
 
-/// What the user decides.
+/// User options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// m; tuned if absent.
+    /// The mean number of interruptions per job, m. If it is absent, it is tuned.
     pub interruptions: Option<f64>,
-    /// How near to balanced fairness the mean response time is to come, as a fraction.
+    /// The relative tolerance of the mean response time with respect to balanced fairness.
     pub tolerance: f64,
-    /// Events of all simulations together, about.
+    /// The approximate number of events that all simulations together may use.
     pub events: u64,
-    /// Their seed.
+    /// The seed of the simulations.
     pub seed: u64,
-    /// Once it is set, nothing more is simulated.
+    /// If this flag is set, the simulations stop.
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// What was tuned, and measured on the way.
 #[derive(Clone, Debug)]
 pub(super) struct Tuned {
-    /// m.
     pub interruptions: f64,
-    /// How; none where it was requested.
     pub tuning: Option<Tuning>,
-    /// A run of balanced fairness, where it was simulated: of m = 0 with exponential sizes, which has its means.
     pub fair: Option<Run>,
-    /// A run of the policy under the workload's own law, where that is not exponential and it settled.
     pub own: Option<Run>,
 }
 
-/// How the number of interruptions was chosen.
+/// How the number of interruptions was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// How near the mean response time is to come, as a fraction.
+    /// The relative tolerance of the mean response time.
     pub tolerance: f64,
-    /// The law of sizes of the simulations: the workload's, or a widely spread one where it says the mean alone.
+    /// The simulated size distribution: the workload's, or a variable one if that is exponential.
     pub size: Size,
-    /// How far the mean response time of the one that was taken is above that of balanced fairness, as a fraction; none
-    /// where no run settled.
+    /// The relative excess over balanced fairness, or `None` if no run converged.
     pub above: Option<f64>,
-    /// Whether that is near enough.
+    /// Whether the excess is within the tolerance.
     pub reached: bool,
 }
 
-/// Numbers of interruptions that are tried, each some 40 % more than the one before.
 const LADDER: [f64; 15] = [
     0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 160.0,
 ];
 
-/// A run is as precise as this part of the tolerance.
 const PRECISION: f64 = 0.3;
 
-/// Runs that share the events.
 const RUNS: u64 = 8;
 
-/// Finds the number of interruptions; after an interruption it means nothing.
+/// Selects the number of interruptions; the result is meaningless if the run was interrupted.
 pub(super) fn tune(
     cluster: &Cluster,
     load: &Load,
@@ -71,7 +62,6 @@ pub(super) fn tune(
     listener: impl FnMut(&str, Progress),
 ) -> Result<Tuned, String> {
     let exponential = cluster.size().is_exponential();
-    // With exponential sizes any number of interruptions has the same means.
     let tried = |trial: Trial| cluster.with_sizes(trial.law(cluster.size()));
     let mut trials = Trials {
         cluster: &tried(if exponential {
@@ -93,7 +83,7 @@ pub(super) fn tune(
         (Some(requested), _) if exponential => (requested, None, None),
         (Some(requested), _) => (requested, None, Some(trials.run(requested)?)),
         (None, Some(response)) => trials.least(response)?,
-        // No mean to approach: as many that the law matters little, as far as is known.
+        // Without a known mean, use enough interruptions that the distribution hardly matters.
         (None, None) => (if load.load < 0.5 { 5.0 } else { 20.0 }, None, None),
     };
     Ok(Tuned {
@@ -105,21 +95,19 @@ pub(super) fn tune(
 }
 
 struct Trials<'a, H> {
-    /// With the law that it is tried with.
     cluster: &'a Cluster,
     options: &'a Options,
     listener: H,
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// Returns the least number of the ladder that is near enough, or its last; how it was found, and its run.
+    /// Returns the smallest candidate within the tolerance, or else the largest that converged.
     fn least(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();
         let (mut low, mut high) = (0, LADDER.len());
         while low < high {
-            // Up the ladder in growing steps, and once one is near enough, by halves.
             let next = match high < LADDER.len() {
                 true => usize::midpoint(low, high),
                 false => (2 * low).min(LADDER.len() - 1),
@@ -150,7 +138,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     }
 
     fn run(&mut self, interruptions: f64) -> Result<Run, String> {
-        let doing = format!("simulating {interruptions} interruptions a job");
+        let doing = format!("simulating {interruptions} interruptions per job");
         self.simulate(self.cluster, interruptions, &doing)
     }
 

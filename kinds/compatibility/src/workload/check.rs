@@ -1,4 +1,4 @@
-//! The checks that turn a document into a [`Cluster`].
+//! Checks that turn a document into a [`Cluster`].
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -8,25 +8,23 @@ use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, place, suggest};
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 
-/// Mean sizes of which multiples, and squares, are in the range of numbers.
 const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
 
-/// More servers than this are no cluster that one queue is for.
 const MOST_SERVERS: f64 = 1e5;
 
-/// What numbers are expected to be, and behind a colon what to write.
-const SERVER_RATE: &str = "a number ≥ 0: write how much work it does in a unit of time";
+/// The expected values and, after a colon, the help text.
+const SERVER_RATE: &str = "a number ≥ 0: write the work that it does per unit of time";
 const CLASS_RATE: &str =
-    "a number ≥ 0: write how many of its jobs arrive in a unit of time; 0 leaves the class out";
-const SERVERS: &str = "1 to 100000: write how many servers there are";
-const DEGREE: &str = "1 to the number of servers: write on how many servers each job may run";
+    "a number ≥ 0: write how many of its jobs arrive per unit of time; 0 leaves the class out";
+const SERVERS: &str = "1 to 100000: write the number of servers";
+const DEGREE: &str =
+    "1 to the number of servers: write the number of servers that each job may use";
 
 impl ClusterDocument {
-    /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
     pub(super) fn cluster(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
         let mut at = FaultsAt::document(&mut faults);
         at.unit(&self.time_unit);
-        let help = "add `mean_size: 1`, or a law: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is of all classes";
+        let help = "add `mean_size: 1`, or a distribution: `size: {law: hyperexponential, mean: 1, scv: 4}`; it applies to all classes";
         let (mean, size) = (("mean_size", &mut self.mean_size), ("size", &mut self.size));
         let exponential = |mean| Size::Exponential { mean };
         at.one_of("the document", mean, size, exponential, help);
@@ -44,7 +42,6 @@ impl ClusterDocument {
         }
     }
 
-    /// Checks that there are servers and classes, or what is in their place.
     fn check_keys(&self, at: &mut FaultsAt<'_>) {
         let is_drawn = self.assignment.is_some() || at.has_fault("assignment");
         let servers = "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`";
@@ -55,7 +52,7 @@ impl ClusterDocument {
         ] {
             if is_drawn && has {
                 let message = format!("the document has both `{key}` and `assignment`");
-                let help = "keep `servers` and `classes`, or `assignment` for servers that are drawn for each job";
+                let help = "keep either `servers` and `classes`, or `assignment` if servers are drawn for each job";
                 at.add(key, message, help);
             } else if !is_drawn && !has {
                 at.add(key, format!("there are no {key}"), example);
@@ -82,7 +79,7 @@ impl ClusterDocument {
         }
         let mut classes = self.classes.iter();
         if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
-            let message = "every arrival rate is 0, so nothing arrives";
+            let message = "every arrival rate is 0, so no jobs arrive";
             let help = "give at least one class an arrival_rate > 0";
             at.add("classes", message, help);
         }
@@ -105,16 +102,16 @@ impl ClusterDocument {
                 at.refuse(message, suggest(server, "the servers are", &known));
             } else if !seen.insert(server) {
                 let message = format!("class `{name}` names the server `{server}` twice");
-                at.refuse(message, "keep it once");
+                at.refuse(message, "list it once");
             }
         }
         let is_idle = |server: &String| rates.get(&**server) == Some(&Decimal::ZERO);
         if servers.is_empty() {
-            let help = "name the servers that may run it, or leave the class out";
+            let help = "list the servers that may run it, or remove the class";
             at.add("servers", format!("class `{name}` has no server"), help);
         } else if servers.iter().all(is_idle) {
             let help = "give one of its servers a rate > 0, or name another server";
-            let message = format!("class `{name}` may only run where the rate is 0");
+            let message = format!("class `{name}` may only run on servers with rate 0");
             at.add("servers", message, help);
         }
     }
@@ -124,17 +121,16 @@ impl ClusterDocument {
             return;
         };
         let mut at = at.below("assignment");
-        let help = "write how many jobs arrive in a unit of time";
+        let help = "write the number of jobs that arrive per unit of time";
         at.positive("arrival_rate", assignment.arrival_rate, help);
         let (random, mut at) = (&assignment.random, at.below("random"));
-        let help = "write how much work a server does in a unit of time";
+        let help = "write the work that a server does per unit of time";
         at.positive("rate", random.rate, help);
         let [servers, degree] = [random.servers, random.degree].map(f64::from);
         at.number("servers", servers, 1.0..=MOST_SERVERS, SERVERS);
         at.number("degree", degree, 1.0..=servers.max(1.0), DEGREE);
     }
 
-    /// Builds the cluster of a document without faults.
     fn build(self, size: Size) -> CheckedOrFaults<Cluster> {
         let mut warnings = Vec::new();
         let (servers, classes) = match &self.assignment {
@@ -157,7 +153,8 @@ impl ClusterDocument {
         if sums.iter().all(|sum| sum.is_normal()) {
             return Ok((cluster, warnings));
         }
-        let message = "rates and sizes together are out of the range of numbers";
+        let message =
+            "the combination of rates and sizes exceeds the range of floating-point numbers";
         let help = "choose other units of time and work";
         Err(vec![Fault::new(place!("size"), message, help)])
     }
@@ -170,7 +167,10 @@ impl ClusterDocument {
         let mut used = HashSet::new();
         for (i, class) in self.classes.iter().enumerate() {
             if class.arrival_rate == Decimal::ZERO {
-                let message = format!("class `{}` has arrival rate 0: it is left out", class.name);
+                let message = format!(
+                    "class `{}` has arrival rate 0, so it is left out",
+                    class.name
+                );
                 let help = "give it an arrival_rate > 0 if it should be served";
                 let place = place!("classes", i, "arrival_rate");
                 warnings.push(Fault::new(place, message, help));
@@ -192,9 +192,9 @@ impl ClusterDocument {
             let message = if *rate > Decimal::ZERO {
                 format!("no class may use server `{name}`")
             } else {
-                format!("server `{name}` has rate 0: it serves nobody")
+                format!("server `{name}` has rate 0, so it serves no jobs")
             };
-            let help = "name it with the classes that it may serve, or leave it out";
+            let help = "list it in the classes that it may serve, or remove it";
             Fault::new(place!("servers", s), message, help)
         }));
         classes

@@ -1,5 +1,3 @@
-//! The document of a cluster, as it is read, and as policies record it.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +9,8 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Jobs that run on some servers only, also on several at once: of `mean_size` and `size` exactly one; `servers` with
-/// `classes`, or `assignment`.
+/// Jobs that may run only on certain servers, possibly on several at once. Give either `mean_size`
+/// or `size`, and either `servers` with `classes` or `assignment`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [
@@ -22,7 +20,7 @@ use synth_queues::law::Size;
 pub struct ClusterDocument {
     /// Always `compatibility`.
     pub kind: String,
-    /// Where the numbers come from: any text, which is copied to the policy file.
+    /// Where the numbers come from: free text, copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The unit of all times and rates.
@@ -32,16 +30,17 @@ pub struct ClusterDocument {
     /// The servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<Server>,
-    /// The classes of jobs, each with the servers that it may run on.
+    /// The classes of jobs, each with the servers that it may use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassRecord>,
-    /// In place of servers and classes: servers that are alike, drawn for each job.
+    /// Instead of servers and classes: identical servers, of which some are drawn for each job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignment: Option<AssignmentRecord>,
-    /// The mean of exponential sizes \[work\], > 0, of all classes. Policy files have `size` instead.
+    /// The mean of exponential sizes \[work\], > 0, of all classes; policy files have `size`
+    /// instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
-    /// The law of sizes \[work\] of all classes.
+    /// The size distribution \[work\] of all classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
@@ -50,9 +49,9 @@ pub struct ClusterDocument {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// Its capacity \[work/time\], ≥ 0.
+    /// The capacity \[work/time\], ≥ 0.
     pub rate: Decimal,
 }
 
@@ -60,33 +59,33 @@ pub struct Server {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassRecord {
-    /// Its name.
+    /// The name of the class.
     pub name: String,
-    /// Names of its servers.
+    /// The names of the servers that it may use.
     pub servers: Vec<String>,
-    /// Poisson arrivals \[1/time\].
+    /// The rate of Poisson arrivals \[1/time\].
     pub arrival_rate: Decimal,
 }
 
-/// Servers that are drawn for each job.
+/// The servers that are drawn at random for each job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AssignmentRecord {
-    /// How they are drawn.
+    /// Describes how the servers are drawn.
     pub random: RandomRecord,
-    /// Poisson arrivals \[1/time\] of all jobs.
+    /// The rate of Poisson arrivals of all jobs \[1/time\].
     pub arrival_rate: Decimal,
 }
 
-/// So many different servers a job, all alike.
+/// A fixed number of distinct, identical servers for each job, drawn at random.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomRecord {
-    /// How many servers there are.
+    /// The number of servers.
     pub servers: u32,
-    /// Capacity of each \[work/time\].
+    /// Capacity of each server \[work/time\].
     pub rate: Decimal,
-    /// Servers a job.
+    /// The number of servers drawn for each job.
     pub degree: u32,
 }
 
@@ -108,10 +107,7 @@ impl WorkloadDocument for ClusterDocument {
 }
 
 impl Cluster {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
+    /// Parses a document and reports every fault; `name` identifies the file in messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         ClusterDocument::parse(text, name)
     }

@@ -1,4 +1,4 @@
-//! Servers, and jobs each of which may run on some of them, and on several at once.
+//! The workload: servers, and classes of jobs that may each run on some of these servers.
 
 mod check;
 mod document;
@@ -23,85 +23,83 @@ pub struct Cluster {
     classes: Vec<Class>,
 }
 
-/// A class of jobs: Poisson arrivals.
+/// A class of jobs with Poisson arrivals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its name.
+    /// The name of the class.
     pub name: String,
-    /// Its servers: places below S, ascending, at least one, each of them with a capacity > 0.
+    /// The servers of capacity > 0 that it may use: ascending indices below S, at least one.
     pub servers: Vec<usize>,
     /// λ_i \[1/time\], > 0.
     pub arrival_rate: Decimal,
 }
 
 impl Cluster {
-    /// All its numbers.
+    /// Returns the document.
     pub fn record(&self) -> &ClusterDocument {
         &self.record
     }
 
-    /// The unit of time.
+    /// Returns the unit of time.
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
-    /// The servers (S).
+    /// Returns the servers (S).
     pub fn servers(&self) -> &[Server] {
         &self.servers
     }
 
-    /// The classes (K); none where servers are drawn for each job.
+    /// Returns the classes (K); empty if servers are drawn for each job.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
-    /// How servers are drawn for each job, all of them alike; none where there are classes.
+    /// Returns how servers are drawn for each job; `None` if there are classes.
     pub fn assignment(&self) -> Option<&AssignmentRecord> {
         self.record.assignment.as_ref()
     }
 
-    /// How many servers are drawn for each job; 0 where there are classes.
     pub(crate) fn degree(&self) -> u32 {
         self.assignment().map_or(0, |own| own.random.degree)
     }
 
-    /// The law of sizes \[work\], of all jobs alike.
+    /// Returns the size distribution \[work\], common to all jobs.
     pub fn size(&self) -> &Size {
         &self.size
     }
 
-    /// λ \[1/time\].
+    /// Returns the total arrival rate λ \[1/time\].
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rates().iter().sum()
     }
 
-    /// μ_s = C_s/σ (S) \[jobs/time\].
+    /// Returns μ_s = C_s/σ (S) \[jobs/time\].
     pub fn service_rates(&self) -> Vec<f64> {
         let rate = |server: &Server| server.rate.value() / self.size().mean();
         self.servers.iter().map(rate).collect()
     }
 
-    /// Names of the classes, or of all jobs where servers are drawn.
+    /// Returns the names of the classes, or a single name for all jobs if servers are drawn.
     pub fn names(&self) -> Vec<&str> {
         let all = self.assignment().map(|_| ALL_JOBS);
         let classes = self.classes.iter().map(|class| &*class.name);
         classes.chain(all).collect()
     }
 
-    /// Arrival rates of the classes, or of all jobs \[1/time\].
+    /// Returns the arrival rates in the order of [`Self::names`] \[1/time\].
     pub fn arrival_rates(&self) -> Vec<f64> {
         let all = self.assignment().map(|own| own.arrival_rate.value());
         let classes = self.classes.iter().map(|class| class.arrival_rate.value());
         classes.chain(all).collect()
     }
 
-    /// Whether statistics distinguish the classes: a table of thousands of them, each in thousands of intervals of time, is
-    /// more than the memory that a run may take.
+    /// Returns whether statistics are kept by class; thousands of classes need too much memory.
     pub fn are_distinguished(&self) -> bool {
         (1..=MOST_DISTINGUISHED).contains(&self.classes.len())
     }
 
-    /// The classes, as statistics see them, or all jobs as one. The size of a job is the time that it takes alone.
+    /// Returns the classes for statistics. The size of a job is its run time on all its servers.
     pub fn statistics(&self) -> Vec<simulation::JobClass> {
         let (rates, arrivals) = (self.service_rates(), self.arrival_rates());
         let drawn = self.assignment();
@@ -112,7 +110,6 @@ impl Cluster {
         let class = |name: &str, rate: f64, mean_size: f64| {
             let weight = rate / all;
             let sizes = (mean_size, self.size());
-            // Of all servers together: each job is served at the rate of those that it may be on.
             let part = 1.0 / (mean_size * rates.iter().sum::<f64>());
             simulation::JobClass::poisson(name, rate, sizes, weight).demanding(vec![part])
         };
@@ -125,8 +122,7 @@ impl Cluster {
             .collect()
     }
 
-    /// The same with all arrival rates times `factor`, a finite number > 0; `None` where one of them leaves the range of
-    /// numbers.
+    /// Returns the cluster with all arrival rates multiplied by `factor`, or `None` on overflow.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let mut record = self.record.clone();
         let arriving = record.classes.iter_mut().map(|own| &mut own.arrival_rate);
@@ -139,12 +135,12 @@ impl Cluster {
         record.check().ok()
     }
 
-    /// Returns θ = σ/m, the work done of a job between two of m interruptions in the mean; none without any.
+    /// Returns the mean work between two interruptions, θ = σ/m, or `None` if m = 0.
     pub fn slice(&self, interruptions: f64) -> Option<f64> {
         (interruptions > 0.0).then(|| self.size().mean() / interruptions)
     }
 
-    /// The same with other sizes.
+    /// Returns the cluster with another size distribution.
     pub fn with_sizes(&self, size: Size) -> Self {
         let mut other = self.clone();
         other.record.size = Some(size.clone());
@@ -153,8 +149,7 @@ impl Cluster {
     }
 }
 
-/// More classes than this are one for statistics.
+/// The largest number of classes that statistics distinguish.
 const MOST_DISTINGUISHED: usize = 256;
 
-/// What all jobs are called where servers are drawn for each.
 const ALL_JOBS: &str = "jobs";

@@ -12,7 +12,7 @@ mean_size: 2
 ";
 
 #[test]
-fn a_document_is_what_it_says() {
+fn reads_a_document_and_its_record() {
     let read = Cluster::parse(THREE, "three").unwrap();
     assert_eq!(read.warnings, Vec::<String>::new());
     let cluster = read.workload;
@@ -30,7 +30,7 @@ fn a_document_is_what_it_says() {
 }
 
 #[test]
-fn servers_that_are_drawn() {
+fn reads_a_random_assignment() {
     let text = "kind: compatibility\nassignment: {random: {servers: 100, rate: 1, degree: 2}, arrival_rate: 180}\nsize: {law: hyperexponential, mean: .5, scv: 4}\n";
     let cluster = Cluster::parse(text, "random").unwrap().workload;
     assert_eq!(cluster.servers().len(), 100);
@@ -40,7 +40,7 @@ fn servers_that_are_drawn() {
 }
 
 #[test]
-fn what_serves_nobody_is_left_out_with_a_warning() {
+fn warns_about_unused_classes_and_servers() {
     let text = THREE.replace("name: b, rate: 2", "name: b, rate: 0");
     let text = text.replace(".6", "0");
     let read = Cluster::parse(&text, "slow").unwrap();

@@ -1,30 +1,28 @@
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Laws of sizes that a policy is tried with, to see how far it depends on them: those of the balanced-fairness paper
-/// (section 5), each with the workload's mean.
+/// A size distribution to test the sensitivity of a policy (balanced-fairness paper, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Trial {
-    /// The workload's.
+    /// The workload's own.
     Own,
-    /// Exponential: with it any number of interruptions has the means of balanced fairness.
+    /// Exponential: for any number of interruptions the means are those of balanced fairness.
     Exponential,
-    /// 25 phases with probability 1/6, else one.
+    /// The sum of 25 exponential phases with probability 1/6, and a single one otherwise.
     Bimodal,
-    /// Five times the mean with probability 1/6, else a fifth of it, both exponential.
+    /// Exponential: with probability 1/6 the mean is five times as large, otherwise a fifth of it.
     Hyperexponential,
-    /// k phases with a probability that goes as 1/k², k to 200.
+    /// The sum of k exponential phases, where the probability of k ≤ 200 is proportional to 1/k².
     Zipf,
 }
 
-/// A sixth, and five, to so many digits; of sum 1 exactly as decimals.
 const RARE_AND_USUAL: [f64; 2] = [0.166_666_666_7, 0.833_333_333_3];
 
 impl Trial {
-    /// Returns the law with the mean of another one.
+    /// Returns this distribution with the mean of `own`.
     ///
     /// # Panics
-    /// When the mean is so large or small that a multiple of it is out of the range of numbers.
+    /// If a multiple of the mean overflows.
     pub fn law(self, own: &Size) -> Size {
         let mean = own.mean();
         match self {
@@ -57,7 +55,7 @@ fn decimal(x: f64) -> Decimal {
     Decimal::new(x).expect("a multiple of a mean in the range of numbers")
 }
 
-/// Returns a law of exponential phases of equal means, in which the numbers of phases from 1 on have these weights.
+/// Returns a mixture of Erlang distributions, where the weights are given by number of phases.
 fn phases(weights: &[f64], mean: f64) -> Size {
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);

@@ -1,4 +1,4 @@
-//! What plans are worth: when their jobs end, and what no plan costs less than.
+//! Evaluation of plans: when their jobs end, and lower bounds on the cost of any plan.
 
 mod orders;
 mod rents;
@@ -10,17 +10,15 @@ pub use rents::ascend;
 
 use super::workload::{Pool, Stream};
 
-/// When each job ends \[time\] under these prices, one a job, in the order of the workload, for `s(k) = k^p`, p < 1.
+/// Computes when each job ends \[time\] at these prices, for `s(k) = k^p` with p < 1.
 ///
-/// All rates have the same ratios to each other as long as both jobs run: with `b_i = a_i^{1/(1−p)}` job i ends when a clock
-/// common to all shows `x_i/b_i^p`, and the clock runs at `(N/Σ b_j)^p`, summed over those that remain. All in logarithms: near
-/// p = 1 these numbers have no common scale.
+/// With `b_i = a_i^{1/(1−p)}`, job i ends when a common clock shows `x_i/b_i^p`; its rate is
+/// `(N/Σ b_j)^p`, summed over the remaining jobs. Logarithms avoid overflow near p = 1.
 pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     let share = |i: usize| prices[i].ln() / (1.0 - p);
     let clock = |i: usize| pool.jobs()[i].size.ln() - p * share(i);
     let mut order: Vec<usize> = (0..prices.len()).collect();
     order.sort_by(|&i, &j| clock(i).total_cmp(&clock(j)));
-    // Summed from the last to end, so that no sum is a difference.
     let mut sums = vec![0.0; order.len()];
     let (mut most, mut sum) = (f64::NEG_INFINITY, 0.0);
     for (n, &i) in order.iter().enumerate().rev() {
@@ -44,18 +42,15 @@ pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     ends
 }
 
-/// Returns the mean response time if N servers need only be enough in the mean: no policy has less, whatever it knows of
-/// arrivals.
+/// Computes a lower bound on the mean response time, by using at most N servers on average only.
 ///
-/// A job of size x on k servers all the time takes `x/s(k)` and k servers for that long. As many as there are in the mean are
-/// enough for one k for all jobs: where `λE[S] k/s(k) = N`, or all, if they are not all used. By weak duality (rents that do not
-/// change) no policy is better, also none that knows all arrivals before.
+/// Then all jobs get the same k, with `λE[S] k/s(k) = N`. By weak duality the bound holds even for
+/// policies that know all arrivals in advance.
 pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());
     let mean = stream.size().mean();
     let work = stream.arrival_rate() * mean;
-    // k/s(k) grows with k, and is constant where the speedup is linear.
     let fits = |k: f64| work * k / curve.at(k) <= stream.servers();
     if fits(most) {
         return mean / curve.at(most);

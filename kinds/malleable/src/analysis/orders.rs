@@ -1,33 +1,27 @@
-//! The least cost of few jobs over all orders in which they may end.
+//! Lower bound for few jobs, by best-first search over the orders in which they may end.
 //!
-//! Of plans in which jobs end in a given order none costs less than its prices say ([`prices`](crate::policy::prices)):
-//! while the k jobs that end last are left, their work is worth at most `W_k` a unit of time. A job that ends earlier, among more
-//! jobs, has a higher price, since what it adds to the worth of the work falls with the jobs that are there (submodularity).
-//! So what a beginning of an order costs at least is known: its own prices, and of each other job that which it would have next.
-//! Beginnings are continued from the cheapest on, until that is a whole order, or as dear as a plan that is known.
+//! An order's [`prices`](crate::policy::prices) bound the cost of plans with that order. By
+//! submodularity a job that ends earlier has a higher price, so partial orders have a bound as
+//! well.
 
 use std::collections::BTreeMap;
 
 use crate::policy::Prices;
 use crate::workload::Pool;
 
-/// Orders of more jobs than this are too many.
+/// The largest number of jobs for which orders are searched.
 pub const MOST: usize = 8;
 
-/// Beginnings that are continued, at most.
 const CONTINUED: usize = 4000;
 
-/// The job that ends last, and so on: a beginning of an order.
 struct Beginning<'a> {
     prices: Prices<'a>,
     placed: Vec<usize>,
-    /// What the placed jobs cost.
     known: f64,
-    /// What all cost at least.
     least: f64,
 }
 
-/// Returns what no plan costs less than, as far as it is needed beside a plan that costs so much.
+/// Returns a lower bound on the cost of any plan, at most `enough`, the cost of a known plan.
 pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     let first = Beginning {
         prices: Prices::new(pool.servers()),
@@ -35,7 +29,6 @@ pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
         known: 0.0,
         least: 0.0,
     };
-    // By what they cost at least (numbers that are not negative are ordered as their bits), and by when they were found.
     let mut open = BTreeMap::from([((0, 0, 0), first)]);
     for n in 1..=CONTINUED {
         let Some((_, cheapest)) = open.pop_first() else {
@@ -51,7 +44,6 @@ pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     cheapest.map_or(0.0, |(_, own)| own.least)
 }
 
-/// Returns a beginning with each of the other jobs next.
 fn continued<'a>(pool: &'a Pool, beginning: &Beginning<'a>) -> Vec<Beginning<'a>> {
     let others = (0..pool.jobs().len()).filter(|i| !beginning.placed.contains(i));
     let next = others.map(|i| {
@@ -69,7 +61,6 @@ fn continued<'a>(pool: &'a Pool, beginning: &Beginning<'a>) -> Vec<Beginning<'a>
             prices,
             placed,
             known: beginning.known + cost,
-            // The others cost what they would have cost in its place, at least.
             least: (beginning.known + all).max(beginning.least),
         }
     });

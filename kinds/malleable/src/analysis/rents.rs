@@ -1,17 +1,16 @@
-//! Rents of servers over time, and what no policy costs less than because of them.
+//! Lower bound from rents of servers over time.
 //!
-//! Lagrange's relaxation of "at each time at most N servers": jobs pay `ν(t)` for a server and are served for themselves, each
-//! as is best for it. Less what N servers earn, that is below the cost of any policy, whatever the speedups and the weights
-//! are. What is lost is that jobs may end at several times at once, and the more jobs there are the less that is (Shapley and
-//! Folkman). The bound is concave in the rents, and is climbed by the servers that are requested too often.
+//! Lagrangian relaxation of "at most N servers at each time": jobs pay `ν(t)` per server and are
+//! each scheduled optimally on their own. Their total cost minus the rent of N servers bounds the
+//! cost of every policy. The gap shrinks as the number of jobs grows (Shapley–Folkman). The bound
+//! is concave in the rents; the excess demand for servers is a supergradient.
 
 use crate::artifact::Rent;
 use crate::workload::{Curve, Job, Pool};
 
-/// Steps of the ascent.
 const STEPS: u32 = 160;
 
-/// Climbs from these rents, whose times stay; returns what no policy costs less than, and the rents that prove it.
+/// Improves these rents, keeping their times; returns the best lower bound with its rents.
 pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     let until = rents.last().map_or(1.0, |last| last.until);
     let mut best = (0.0, vec![Rent { until, rent: 0.0 }]);
@@ -31,7 +30,6 @@ pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     best
 }
 
-/// Returns the bound, and the servers times time that are demanded in each interval.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
     let mut before = 0.0;
@@ -56,12 +54,10 @@ fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     (least, used)
 }
 
-/// A job that pays rent and is served for itself.
 struct Alone<'a> {
     job: &'a Job,
     curve: &'a Curve,
     most: f64,
-    /// Length and rent.
     intervals: &'a [(f64, f64)],
 }
 
@@ -75,14 +71,13 @@ impl Alone<'_> {
         price * self.curve.at(k) - rent * k
     }
 
-    /// Returns what is done in the first intervals at this price of work.
     fn done(&self, price: f64, intervals: usize) -> f64 {
         let each = self.intervals[..intervals].iter();
         each.map(|(length, rent)| length * self.curve.at(self.servers(price, *rent)))
             .sum()
     }
 
-    /// Returns the price at which it is done by then, below `most`; ∞ where it cannot be.
+    /// Returns the price (at most `most`) at which the job completes by then; ∞ if impossible.
     fn price_until(&self, intervals: usize, most: f64) -> f64 {
         let (mut low, mut high) = (0.0, most);
         if high == f64::INFINITY {
@@ -100,7 +95,6 @@ impl Alone<'_> {
         root(low, high, more)
     }
 
-    /// Returns the price at which a unit of time is worth what it costs.
     fn indifferent(&self, rent: f64) -> f64 {
         let worth = |price: f64| self.gain(price, rent) - self.job.weight;
         let mut high = self.job.weight / self.curve.at(self.most);
@@ -111,7 +105,6 @@ impl Alone<'_> {
         root(high / 4.0, high, worth)
     }
 
-    /// Returns the least that it costs; what it uses then is added.
     fn best(&self, used: &mut [f64]) -> f64 {
         let (mut price_before, mut start) = (f64::INFINITY, 0.0);
         let mut best = (f64::INFINITY, 0, 0.0, 0.0);
@@ -129,7 +122,6 @@ impl Alone<'_> {
                 let gains = earlier.map(|(length, rent)| length * self.gain(price, *rent));
                 let gained: f64 = gains.sum();
                 let over = self.gain(price, rent) - self.job.weight;
-                // At the price of indifference nothing is over.
                 let is_over = over > 0.0 && length.is_finite();
                 let rest = if is_over { over * length } else { 0.0 };
                 let cost = price * self.job.size + self.job.weight * start - gained - rest;
@@ -151,10 +143,9 @@ impl Alone<'_> {
     }
 }
 
-/// Factors of 4 by which a price may be away from its first guess.
 const REACH: usize = 200;
 
-/// Returns where a function that grows from `low` to `high` is 0, from above: by its chord and by halves in turn, since it may jump.
+/// Finds the root of an increasing function by regula falsi (Illinois) and bisection, rounded up.
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut below, mut above) = (of(low), of(high));
     for turn in 0..TURNS {
@@ -168,7 +159,6 @@ fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
             break;
         }
         let found = of(guess);
-        // The end that stays counts half, so that the other one moves, too (Illinois).
         if found >= 0.0 {
             (high, above, below) = (guess, found, 0.5 * below);
         } else {
@@ -178,5 +168,4 @@ fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     high
 }
 
-/// Steps towards a root, at most.
 const TURNS: usize = 60;

@@ -8,9 +8,8 @@ fn close(a: f64, b: f64, within: f64) {
     assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
 }
 
-/// The common clock gives the ends that stages do, near p = 1 too, where shares have no common scale.
 #[test]
-fn ends_by_the_clock_are_those_by_stages() {
+fn common_clock_agrees_with_execution() {
     for p in [0.05, 0.5, 0.9, 0.99] {
         let text = format!(
             "kind: malleable\nservers: 100\nspeedup: {{power: {{p: {p}}}}}\nsizes: {{pareto: {{shape: 1.5, count: 60, seed: 5}}}}\n"
@@ -32,9 +31,8 @@ fn ends_by_the_clock_are_those_by_stages() {
     }
 }
 
-/// The relaxation is the least of a number of servers for all jobs: of sizes 1 and `k^½`, with two jobs in service in the mean.
 #[test]
-fn jobs_that_arrive_have_a_bound() {
+fn relaxation_matches_a_closed_form() {
     let text = "kind: malleable\nservers: 4\nspeedup: {power: {p: .5}}\narrivals: {rate: 4, mean_size: 1}\n";
     let Workload::Stream(stream) = Workload::parse(text, "here").unwrap().workload else {
         panic!("its jobs arrive")
@@ -43,9 +41,8 @@ fn jobs_that_arrive_have_a_bound() {
     close(relaxation(&stream), 1.0, 1e-9);
 }
 
-/// Of one job alone the bound is what it takes, and rents only lose.
 #[test]
-fn one_job_costs_what_it_takes_alone() {
+fn bound_for_one_job_is_near_its_time_alone() {
     let pool = Pool::sample(
         "kind: malleable\nservers: 9\nspeedup: {power: {p: .5}}\njobs: [{name: a, size: 6}]\n",
     );

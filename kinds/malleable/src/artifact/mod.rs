@@ -1,4 +1,4 @@
-//! What the artifact of malleable jobs holds, and the checker that derives its claims anew.
+//! The content of a malleable policy artifact, and its checker.
 
 mod check;
 
@@ -12,20 +12,20 @@ use super::workload::{Objective, PoolDocument, Workload};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
 pub(super) use synth_simulation::QueueMeasure as Measure;
 
-/// The kind: malleable jobs.
+/// The kind of workloads with malleable jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Malleable;
 
-/// A policy for a pool or a stream.
+/// A policy artifact, not yet checked.
 pub type Artifact = artifact::Artifact<Malleable>;
 
-/// A policy whose claims the checker has derived.
+/// An artifact that has passed the checker.
 pub type Checked = artifact::Checked<Malleable>;
 
-/// What is claimed of it.
+/// A claim about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// When a claim holds.
+/// The assumptions of a claim.
 pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Malleable {
@@ -44,55 +44,55 @@ impl Content for Malleable {
     }
 }
 
-/// What a scheduler executes.
+/// The policy that a scheduler executes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// Of jobs that are all there.
+    /// A plan for jobs that are all present at the start.
     Plan(Plan),
-    /// Of jobs that arrive: servers are divided anew whenever a job comes or ends.
+    /// A rule for jobs that arrive. The servers are divided again when a job arrives or completes.
     Online(Online),
 }
 
-/// How servers are divided among the jobs that remain.
+/// A plan, which defines how the servers are divided among the remaining jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The rule; a list in it has an entry for each job of the workload.
+    /// The rule; its lists have one entry per job of the workload.
     pub rule: Rule,
-    /// Of few jobs: the servers of each after 0, 1, 2, … jobs have ended; 0 for those that have.
+    /// For few jobs, the servers of each job after 0, 1, 2, … jobs have ended (0 if it has ended).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Vec<f64>>,
 }
 
-/// When jobs that are all there end, and why no plan is much better; of jobs that arrive nothing.
+/// The end times of a plan, and the proof of its lower bound; empty for jobs that arrive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// When each job ends \[time\].
+    /// The end time of each job \[time\].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<f64>,
-    /// Prices of work \[cost/work\] from the largest job on, ascending: with them no policy costs less than the sum of
-    /// price times size.
+    /// Prices of work \[cost/work\], ascending, from the largest job on: no policy costs less than
+    /// the sum of price times size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
-    /// Rents of servers over time, with which no policy costs less than all jobs do that pay them, less what is paid.
+    /// The rents of servers over time, which prove a lower bound by weak duality.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rents: Vec<Rent>,
 }
 
-/// What a server costs until a time; after the last one nothing.
+/// The rent of a server until a time; after the last one servers are free.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rent {
-    /// Until when \[time\].
+    /// The end of the interval \[time\].
     pub until: f64,
-    /// What a server costs \[cost/time\], ≥ 0.
+    /// The rent of one server \[cost/time\], ≥ 0.
     pub rent: f64,
 }
 
 quantities! {
-    /// What a claim is about.
+    /// The quantity that a claim is about.
     pub enum Quantity: Method, NoConditions, Measure;
 
     /// Σ T_i.
@@ -103,25 +103,25 @@ quantities! {
     Slowdown: "slowdown", "total slowdown", One, [All], Measure::Response;
     /// max T_i.
     Makespan: "makespan", "makespan", Time, [All], Measure::Response;
-    /// Σ T_i over the number of jobs; E\[T\] of jobs that arrive.
+    /// The mean of T_i over the jobs; E\[T\] for jobs that arrive.
     MeanResponse: "mean_response", "mean response time", Time, [All], Measure::Response;
-    /// E\[N\] of jobs that arrive.
+    /// The mean number of jobs in the system, E\[N\], for jobs that arrive.
     MeanNumber: "mean_number", "mean number of jobs", Jobs, [All], Measure::Number;
-    /// How far the objective is at most above its least value under any policy, of that value.
+    /// Upper bound on the relative excess of the objective over the optimum.
     Gap: "gap", "distance from the optimum, at most", One, [All], Measure::Nothing("it is proved for all policies");
-    /// No policy has a smaller mean response time, whatever it knows of arrivals.
+    /// Lower bound on the mean response time of every policy, even one that knows all arrivals.
     LeastResponse: "least_response", "mean response time of any policy, at least", Time, [All], Measure::Nothing("it is proved for all policies");
 }
 
 impl Objective {
-    /// Returns what is claimed of a plan for it: what it makes small first.
+    /// Returns the quantities that are claimed for a plan, where the objective is the first one.
     pub fn quantities(self) -> Vec<Quantity> {
         let others = [Quantity::MeanResponse, Quantity::Makespan];
         let others = others.into_iter().filter(|own| *own != self.quantity());
         [self.quantity()].into_iter().chain(others).collect()
     }
 
-    /// Returns what a plan for it makes small.
+    /// Returns the quantity that this objective minimizes.
     pub fn quantity(self) -> Quantity {
         match self {
             Objective::FlowTime => Quantity::FlowTime,
@@ -132,23 +132,23 @@ impl Objective {
     }
 }
 
-/// How a claim was derived.
+/// The method by which a claim was derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Integrated over the stages of the plan, between two ends of jobs each.
+    /// The integral over the plan, which is exact between two job completions.
     ExactFlow,
-    /// Prices of work under which no policy does work that is worth more than what its time costs.
+    /// The prices of work at which no policy does work worth more than its time costs.
     BoundPrices,
-    /// Servers for the rates that end all jobs together.
+    /// Servers needed for the rates at which all jobs end together.
     BoundServers,
-    /// Prices of work for each order in which jobs may end.
+    /// The prices of work for each order in which jobs may end.
     BoundOrders,
-    /// Rents of servers over time: what jobs cost at least that are served for them one by one.
+    /// The rents of servers over time, with each job scheduled on its own.
     BoundRents,
-    /// The same with one rent at all times.
+    /// One constant rent of servers.
     BoundRent,
-    /// Measured, with an interval.
+    /// Simulation, with a confidence interval.
     Simulated,
 }
 

@@ -1,13 +1,8 @@
-//! The plan that ends first.
-
 use super::{Phase, Rule};
 use crate::workload::{Curve, Pool};
 
-/// Returns the least time at which all jobs can have ended, and a plan that reaches it.
-///
-/// Whole servers are exchanged in turns: each job has its number, rounded down, and one server more for the part of the time
-/// that is left out, one job after the other round the servers (the wrap-around rule: R. McNaughton, Management Science 6(1),
-/// 1959).
+/// Returns the minimum makespan, and a plan that attains it. Whole servers are exchanged by
+/// McNaughton's wrap-around rule (Management Science 6(1), 1959).
 pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs = pool.jobs().iter().enumerate();
     let jobs = jobs.map(|(i, job)| (job.size, pool.curve(i)));
@@ -20,21 +15,19 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     (until, Rule::Phases(phases))
 }
 
-/// Returns the least time in which so much can be done of each job, and servers with which all end then.
+/// Returns the minimum time to complete this work of each job, with the servers to do so.
 ///
-/// No rate that changes does better than its mean, as speedups are concave: with servers for the rate `x_i/T` each, T is
-/// reached just if they are enough. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem 2, which leaves out `s(N)`).
+/// By concavity constant rates are best. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem
+/// 2, which omits `s(N)`).
 pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let needed = |time: f64| -> Option<Vec<f64>> {
         let servers = |(left, curve): &(f64, &Curve)| curve.servers_for(left / time);
         jobs.iter().map(servers).collect()
     };
-    // What is needed too much, in logarithms: nearly straight in that of time.
     let over = |time: f64| {
         let all = needed(time).map(|needs| needs.iter().sum::<f64>());
         all.map_or(f64::INFINITY, |all| (all / servers).ln())
     };
-    // Alone each job needs this long; one after the other they surely end.
     let alone = || jobs.iter().map(|(left, curve)| left / curve.at(servers));
     let mut early = alone().fold(0.0, f64::max) * (1.0 - 1e-9);
     let mut late = alone().sum::<f64>() * (1.0 + 1e-9);
@@ -59,13 +52,10 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     (late, needed(late).unwrap_or_default())
 }
 
-/// Steps towards the earliest time, at most: by halves alone it is known as well as numbers are.
 const TURNS: usize = 400;
 
-/// Returns whole numbers of servers whose means over the time are these.
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
-    // Parts of a server laid one behind the other; the k-th unit of this line is the time of one server.
-    // They are laid a little short, so that rounding makes no server too many, and all takes so much longer.
+    // Parts are shortened a little, so that rounding never uses one server too many.
     let slack = 4.0 * f64::EPSILON * servers.len() as f64;
     let mut line = 0.0;
     let parts = servers.iter().map(|k| {

@@ -1,18 +1,12 @@
-//! How servers are divided among the jobs that are there.
+//! Division of the servers among the jobs that are present.
 //!
-//! # Theory
-//!
-//! While the k largest jobs remain, cost accrues at the rate `W_k`. Where the least cost is linear in the sizes,
-//! `V = Σ a_k x_k`, dynamic programming says `max Σ_{i ≤ k} a_i s(θ_i) = W_k`: the work done in a unit of time is worth
-//! what the unit costs. Of each k this gives one more *price* `a_k` ([`prices`]), and the maximizer is the division while k jobs
-//! remain ([`divide`]). For `s(k) = k^p` that is heSRPT (the heSRPT paper, theorems 7 and 8), for p = 1 SRPT. It holds for any
-//! concave s that all jobs share and weights that do not favour large jobs: see Z. Li, Y. Ju, A. Eryilmaz, N. Shroff
-//! (SmartFill, 2025), who find the same by other means.
-//!
-//! # Practice
-//!
-//! A plan of jobs that are all present is a [`Rule`]: it is in the policy file, and says what each job gets while others
-//! remain. A [`Sharing`] looks at what is left of the jobs, so that it can be used where jobs arrive, and beside plans.
+//! While the k largest jobs remain, cost accrues at rate `W_k`. If the minimum cost is linear in
+//! the sizes, `V = Σ a_k x_k`, dynamic programming gives `max Σ_{i ≤ k} a_i s(θ_i) = W_k`. For each
+//! k this determines one more *price* `a_k` ([`prices`]), and the maximizer is the optimal division
+//! ([`divide`]). For `s(k) = k^p` this is heSRPT (the heSRPT paper, theorems 7 and 8), for p = 1
+//! SRPT. It holds for any concave s shared by all jobs and weights that do not favour large jobs;
+//! see also Z. Li, Y. Ju, A. Eryilmaz, N. Shroff (SmartFill, 2025). A [`Sharing`] depends only on
+//! remaining sizes, so it also applies to jobs that arrive.
 
 mod makespan;
 mod prices;
@@ -31,28 +25,28 @@ use serde::{Deserialize, Serialize};
 
 use super::workload::Pool;
 
-/// How the jobs of a pool divide the servers.
+/// How the jobs of a pool share the servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Rule {
-    /// Such that the work done is worth most at these prices \[cost/work\], one for each job.
+    /// Maximizes the worth of the work done at these prices \[cost/work\], one per job.
     Prices(Vec<f64>),
-    /// Each job has so many servers until the end of the phase, one phase after the other.
+    /// Fixed numbers of servers for each job, phase by phase.
     Phases(Vec<Phase>),
 }
 
-/// A time in which the numbers of servers do not change.
+/// A period of time in which the division does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// When it ends \[time\].
+    /// The end of the phase \[time\].
     pub until: f64,
-    /// Servers of each job.
+    /// The servers of each job.
     pub servers: Vec<f64>,
 }
 
 impl Rule {
-    /// The servers of each job that remains at a time, in the order in which they are named.
+    /// Returns the servers of each remaining job at a time, in the order of `remaining`.
     pub fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
         match self {
             Rule::Phases(phases) => {
@@ -71,11 +65,10 @@ impl Rule {
         }
     }
 
-    /// When the numbers of servers change next though no job ends; ∞ if they do not.
+    /// Returns the next time at which the division changes without a completion, or ∞.
     pub fn changes(&self, now: f64) -> f64 {
         match self {
             Rule::Prices(_) => f64::INFINITY,
-            // Behind the last phase nothing is said: its servers stay.
             Rule::Phases(phases) => {
                 let ends = phases.iter().rev().skip(1).map(|phase| phase.until);
                 ends.filter(|end| *end > now).fold(f64::INFINITY, f64::min)

@@ -1,31 +1,25 @@
-//! What a unit of work is worth in an optimal plan, and servers where it is worth most.
-
 use crate::workload::Curve;
 
-/// A share of the servers that is lost to rounding, at most.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// A job that asks for servers.
+/// A job that demands servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Asks<'a> {
-    /// What a unit of its work is worth \[cost/work\], > 0.
+    /// The price of a unit of its work \[cost/work\], > 0.
     pub price: f64,
-    /// Its speed on so many servers.
+    /// Its speedup.
     pub curve: &'a Curve,
 }
 
 impl Asks<'_> {
-    /// Returns the least and the greatest number of servers that it takes where a server costs `rent`.
     fn demand(&self, rent: f64) -> (f64, f64) {
         self.curve.demand(rent / self.price)
     }
 }
 
-/// Returns servers of each job, such that no others of at most `servers` do work that is worth more: the largest
-/// `Σ a_i s_i(θ_i)` over θ ≥ 0, `Σ θ_i ≤ N`.
+/// Divides servers among jobs to maximize `Σ a_i s_i(θ_i)` over θ ≥ 0, `Σ θ_i ≤ N`.
 ///
-/// By the rent of a server at which all of them are just taken. Where jobs are indifferent at that rent the dearer
-/// work is served first, and of equally dear work that of the last job.
+/// Jobs indifferent at the clearing rent are served by descending price; ties go to the last job.
 pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
     if most.iter().sum::<f64>() <= servers {
@@ -50,7 +44,6 @@ pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     taken
 }
 
-/// Returns the exponent below 1 of the speedup that all share, if it is a power without limits.
 fn one_power(jobs: &[Asks<'_>], servers: f64) -> Option<f64> {
     let curve = jobs.first()?.curve;
     let same = |job: &Asks<'_>| std::ptr::eq(job.curve, curve) || job.curve == curve;
@@ -58,7 +51,7 @@ fn one_power(jobs: &[Asks<'_>], servers: f64) -> Option<f64> {
     jobs.iter().all(same).then_some(p)
 }
 
-/// Divides by powers: `a_i p θ_i^(p−1)` is the same for all, so that shares are as `a_i^(1/(1−p))`.
+/// Equates the marginal worth `a_i p θ_i^(p−1)`, so shares are proportional to `a_i^(1/(1−p))`.
 fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     let dearest = jobs.iter().map(|job| job.price).fold(0.0, f64::max);
     let share = |job: &Asks<'_>| (job.price / dearest).powf(1.0 / (1.0 - p));
@@ -68,7 +61,7 @@ fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     taken
 }
 
-/// Returns two rents as near as numbers are: at the first at least all servers are taken, at the second at most all.
+/// Brackets the clearing rent: demand is at least N at the first, at most N at the second.
 fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     let least = |rent: f64| jobs.iter().map(|job| job.demand(rent).0).sum::<f64>();
     let (mut cheap, mut dear) = (1.0, 1.0);
@@ -78,8 +71,7 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     while cheap > f64::MIN_POSITIVE && least(cheap) <= servers {
         (dear, cheap) = (cheap, cheap / 16.0);
     }
-    // ln of what is taken is nearly linear in ln of the rent, and for powers exactly so; steps are not, so that every
-    // second guess halves the bracket.
+    // ln(demand) is nearly linear in ln(rent), except for steps, so every second guess bisects.
     let excess = |rent: f64| (least(rent) / servers).ln();
     let (mut above, mut below) = (excess(cheap), excess(dear));
     for turn in 0.. {
@@ -103,10 +95,10 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     (cheap, dear)
 }
 
-/// Returns the prices `a_1, a_2, …` of jobs, each with its own curve, that end in the opposite order: the first is the last.
+/// Returns the prices `a_1, a_2, …` of jobs that end in reverse order: the first job ends last.
 ///
-/// If under these prices they do end in that order, the plan costs `Σ a_k x_k`. With one curve for all, jobs from the
-/// largest on and ascending weights that is so, the prices ascend, and no plan costs less.
+/// If jobs end in that order at these prices, the plan costs `Σ a_k x_k`. With one curve,
+/// descending sizes and ascending weights they do, and the plan is optimal.
 pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
     let mut prices = Prices::new(servers);
     let jobs = curves.iter().zip(weights);
@@ -114,17 +106,16 @@ pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Prices that are found job by job.
+/// Computes the prices of one job after the other.
 #[derive(Clone, Debug)]
 pub struct Prices<'a> {
     servers: f64,
     jobs: Vec<Asks<'a>>,
-    /// W_k of the jobs so far.
     due: f64,
 }
 
 impl<'a> Prices<'a> {
-    /// Returns the prices of no job so far.
+    /// Starts without jobs.
     pub fn new(servers: f64) -> Self {
         Prices {
             servers,
@@ -133,17 +124,15 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// Returns the price of a job that ends before all others so far.
+    /// Adds a job that ends before all others so far, and returns its price.
     pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
         self.due += weight;
-        // Alone on all servers it is worth that much, and with others no less.
         let price = self.due / curve.at(self.servers);
         self.jobs.push(Asks { price, curve });
         lower_last(&mut self.jobs, self.due, self.servers)
     }
 }
 
-/// Adds prices with one curve for all, where the prices of the first jobs are known.
 pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64], servers: f64) {
     if known.len() >= weights.len() {
         return;
@@ -158,8 +147,7 @@ pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64]
     known.extend(more.iter().map(|weight| prices.push(curve, *weight)));
 }
 
-/// Lowers the price of the last job until the work of all is worth `due`, by Newton's method: the worth is convex and
-/// increasing in the price, so that from above every step stays above.
+/// Newton's method from above: the worth is convex and increasing in the last price.
 fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     let last = jobs.len() - 1;
     loop {
@@ -169,7 +157,6 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
             worth += speed * job.price;
         }
         let price = jobs[last].price;
-        // `speed` is that of the last job.
         let next = price - (worth - due) / speed;
         let lower = price - next > 2.0 * f64::EPSILON * price && next > 0.0;
         if !lower {
@@ -179,15 +166,13 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     }
 }
 
-/// Returns the same for `s(k) = k^p`, p < 1, in closed form: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p).
-///
-/// Source: the heSRPT paper, theorem 8, there for weights 1.
+/// Computes prices for `s(k) = k^p`: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p) (the
+/// heSRPT paper, theorem 8, generalized from weights 1).
 pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let mut before = 0.0;
     let price = |weight: &f64| {
         let due: f64 = before + weight;
-        // As it stands, W^c is beyond all numbers for many jobs and p near 1.
         let below = -(c * (-weight / due).ln_1p()).exp_m1();
         let part = if before > 0.0 { below } else { 1.0 };
         before = due;
@@ -196,7 +181,7 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     weights.iter().map(price).collect()
 }
 
-/// Makes prices ascend, as they do but for their last digits: a smaller job gets no fewer servers.
+/// Removes rounding errors from the order of prices, so that a smaller job gets no fewer servers.
 pub fn ascending(prices: &mut [f64]) {
     let mut most = 0.0;
     for price in prices {

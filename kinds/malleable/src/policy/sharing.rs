@@ -1,10 +1,10 @@
-//! Rules that look at what is left of each job.
+//! Rules that depend on the remaining size of each job.
 //!
-//! Of the heSRPT paper's competitors (section 4.2) HELL and KNEE are not fixed by what it says. HELL: the job with the greatest
-//! ratio of efficiency `s(k)/k` to remaining time `x/s(k)` gets the servers at which it is greatest, and so on; where that number
-//! is 0, as for `k^p` with p < ½, the next part of a server always goes to the job whose ratio is greatest then. KNEE: a job's
-//! knee is where one more server takes less than `a` from its time; jobs get theirs from the smallest knee on, as long as
-//! there are servers, and what is left over stays idle (all other readings turn it into EQUI).
+//! The heSRPT paper (section 4.2) leaves details of two rules open. HELL: the job with the largest
+//! ratio of efficiency `s(k)/k` to remaining time `x/s(k)` gets the k that maximizes it, and so on;
+//! if that is 0, as for `k^p` with p < ½, servers go incrementally to the largest ratio. KNEE: jobs
+//! get, in ascending order, the servers up to where one more saves less than `a` of their time; the
+//! rest stays idle.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,65 +12,62 @@ use serde::{Deserialize, Serialize};
 use super::{Asks, all_at_once, ascending, divide, extend_prices, power_prices, prices};
 use crate::workload::{Curve, Speedup, halved};
 
-/// A job that is there, as a rule sees it.
+/// A job in the system, as seen by a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Underway<'a> {
-    /// What is left of it \[work\], > 0.
+    /// The remaining work, > 0.
     pub left: f64,
-    /// What a unit of its time costs.
+    /// The cost per unit of its time.
     pub weight: f64,
-    /// Its speed on so many servers.
+    /// Its speedup.
     pub curve: &'a Curve,
 }
 
-/// A rule that divides servers by what is left.
+/// A rule that divides the servers according to the remaining sizes of the jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sharing {
-    /// At the prices of the jobs that are there: [`Online`].
+    /// The rule heSRPT for jobs that arrive.
     HeSrpt(Online),
-    /// By theorem 7 of the heSRPT paper, for `s(k) = k^p` with this p < 1, whatever the speedups are.
+    /// The formula of theorem 7 of the heSRPT paper with this p < 1, for any actual speedup.
     Power(f64),
-    /// Such that all end together.
+    /// All jobs end at the same time.
     HeLrpt,
-    /// The smallest alone.
+    /// The smallest job first.
     Srpt,
-    /// The same number each.
+    /// Equal shares.
     Equi,
     /// By the ratio of efficiency to remaining time.
     Hell,
-    /// Up to the knee of this slope \[time/server\], from the smallest on.
+    /// Up to the knee of this slope \[time/server\], the smallest job first.
     Knee(f64),
 }
 
-/// heSRPT where jobs arrive: the division at the prices of the jobs that are there, with two knobs.
+/// The rule heSRPT for jobs that arrive, which has two tuning parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Online {
-    /// Prices are taken to this power: 0 is the same number of servers for each job (EQUI), 1 the optimum of jobs that are all
-    /// there, more is nearer to SRPT.
+    /// Exponent of prices: 0 is equal shares (EQUI), 1 optimal without arrivals, more is like SRPT.
     pub urgency: f64,
-    /// Jobs that are reckoned to stay behind all others: the more, the less differs what a small and a large job get.
+    /// The number of virtual jobs that remain after all others. It makes the shares more equal.
     pub background: f64,
 }
 
 impl Online {
-    /// As if no job would come any more.
+    /// The optimum if no more jobs arrive.
     pub const PLAIN: Online = Online {
         urgency: 1.0,
         background: 0.0,
     };
 }
 
-/// What was found for other moments of the same system, and does not depend on how many jobs there are: where they share a
-/// curve and weigh the same.
+/// Cached results for the same system, independent of the number of jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Prices from the largest job on; first, if there is a background, that of what stays.
     prices: Vec<f64>,
 }
 
 impl Sharing {
-    /// Returns whether jobs that share a curve and weigh the same get servers by their order alone, a smaller one no fewer.
+    /// Returns whether the servers of identical jobs depend only on their order by size.
     pub fn follows_order(&self) -> bool {
         match self {
             Sharing::HeSrpt(_) | Sharing::Power(_) | Sharing::Srpt | Sharing::Equi => true,
@@ -78,7 +75,7 @@ impl Sharing {
         }
     }
 
-    /// Returns servers of each job; `known` remembers what was found for other moments of the same system.
+    /// Divides the servers among the jobs. Results for the same system are cached in `known`.
     pub fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         match self {
             Sharing::HeSrpt(online) => online.servers(jobs, servers, known),
@@ -95,7 +92,6 @@ impl Sharing {
     }
 }
 
-/// Returns by job the values of the jobs at these places; 0 for all others.
 pub(crate) fn by_job(count: usize, places: &[usize], values: &[f64]) -> Vec<f64> {
     let mut by_job = vec![0.0; count];
     for (&i, value) in places.iter().zip(values) {
@@ -104,7 +100,6 @@ pub(crate) fn by_job(count: usize, places: &[usize], values: &[f64]) -> Vec<f64>
     by_job
 }
 
-/// Returns places of jobs from the largest on.
 fn from_largest(jobs: &[Underway<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by(|&i, &j| {
@@ -128,7 +123,6 @@ impl Online {
         by_job(jobs.len(), &order, &in_order)
     }
 
-    /// Returns servers from the largest job on; all share a curve and weigh the same.
     fn alike(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         let Some(job) = jobs.first() else {
             return Vec::new();
@@ -158,7 +152,6 @@ impl Online {
         self.divide(&found[first..], |n| curves[first + n], servers)
     }
 
-    /// Divides all servers at these prices to the power of the urgency.
     fn divide<'a>(&self, prices: &[f64], curve: impl Fn(usize) -> &'a Curve, all: f64) -> Vec<f64> {
         let dearest = prices.iter().copied().fold(0.0, f64::max);
         let asks = prices.iter().enumerate().map(|(n, price)| Asks {
@@ -169,7 +162,6 @@ impl Online {
     }
 }
 
-/// Returns the same number each, within caps.
 fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let each = servers / jobs.len() as f64;
     if jobs.iter().all(|job| job.curve.cap >= each) {
@@ -178,7 +170,7 @@ fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     level(jobs, servers, |_, level| level)
 }
 
-/// Returns `(W_i/W_m)^c − (W_{i−1}/W_m)^c` of the servers, c = 1/(1 − p), within caps.
+/// Gives job i the fraction `(W_i/W_m)^c − (W_{i−1}/W_m)^c`, c = 1/(1 − p), up to its cap.
 fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let all: f64 = jobs.iter().map(|job| job.weight).sum();
@@ -193,7 +185,6 @@ fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     taken
 }
 
-/// Gives each job what it asks for, from the smallest on, as long as there are servers.
 fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> f64) -> Vec<f64> {
     let mut taken = vec![0.0; jobs.len()];
     let mut left = servers;
@@ -207,8 +198,7 @@ fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> 
     taken
 }
 
-/// Returns servers of each at the level at which all are taken: `asks` grows with it. What a jump would take too much goes from
-/// the smallest job on.
+/// Finds the level at which all servers are used; the smallest jobs get what a jump leaves.
 fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     let ask = |i: usize, level: f64| asks(i, level).min(jobs[i].curve.cap).min(servers);
     let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
@@ -241,10 +231,9 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
     taken
 }
 
-/// Steps by which a level may be away from its first guess.
 const REACH: usize = 120;
 
-/// Returns servers by the ratio of efficiency to remaining time, `s(k)²/(kx)`, which is brought to one level.
+/// Equalizes the ratio of efficiency to remaining time, `s(k)²/(kx)`.
 fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let falls = |job: &Underway<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
     if !jobs.iter().any(falls) {
@@ -260,7 +249,6 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
             marks.push((job.curve, job.curve.marks(servers)));
         }
     }
-    // A job that gets servers gets as many as its first mark says: so many of the smallest do, at most.
     let order = from_largest(jobs);
     let few = match &marks[..] {
         [(_, marks)] if jobs.iter().all(|job| ratio_power(job).is_none()) => {
@@ -281,7 +269,6 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     by_job(jobs.len(), places, &found)
 }
 
-/// Returns the power of k that `s(k)²/k` is, where it is one: it falls if that is negative.
 fn ratio_power(job: &Underway<'_>) -> Option<f64> {
     match job.curve.speedup {
         Speedup::Power(p) if !job.curve.whole => Some(2.0 * p - 1.0),
@@ -289,7 +276,7 @@ fn ratio_power(job: &Underway<'_>) -> Option<f64> {
     }
 }
 
-/// Returns where one more server takes less than `a` from a job's time: `x s'(k)/s(k)² = a`.
+/// Returns the number of servers at which `x s'(k)/s(k)² = a`.
 fn knee(job: &Underway<'_>, a: f64) -> f64 {
     match (&job.curve.speedup, job.curve.whole) {
         (Speedup::Power(p), false) => return (p * job.left / a).powf(1.0 / (1.0 + p)),

@@ -20,9 +20,8 @@ fn close(a: f64, b: f64, within: f64) {
     assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
 }
 
-/// Theorem 7 of the heSRPT paper.
 #[test]
-fn shares_of_powers_are_those_of_theorem_7() {
+fn power_shares_match_theorem_7() {
     for (p, servers) in [(0.05, 3.0), (0.3, 1e6), (0.5, 500.0), (0.9, 7.0)] {
         let curve = curve(Speedup::Power(p));
         let m = 9;
@@ -39,9 +38,8 @@ fn shares_of_powers_are_those_of_theorem_7() {
     }
 }
 
-/// Theorem 8, as the paper writes it.
 #[test]
-fn prices_of_powers_are_those_of_theorem_8() {
+fn power_prices_match_theorem_8() {
     for (p, servers) in [(0.05f64, 3.0f64), (0.3, 1e6), (0.5, 500.0), (0.9, 7.0)] {
         let s = |k: f64| k.powf(p);
         let curve = curve(Speedup::Power(p));
@@ -59,7 +57,6 @@ fn prices_of_powers_are_those_of_theorem_8() {
     }
 }
 
-/// Slowdown of sizes 3, 2 and 1.2: figures that another program found by search.
 #[test]
 fn weights_move_the_shares() {
     let sizes = [3.0, 2.0, 1.2];
@@ -81,14 +78,12 @@ fn two_equal_jobs_under_amdahl() {
     close(found[1] / 10.0, 0.710_726_716, 1e-8);
 }
 
-/// The cost of a plan for two jobs that gives the smaller one `k` servers until it has left.
 fn cost(curve: &Curve, [large, small]: [f64; 2], servers: f64, k: f64) -> f64 {
     let first = small / curve.at(k);
     let rest = (large - first * curve.at(servers - k)).max(0.0);
     2.0 * first + rest / curve.at(servers)
 }
 
-/// Two jobs need one number, found here by looking at all.
 #[test]
 fn no_division_between_two_jobs_costs_less() {
     let table = vec![(0.0, 0.0), (1.0, 1.0), (4.0, 3.1), (8.0, 4.5), (20.0, 6.0)];
@@ -126,17 +121,16 @@ fn perfect_speedup_serves_the_smallest_alone() {
     assert_eq!(found, [0.0, 0.0, 8.0]);
 }
 
-/// Theorem 2 with the factor it leaves out, and that nobody is done before the end.
 #[test]
-fn all_jobs_end_together_where_the_last_one_counts() {
+fn minimum_makespan_matches_theorem_2() {
     let sizes = [3.0, 2.0, 1.2];
     for p in [0.3, 0.5, 0.9] {
         let pool = Pool::of_sizes(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
         let (time, Rule::Phases(phases)) = makespan(&pool) else {
-            panic!("it has no prices")
+            panic!("a makespan plan has phases")
         };
         let [Phase { servers, .. }] = &phases[..] else {
-            panic!("parts of servers need no turns")
+            panic!("fractional servers need a single phase")
         };
         let norm = sizes.iter().map(|x: &f64| x.powf(1.0 / p));
         let norm = norm.sum::<f64>().powf(p);
@@ -147,7 +141,6 @@ fn all_jobs_end_together_where_the_last_one_counts() {
     }
 }
 
-/// Whole servers that are exchanged in turns: each phase has no more than there are, and all work is done at the bound.
 #[test]
 fn whole_servers_are_exchanged_in_turns() {
     let text = "kind: malleable
@@ -159,7 +152,7 @@ jobs: [{name: a, size: 3}, {name: b, size: 2.5}, {name: c, size: 1.2}]
 ";
     let pool = Pool::sample(text);
     let (time, Rule::Phases(phases)) = makespan(&pool) else {
-        panic!("whole servers need turns")
+        panic!("a plan with whole servers has phases")
     };
     let (mut done, mut before) = ([0.0; 3], 0.0);
     for phase in &phases {
@@ -186,8 +179,6 @@ fn divided(sharing: Sharing, curve: &Curve, sizes: &[f64], servers: f64) -> Vec<
     sharing.servers(&jobs, servers, &mut Known::default())
 }
 
-/// HELL by its closed form for p < ½, `k_i ∝ x_i^{−1/(1−2p)}`; SRPT from ½ on; under Amdahl's law the peak of efficiency
-/// over time, f/(1 − f) servers, from the smallest job on.
 #[test]
 fn hell_equalizes_ratios() {
     let sizes = [3.0, 2.0, 1.2];
@@ -207,9 +198,8 @@ fn hell_equalizes_ratios() {
     close(found.iter().sum(), 20.0, 1e-12);
 }
 
-/// KNEE by its closed forms: `(px/a)^{1/(1+p)}`, and √(xf/a) under Amdahl's law; from the smallest job on, the rest is idle.
 #[test]
-fn knees_are_where_servers_save_little() {
+fn knee_matches_its_closed_forms() {
     let sizes = [3.0, 2.0, 1.2];
     let sharing = Sharing::Knee(0.1);
     let found = divided(sharing, &curve(Speedup::Power(0.5)), &sizes, 100.0);
@@ -224,9 +214,8 @@ fn knees_are_where_servers_save_little() {
     close(found[0], 8.0 - knees[1] - knees[2], 1e-9);
 }
 
-/// Of a job of which rounding left next to nothing the others end no later.
 #[test]
-fn a_job_that_is_all_but_done_stops_nothing() {
+fn handles_jobs_with_negligible_remaining_work() {
     let curve = curve(Speedup::Amdahl(0.9));
     for rule in [
         Sharing::HeLrpt,
@@ -241,9 +230,8 @@ fn a_job_that_is_all_but_done_stops_nothing() {
     }
 }
 
-/// Two jobs at their cap are equally dear; the smaller of them is served where there is room for one.
 #[test]
-fn of_equally_dear_jobs_the_smaller_is_served() {
+fn equal_prices_favour_the_smaller_job() {
     let curve = Curve {
         speedup: Speedup::Power(1.0),
         cap: 2.0,

@@ -1,43 +1,32 @@
-//! Jobs that divide the servers anew whenever one arrives or leaves.
-
 use crate::policy::{Known, Sharing, Underway};
 use crate::workload::{Curve, Stream};
 use synth_simulation::{Departure, Discipline, Gauges};
 
-/// A job in the system.
 #[derive(Clone, Copy, Debug)]
 struct Job {
-    /// What is left of it \[work\].
     left: f64,
     arrived: f64,
-    /// When it first had servers; NaN before.
     started: f64,
     /// \[work/time\]
     rate: f64,
 }
 
-/// Jobs under way that share one curve.
 pub(super) struct Division<'a> {
     curve: &'a Curve,
     servers: f64,
-    /// E\[S\].
     mean: f64,
     sharing: Sharing,
     known: Known,
-    /// Speeds from the largest job on, by the number of jobs, where they follow from it.
     speeds: Vec<Option<Box<[f64]>>>,
-    /// From the largest on by what is left.
+    /// Sorted by remaining work, the largest first.
     jobs: Vec<Job>,
     now: f64,
-    /// When the next job ends; its place.
     end: (f64, usize),
     violation: Option<String>,
 }
 
-/// Speeds of more jobs than this are not remembered.
 const REMEMBERED: usize = 512;
 
-/// How far rounding may put the servers that are given out above those that there are.
 const ROUNDING: f64 = 1e-9;
 
 impl<'a> Division<'a> {
@@ -88,7 +77,6 @@ impl<'a> Division<'a> {
                 if job.started.is_nan() {
                     job.started = self.now;
                 }
-                // Rounding may have taken more than there was.
                 let end = self.now + job.left.max(0.0) / job.rate;
                 if end < self.end.0 {
                     self.end = (end, place);
@@ -100,7 +88,6 @@ impl<'a> Division<'a> {
 
     fn speeds_of_jobs(&mut self) -> Vec<f64> {
         let underway = |job: &Job| Underway {
-            // Rounding may have taken more than there was.
             left: job.left.max(f64::MIN_POSITIVE),
             weight: 1.0,
             curve: self.curve,
@@ -111,7 +98,9 @@ impl<'a> Division<'a> {
         let sum: f64 = servers.iter().sum();
         let within = sum <= all * (1.0 + ROUNDING);
         if !within && self.violation.is_none() {
-            self.violation = Some(format!("{sum} servers are given out, but there are {all}"));
+            self.violation = Some(format!(
+                "{sum} servers are allocated, but there are only {all}"
+            ));
         }
         servers.into_iter().map(|k| self.curve.at(k)).collect()
     }
@@ -150,12 +139,11 @@ impl Discipline for Division<'_> {
         if let Some(violation) = &self.violation {
             return Err(violation.clone());
         }
-        // Jobs that run at the same speed keep their order up to rounding.
         let near = ROUNDING * self.mean;
         let mut neighbours = self.jobs.windows(2);
         if neighbours.all(|two| two[0].left >= two[1].left - near) {
             return Ok(());
         }
-        Err("jobs are not in the order of what is left of them".into())
+        Err("jobs are not sorted by remaining work".into())
     }
 }

@@ -1,4 +1,4 @@
-//! Runs rules on pools, where what happens is exact, and on streams of jobs, where it is measured.
+//! Executes a rule on a pool, where the result is exact, or simulates it on a stream.
 
 mod division;
 #[cfg(test)]
@@ -13,22 +13,18 @@ use synth_simulation::{
     self as simulation, Estimate, Progress, Queue, QueueRun, Settings, Verdict,
 };
 
-/// Results of a run on a stream.
+/// The results of a run on a stream.
 pub type Run = simulation::Run<Measures, ()>;
 
-/// What is measured besides: nothing.
+/// Additional measurements: none.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Measures {}
 
-/// More jobs than this at once, and more than so many times as many as would be there with one server each, end a run: what
-/// an event costs grows with them.
+/// The range of the number of jobs that ends a run, since the cost of an event grows with it.
 const CROWD: [f64; 2] = [1000.0, 20_000.0];
 const CROWDED: f64 = 10.0;
 
-/// Simulates a rule on a stream.
-///
-/// # Errors
-/// What did not hold that must, in words: a fault of this program.
+/// Simulates a rule on a stream; an error is a violated invariant, a bug in this program.
 pub fn simulate(
     stream: &Stream,
     sharing: Sharing,
@@ -51,13 +47,12 @@ pub fn simulate(
     queue.simulate(division, &settings, progress, |_| Measures {})
 }
 
-/// A claim beside what was measured.
+/// A claim compared with its measurement.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// How near what happens to a pool is to what is claimed of it.
 const NEAR: f64 = 1e-9;
 
-/// Judges all claims by a run of the policy on the stream that it is for.
+/// Judges all claims by a run of the policy on its own stream.
 pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> {
     let measured = QueueRun {
         classes: &stream.statistics(),
@@ -68,7 +63,7 @@ pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> 
     measured.judge(&artifact.claims)
 }
 
-/// Judges all claims by what happens to the pool that the policy is for.
+/// Judges all claims by an execution of the policy on its own pool.
 pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Judgement> {
     let judged = |claim: &Claim| {
         let happened = cost(pool, claim.quantity, &course.ends);
@@ -88,28 +83,27 @@ pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Ju
     artifact.claims.iter().map(judged).collect()
 }
 
-/// What may be left of a job that ends together with others, of its size.
 const LEFT: f64 = 1e-12;
 
-/// How a pool is divided.
+/// How the servers of a pool are divided.
 #[derive(Clone, Copy, Debug)]
 pub enum Dividing<'a> {
     /// By a plan.
     Plan(&'a Rule),
-    /// By what is left.
+    /// By remaining sizes.
     Sharing(Sharing),
 }
 
-/// What happened to a pool.
+/// The execution of a pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// When each job ends \[time\]; ∞ where it never does.
+    /// The end time of each job \[time\]; ∞ if it never ends.
     pub ends: Vec<f64>,
-    /// Times in which the division did not change, if they were to be kept.
+    /// The periods in which the division is constant, if they were requested.
     pub phases: Vec<Phase>,
 }
 
-/// Runs a pool to its end; `keep` is whether the phases are returned.
+/// Executes a pool to its end; `keep` requests the phases.
 pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();

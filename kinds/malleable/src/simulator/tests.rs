@@ -6,9 +6,8 @@ fn close(a: f64, b: f64, within: f64) {
     assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
 }
 
-/// Integrating the flow gives what the prices say: `Σ T_i = Σ a_i x_i`.
 #[test]
-fn plans_cost_what_their_prices_say() {
+fn cost_of_plans_equals_the_sum_over_prices() {
     let sizes = [9.0, 7.5, 7.5, 4.0, 2.0, 1.0, 0.25];
     for speedup in [
         "{power: {p: .3}}",

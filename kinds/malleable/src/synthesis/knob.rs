@@ -1,11 +1,9 @@
-//! Competitors' knobs, at their best for a pool: over orders of magnitude first, and then by thirds.
-
 use crate::artifact::cost;
 use crate::policy::Sharing;
 use crate::simulator::{Dividing, execute};
 use crate::workload::Pool;
 
-/// A rule with a knob.
+/// A rule with a tuning parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tunable {
     /// KNEE, by its slope.
@@ -22,7 +20,7 @@ impl Tunable {
         }
     }
 
-    /// Returns where to begin: KNEE with what the last server is worth to a job of mean size on its share.
+    /// Returns the starting point; for KNEE, the value of the last server to a mean job.
     fn typical(self, pool: &Pool) -> f64 {
         match self {
             Tunable::Power => 0.0,
@@ -37,14 +35,12 @@ impl Tunable {
     }
 }
 
-/// Steps of the search over orders of magnitude, in each direction, and how long they are.
 const STEPS: i32 = 24;
 const STEP: f64 = 0.7;
 
-/// Thirds that are left out afterwards.
 const THIRDS: usize = 24;
 
-/// Returns the rule with the knob that is best for the objective.
+/// Returns the rule with the parameter that is best for the objective.
 pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
     let objective = pool.objective().quantity();
     let cost_of = |knob: f64| {

@@ -1,4 +1,4 @@
-//! From a workload to its policy.
+//! Synthesis of a plan, or of a rule for jobs that arrive.
 
 mod knob;
 mod plan;
@@ -21,16 +21,16 @@ use super::workload::{Pool, Stream};
 use synth_core::artifact::Subject;
 use synth_simulation::{Estimate, Progress};
 
-/// What is requested.
+/// User options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Events that may be simulated.
+    /// The event budget of the simulations.
     pub events: u64,
-    /// Seed of the simulations.
+    /// The seed of the simulations.
     pub seed: u64,
-    /// Knobs that are fixed, and not tuned.
+    /// The parameters if they are fixed, or `None` if they should be tuned.
     pub knobs: Option<Online>,
-    /// Once it is set, an end is requested.
+    /// If this flag is set, the synthesis stops without a policy.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -39,7 +39,7 @@ fn claim(quantity: Quantity, value: f64, time_unit: &str, method: Method) -> Cla
     Claim::new(quantity, Subject::ALL, value, method, always)
 }
 
-/// Returns the best plan for a pool that is known, and how far it is from the optimum at most.
+/// Returns the best known plan for a pool, with a bound on its distance from the optimum.
 pub fn plan(pool: &Pool) -> (Artifact, Planned) {
     let (planned, time) = (best_plan(pool), pool.time_unit());
     let costs = pool.objective().quantities().into_iter().map(|quantity| {
@@ -53,7 +53,7 @@ pub fn plan(pool: &Pool) -> (Artifact, Planned) {
     (artifact, planned)
 }
 
-/// Returns what the best plan costs with one more server; none where no formula has the best plan.
+/// Returns the optimal cost with one more server, or `None` if there is no formula for it.
 pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     let larger = pool.with_one_more_server();
     let larger = larger.filter(|_| planned.open.is_none())?;
@@ -61,32 +61,29 @@ pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     Some(cost(&larger, larger.objective().quantity(), &ends))
 }
 
-/// What was synthesized for jobs that arrive.
+/// The result of a synthesis for jobs that arrive.
 #[derive(Clone, Debug)]
 pub struct MadeOnline {
     /// The policy.
     pub artifact: Artifact,
-    /// What was simulated.
+    /// The result of tuning.
     pub tuned: Tuned,
-    /// No policy has less mean response time \[time\].
+    /// Lower bound on the mean response time of any policy \[time\].
     pub least: f64,
 }
 
-/// What comes of jobs that arrive.
+/// The outcome of a synthesis for jobs that arrive.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A policy.
     Made(Box<MadeOnline>),
-    /// More work comes than can ever be done; how much of what can be.
+    /// More work arrives than can be done. The value is the ratio of the two.
     Overload(f64),
-    /// An end was requested before there was a policy.
+    /// The synthesis was interrupted.
     Interrupted,
 }
 
-/// Makes heSRPT for jobs that arrive, with its knobs tuned.
-///
-/// # Errors
-/// What did not hold in a simulation that must, in words: a fault of this program.
+/// Synthesizes heSRPT for arrivals; an error is a violated invariant, a bug in this program.
 pub fn online(
     stream: &Stream,
     options: &Options,
@@ -107,7 +104,6 @@ pub fn online(
             ..claim(quantity, measured.mean, time, Method::Simulated)
         })
     };
-    // Rounding.
     let bound = least * (1.0 - 1e-12);
     let bound = claim(Quantity::LeastResponse, bound, time, Method::BoundRent);
     let claims = [

@@ -1,5 +1,3 @@
-//! Plans for jobs that are all there.
-
 use super::search::{ends, search};
 use crate::analysis::{MOST, ascend, over_orders};
 use crate::artifact::{Evidence, Method, Plan, Rent, cost};
@@ -7,30 +5,29 @@ use crate::policy::{Rule, Sharing, ascending, by_job, makespan, power_prices, pr
 use crate::simulator::{Course, Dividing, execute};
 use crate::workload::{Objective, Pool};
 
-/// Of more jobs than this an artifact has no table of stages.
 const TABLED: usize = 64;
 
-/// A plan, and what is known of it.
+/// A plan, with its lower bound.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// When each job ends, and what proves the bound.
+    /// The end times, and the proof of the bound.
     pub evidence: Evidence,
-    /// No plan costs less.
+    /// Lower bound on the cost of any plan.
     pub least: f64,
-    /// How that is known.
+    /// The method of the bound.
     pub method: Method,
-    /// Why it is not known to be the best, where it is not.
+    /// Why the plan is not known to be optimal, if so.
     pub open: Option<Open>,
 }
 
-/// Why the best plan is not known.
+/// The reason why there is no formula for the optimal plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// A heavier job is larger than a lighter one.
+    /// There is a job that is both heavier and larger than another job.
     FavoursLarge,
-    /// Jobs have different speedups or caps.
+    /// The jobs do not have the same speedup, or not the same cap.
     SpeedupsDiffer,
 }
 
@@ -49,26 +46,25 @@ impl Planned {
         }
     }
 
-    /// Returns how far the plan's cost is above the least that any policy can have, at most, of that.
+    /// Returns the relative excess of the cost over the lower bound.
     pub fn gap(&self, pool: &Pool) -> f64 {
         let cost = cost(pool, pool.objective().quantity(), &self.evidence.ends);
         (cost / self.least - 1.0).max(0.0)
     }
 
-    /// Returns whether no policy costs less, up to rounding.
+    /// Returns whether the plan is optimal, up to rounding.
     pub fn is_best(&self, pool: &Pool) -> bool {
         self.gap(pool) < 1e-9
     }
 }
 
-/// Returns the best plan that is known.
+/// Returns the best known plan.
 pub fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
         let (time, rule) = makespan(pool);
         let ends = ends(pool, &rule);
         return Planned::new(pool, rule, ends, time, Method::BoundServers);
     }
-    // The objectives that are sums over jobs.
     let order = pool.by_size();
     let mut weights: Vec<f64> = order.iter().map(|i| pool.jobs()[*i].weight).collect();
     let favours_large = !weights.is_sorted();
@@ -93,10 +89,8 @@ pub fn best_plan(pool: &Pool) -> Planned {
     planned
 }
 
-/// Returns the best plan that a search finds; `by_prices` is a bound that is known, with its prices.
 fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
     let (rule, ends) = or_simpler(pool, search(pool));
-    // Bounds are a little lower for rounding, in prices that are found by steps, and in so many sums of rents.
     const ROUNDED: f64 = 1.0 - 1e-11;
     let mut planned = Planned::new(pool, rule, ends, 0.0, Method::BoundOrders);
     planned.open = Some(open);
@@ -119,14 +113,12 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
     planned
 }
 
-/// Of more jobs than this no rule is tried beside a plan.
 const COMPARED: usize = 2000;
 
-/// Rules that are tried beside a plan.
+/// Rules that are compared with a plan.
 pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
-/// Returns a plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
-/// that needs parts of servers is no plan of whole ones.
+/// Returns the given plan, or the division of a simple rule if it costs less and is feasible.
 pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
     let rules = BESIDE.into_iter().map(Dividing::Sharing);
@@ -146,10 +138,8 @@ pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<
     best
 }
 
-/// Intervals in which rents do not change, at least and at most about.
 const INTERVALS: usize = 32;
 
-/// Returns what a server is worth in the phases of a plan: where to begin.
 fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     let weight = |i: usize| pool.jobs()[i].weight;
     let total: f64 = (0..pool.jobs().len()).map(weight).sum();
@@ -176,7 +166,6 @@ fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     rents
 }
 
-/// Returns what each of few jobs has after 0, 1, 2, … have ended.
 fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
@@ -185,7 +174,6 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
         return Vec::new();
     }
-    // Servers of prices do not depend on the time.
     let row = |ended: usize| {
         let mut remaining = order[ended..].to_vec();
         remaining.sort_unstable();

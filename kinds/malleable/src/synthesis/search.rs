@@ -1,8 +1,8 @@
-//! A good plan where none is known to be best: speedups differ, or weights favour large jobs.
+//! Searches for a plan if the jobs have different speedups, or the weights favour large jobs.
 //!
-//! For any order in which jobs end the prices of that order give a plan, the best one for it if its jobs do end so. The order is
-//! improved by taking the one in which they do end, and by exchanging neighbours; then prices are changed one by one, since where
-//! two jobs best end together no order has the best prices.
+//! The prices of an order of completion give a plan. Orders are improved by iterating to the order
+//! in which jobs actually end, and by exchanging neighbours; then single prices are perturbed,
+//! since no order has optimal prices if two jobs should end together.
 
 use crate::analysis::power_ends;
 use crate::artifact::cost;
@@ -10,13 +10,10 @@ use crate::policy::{Rule, by_job, prices};
 use crate::simulator::{Dividing, execute};
 use crate::workload::{Curve, Pool};
 
-/// Work that may be spent: a plan of M jobs takes about M³ of it.
 const WORK: f64 = 4e8;
 
-/// Plans that are tried at least, and at most.
 const PLANS: [f64; 2] = [8.0, 4000.0];
 
-/// Returns when jobs end under a rule.
 pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
     if let ([curve], Rule::Prices(prices)) = (pool.curves(), rule)
         && let Some(p) = curve.smooth_power(pool.servers())
@@ -26,7 +23,6 @@ pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
     execute(pool, Dividing::Plan(rule), false).ends
 }
 
-/// Returns the best plan that was found, and when its jobs end.
 pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
     let count = pool.jobs().len();
     let mut tries = Tries {
@@ -37,7 +33,6 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
         ends: Vec::new(),
         order: Vec::new(),
     };
-    // By what it takes to do them alone, per weight; the first ends last.
     let alone = |i: usize| {
         let job = &pool.jobs()[i];
         job.size / (pool.curve(i).at(pool.servers()) * job.weight)
@@ -53,9 +48,7 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
 
 struct Tries<'a> {
     pool: &'a Pool,
-    /// Plans that may still be tried.
     left: f64,
-    /// The best so far.
     cost: f64,
     prices: Vec<f64>,
     ends: Vec<f64>,
@@ -63,7 +56,6 @@ struct Tries<'a> {
 }
 
 impl Tries<'_> {
-    /// Returns whether these prices are better than all before, and when jobs end.
     fn price(&mut self, prices: &[f64]) -> (bool, Vec<f64>) {
         self.left -= 1.0;
         let ends = ends(self.pool, &Rule::Prices(prices.to_vec()));
@@ -75,7 +67,6 @@ impl Tries<'_> {
         (better, ends)
     }
 
-    /// Returns the plan at the prices of an order, the last job first.
     fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
         let pool = self.pool;
         let own = |&i: &usize| (pool.curve(i), pool.jobs()[i].weight);
@@ -88,7 +79,6 @@ impl Tries<'_> {
         (better, ends)
     }
 
-    /// Goes from an order to that in which jobs then end, while it gets better.
     fn follow(&mut self, mut order: Vec<usize>) {
         loop {
             let (better, ends) = self.order(&order);
@@ -101,7 +91,6 @@ impl Tries<'_> {
         }
     }
 
-    /// Exchanges neighbours in the order, until no exchange is better.
     fn exchange(&mut self) {
         let mut improved = true;
         while std::mem::take(&mut improved) {
@@ -116,7 +105,6 @@ impl Tries<'_> {
         }
     }
 
-    /// Changes prices one by one, by ever smaller steps.
     fn nudge(&mut self) {
         let mut step = 0.2;
         while step > 1e-7 {

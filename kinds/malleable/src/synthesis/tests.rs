@@ -19,10 +19,8 @@ fn plan_of(artifact: &mut Artifact) -> &mut Plan {
     }
 }
 
-/// A bad plan gives way to the cheapest rule beside it, as phases that attain what the rule does; of whole servers, to one that
-/// needs no parts of them.
 #[test]
-fn no_plan_costs_more_than_the_rules_beside_it() {
+fn plans_cost_no_more_than_simple_rules() {
     for (typed, whole) in [("", false), ("whole_servers: true\n", true)] {
         let pool = pool(&format!(
             "kind: malleable\nservers: 5\n{typed}jobs:\n  - {{name: a, size: 1, speedup: {{power: {{p: .4}}}}}}\n  - {{name: b, size: 3, speedup: {{power: {{p: .5}}}}}}\n  - {{name: c, size: 8, speedup: {{power: {{p: .6}}}}}}\n"
@@ -58,7 +56,6 @@ const SPEEDUPS: [&str; 6] = [
     "{table: [[1, 1], [2, 1.9], [4, 3.1], [9, 3.2]]}",
 ];
 
-/// With s(k) = k^p times scale by N^-p: with one server more all is (N/(N + 1))^p times as long.
 #[test]
 fn one_more_server_by_scaling() {
     for (p, servers) in [(0.3_f64, 2.0_f64), (0.8, 12.0), (1.0, 7.0)] {
@@ -78,9 +75,8 @@ fn one_more_server_by_scaling() {
     }
 }
 
-/// The checker executes every plan and finds the proof that no other is better.
 #[test]
-fn plans_are_executed_and_proved() {
+fn checker_accepts_plans_as_optimal() {
     for speedup in SPEEDUPS {
         for objective in OBJECTIVES {
             for limits in ["", "cap: 4\n", "whole_servers: true\n"] {
@@ -99,9 +95,8 @@ fn plans_are_executed_and_proved() {
     }
 }
 
-/// What the checker does not believe.
 #[test]
-fn a_better_cost_than_the_best_is_refused() {
+fn checker_rejects_costs_below_the_optimum() {
     let text = "kind: malleable\nservers: 12\nspeedup: {amdahl: {parallel_fraction: .9}}\njobs: [{name: a, size: 4}, {name: b, size: 3}, {name: c, size: 1}]\n";
     let (artifact, _) = plan(&pool(text));
     assert_eq!(plan_of(&mut artifact.clone()).stages.len(), 3);
@@ -118,8 +113,7 @@ fn a_better_cost_than_the_best_is_refused() {
     assert!(Checked::<Malleable>::check(moved).is_err());
 }
 
-/// Weights that favour large jobs: what the prices of the sorted weights say is a bound, √120 + 2 here, and below every plan.
-/// The best one is known from a search over the only number that there is to choose, for both orders.
+/// The sorted weights give the lower bound √120 + 2; the optimum comes from an exhaustive search.
 #[test]
 fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
     let text = "kind: malleable\nservers: 1\nspeedup: {power: {p: .5}}\nobjective: weighted-flow-time\njobs: [{name: a, size: 2, weight: 10}, {name: b, size: 1, weight: 1}]\n";
@@ -129,7 +123,6 @@ fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
     assert!(is_bound, "{}", planned.least);
     let parts = (1..100_000).map(|n| f64::from(n) / 1e5);
     let cost = |k: f64| {
-        // a and b on k and 1 − k until one ends.
         let (a, b) = (k.sqrt(), (1.0 - k).sqrt());
         if 2.0 / a < 1.0 / b {
             11.0 * 2.0 / a + (1.0 - b * 2.0 / a)
@@ -144,7 +137,6 @@ fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
     Checked::<Malleable>::check(artifact).unwrap();
 }
 
-/// Two speedups: the plan is the best there is, found by looking at all; the bound is below it, and not far.
 #[test]
 fn different_speedups_have_a_plan_and_a_bound() {
     let text = "kind: malleable\nservers: 8\njobs:\n  - {name: a, size: 5, speedup: {power: {p: .8}}}\n  - {name: b, size: 3, speedup: {amdahl: {parallel_fraction: .7}}}\n";
@@ -168,9 +160,8 @@ fn different_speedups_have_a_plan_and_a_bound() {
     Checked::<Malleable>::check(artifact).unwrap();
 }
 
-/// Rents prove what they say where light jobs run on dear servers, too: maker and checker find the same bound by other ways.
 #[test]
-fn many_unlike_jobs_have_a_bound_that_the_checker_finds() {
+fn checker_confirms_bounds_for_many_different_jobs() {
     let speedup = |n: u32| match n % 3 {
         0 => "{power: {p: .93}}".to_owned(),
         1 => format!("{{amdahl: {{parallel_fraction: .{}}}}}", 50 + n),

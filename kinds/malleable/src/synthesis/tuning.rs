@@ -1,8 +1,7 @@
-//! The knobs of heSRPT for jobs that arrive, by simulation.
+//! Tunes the parameters of heSRPT for jobs that arrive, by simulation.
 //!
-//! Everything that is tried faces the same arrivals and sizes, so that ratios are known more precisely than means. As long
-//! as nothing is surely better, the knobs stay at those of jobs that are all there; what is claimed comes from a run that
-//! decided nothing.
+//! All candidates face the same arrivals and sizes. The defaults are kept unless a candidate is
+//! significantly better. Claims come from a separate run that did not influence the selection.
 
 use super::Options;
 use crate::policy::{Online, Sharing};
@@ -10,51 +9,42 @@ use crate::simulator::{Run, simulate};
 use crate::workload::Stream;
 use synth_simulation::{Estimate, Health, Progress, Settings, paired_ratio};
 
-/// What was tuned.
+/// The result of tuning.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// The knobs.
+    /// The selected parameters.
     pub online: Online,
-    /// What was tried; nothing where the knobs were fixed.
+    /// The candidates; empty if the parameters were given.
     pub tried: Vec<Tried>,
-    /// A run of the rule taken that decided nothing.
+    /// A separate run of the selected rule.
     pub run: Run,
-    /// Events simulated in all.
+    /// The total number of simulated events.
     pub events: u64,
 }
 
-/// Knobs, and what they gave.
+/// A candidate with its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tried {
-    /// The rule.
+    /// The parameters.
     pub online: Online,
-    /// Its mean response time over that of the rule taken; none where one of them did not settle.
+    /// The mean response time relative to the selected rule, or `None` if it is not known.
     pub times: Option<Estimate>,
 }
 
-/// How rules compare on the same arrivals.
 struct Choice {
     online: Online,
-    /// Mean response time of each replication; none where it did not settle.
     replications: Vec<f64>,
 }
 
-/// Urgencies that are tried without a background.
 const URGENCIES: [f64; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
 
-/// Backgrounds that are tried with the best urgency.
 const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
-/// Urgencies beside the best one that are tried with the best background.
 const BESIDE: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
 
-/// Runs that share the events: what is tried, and twice as many events for the last one.
 const RUNS: u64 = 20;
 
-/// Tunes the knobs, and runs the rule taken.
-///
-/// # Errors
-/// What did not hold in a simulation that must, in words.
+/// Selects the parameters, and measures the selected rule on fresh arrivals.
 pub(super) fn tune(
     stream: &Stream,
     options: &Options,
@@ -71,7 +61,7 @@ pub(super) fn tune(
         Some(knobs) => knobs,
         None => trials.choose()?,
     };
-    let run = trials.simulate(online, false, "measuring the rule taken")?;
+    let run = trials.simulate(online, false, "measuring the selected rule")?;
     let tried = trials.tried.iter().map(|own| Tried {
         online: own.online,
         times: trials.ratio(own.online, online),
@@ -107,7 +97,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             let urgency = best.urgency * factor;
             self.attempt(Online { urgency, ..best })?;
         }
-        // What is not surely better is chance as well as not. Not only the least mean can be: others may be known better.
+        // Any candidate may be significantly better, not only the one with the smallest mean.
         let better = |than: &Choice| {
             let ratio = self.ratio(Online::PLAIN, than.online);
             let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
@@ -132,7 +122,6 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         Ok(())
     }
 
-    /// Simulates a rule to choose it, or to measure the one that was chosen: on other arrivals, and twice as long.
     fn simulate(&mut self, online: Online, chooses: bool, doing: &str) -> Result<Run, String> {
         let last = u64::from(!chooses);
         let settings = Settings {
@@ -148,7 +137,6 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         Ok(run)
     }
 
-    /// Returns the knobs with the least mean; those of jobs that are all there where nothing settled.
     fn best(&self) -> Online {
         let mean = |tried: &&Choice| tried.replications.iter().sum::<f64>();
         let tried = self.tried.iter();

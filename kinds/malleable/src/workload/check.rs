@@ -1,5 +1,3 @@
-//! The checks that turn a document into a [`Pool`] or a [`Stream`].
-
 use super::{
     Curve, Job, Objective, Pool, PoolDocument, SizesRecord, Speedup, SpeedupRecord, Stream,
     Workload,
@@ -9,26 +7,21 @@ use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 use synth_simulation::Streams;
 
-/// For more jobs than this no plan is computed.
 const MOST_JOBS: usize = 100_000;
 
-/// The same where the recursion has no closed form, and where jobs differ: what is done there grows with the square of the
-/// number, and more.
+/// Limits without a closed form, and for different jobs, where effort grows at least quadratically.
 const MOST_CURVED: usize = 5_000;
 const MOST_UNLIKE: usize = 400;
 
-/// How far sizes may be apart, so that sums of doubles still distinguish them.
 const MOST_APART: f64 = 1e12;
 
-/// The logarithm of how far numbers of servers may be apart.
 const MOST_LOGARITHM: f64 = 60.0;
 
-/// What numbers are expected to be, and behind a colon why, or what to write.
-const SHAPE: &str = "a number of at least 0.05: the chance that a size is above x is x to the power of -shape, for x ≥ 1";
-const COUNT: &str = "1 to 100000: write how many jobs to draw";
+/// The expected values and, after a colon, the help text.
+const SHAPE: &str = "a number of at least 0.05: the probability of a size above x is x to the power of -shape, for x ≥ 1";
+const COUNT: &str = "1 to 100000: write the number of jobs to draw";
 
 impl PoolDocument {
-    /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
     pub(super) fn workload(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
         let (mut warnings, mut curves) = (Vec::new(), Vec::new());
         let mut at = FaultsAt::document(&mut faults);
@@ -59,7 +52,6 @@ impl PoolDocument {
         Ok((Workload::Pool(pool), warnings))
     }
 
-    /// Checks that there are jobs, in one way.
     fn check_keys(&mut self, at: &mut FaultsAt<'_>) {
         let keys = ["jobs", "sizes", "arrivals"];
         let has = [
@@ -75,23 +67,22 @@ impl PoolDocument {
             0 | 1 => {}
             _ => {
                 let message = "the document has more than one of `jobs`, `sizes` and `arrivals`";
-                let help = "keep `jobs`, `sizes` for jobs whose sizes are drawn, or `arrivals` for jobs that come one after the other";
+                let help = "keep one: `jobs`, `sizes` for jobs with random sizes, or `arrivals` for jobs that arrive over time";
                 at.add("jobs", message, help);
             }
         }
         if let Some(own) = &mut self.arrivals {
             let (mean, size) = (("mean_size", &mut own.mean_size), ("size", &mut own.size));
             let exponential = |mean| Size::Exponential { mean };
-            let help =
-                "write `mean_size: 3`, or a law: `size: {law: hyperexponential, mean: 3, scv: 4}`";
+            let help = "write `mean_size: 3`, or a distribution: `size: {law: hyperexponential, mean: 3, scv: 4}`";
             let mut at = at.below("arrivals");
-            at.one_of("what arrives", mean, size, exponential, help);
+            at.one_of("the arrival process", mean, size, exponential, help);
         }
     }
 
     fn check_scalars(&self, at: &mut FaultsAt<'_>) {
         at.unit(&self.time_unit);
-        let help = "write how many servers there are, for instance `servers: 64`";
+        let help = "write the number of servers, for instance `servers: 64`";
         at.positive("servers", self.servers, help);
         let servers = self.servers.value();
         if self.whole_servers && servers.fract() != 0.0 {
@@ -103,7 +94,7 @@ impl PoolDocument {
     }
 
     fn check_cap(&self, cap: Option<Decimal>, at: &mut FaultsAt<'_>) {
-        let help = "write the most servers that a job can use, or leave it out";
+        let help = "write the maximum number of servers that a job can use, or leave it out";
         at.positive("cap", cap, help);
         if let Some(cap) = cap.filter(|cap| self.whole_servers && cap.value().fract() != 0.0) {
             let message = format!("jobs hold whole servers, but the cap is {cap}");
@@ -117,12 +108,12 @@ impl PoolDocument {
             let mut at = at.entry("jobs", i);
             let help = "write how long the job runs on one server";
             at.positive("size", job.size, help);
-            let help = "write what a unit of the job's time costs, or leave it out";
+            let help = "write the cost per unit of the job's time, or leave it out";
             at.positive("weight", job.weight, help);
             if job.weight.is_some() && self.objective != Objective::WeightedFlowTime {
                 let name = &job.name;
                 let message =
-                    format!("job `{name}` has a weight, which this objective does not know");
+                    format!("job `{name}` has a weight, but this objective has no weights");
                 let help = "choose `objective: weighted-flow-time`, or leave the weights out";
                 at.add("weight", message, help);
             }
@@ -134,7 +125,7 @@ impl PoolDocument {
         let Some(SizesRecord::Pareto { shape, count, .. }) = &self.sizes else {
             let count = self.jobs.len();
             if count > MOST_JOBS {
-                let message = format!("there are {count} jobs");
+                let message = format!("there are {count} jobs, expected at most {MOST_JOBS}");
                 at.add("jobs", message, "plan them in parts");
             }
             return;
@@ -145,27 +136,24 @@ impl PoolDocument {
         at.number("count", f64::from(*count), 1.0..=MOST_JOBS as f64, COUNT);
     }
 
-    /// Checks that a plan takes minutes at most.
     fn check_work(&self, curves: &[Curve], count: usize, at: &mut FaultsAt<'_>) {
         let (most, what) = match curves {
             [] => return,
             [one] if one.smooth_power(self.servers.value()).is_some() => return,
-            [_] => (MOST_CURVED, "a speedup that is no power without limits"),
+            [_] => (MOST_CURVED, "a speedup that is not an uncapped power"),
             _ => (MOST_UNLIKE, "different speedups or caps"),
         };
         if count > most && self.objective != Objective::Makespan {
             let message = format!("there are {count} jobs with {what}, expected at most {most}");
-            let help = "plan them in parts: what this takes grows with the square of their number";
+            let help = "plan them in parts: the effort grows with the square of their number";
             at.add("jobs", message, help);
         }
     }
 
-    /// Checks that numbers are near enough to each other for what is computed of them.
     fn check_range(&self, curves: &[Curve], jobs: &[Job], at: &mut FaultsAt<'_>) {
         let sizes = || jobs.iter().map(|job| job.size);
         let least = sizes().fold(f64::INFINITY, f64::min);
         let most = sizes().fold(0.0, f64::max);
-        // All jobs end at once on servers that are as x^(1/p).
         let powers = curves.iter().filter_map(|curve| match curve.speedup {
             Speedup::Power(p) => Some(p),
             _ => None,
@@ -176,14 +164,13 @@ impl PoolDocument {
             let message = format!(
                 "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
             );
-            let help = "leave out the jobs that are nothing beside the others";
+            let help = "leave out the jobs that are negligible compared with the others";
             at.add("jobs", message, help);
         } else if makespan && (most / least).ln() / flattest > MOST_LOGARITHM {
             let message = format!(
-                "under k^{flattest} jobs of sizes {least} and {most} would need numbers of servers that no number can hold beside each other"
+                "with speedup k^{flattest}, jobs of sizes {least} and {most} need numbers of servers too far apart for floating-point numbers"
             );
-            let help =
-                "for such speedups more servers are of no use: give the jobs one of k^.1 or more";
+            let help = "with such a speedup more servers hardly help: use k^.1 or more";
             at.add("jobs", message, help);
         }
     }
@@ -193,12 +180,12 @@ impl PoolDocument {
             return;
         };
         if self.objective != Objective::FlowTime {
-            let message = "of jobs that arrive only the flow time can be made small";
+            let message = "for jobs that arrive, only the flow time can be minimized";
             let help = "leave `objective` out, or list the jobs: `jobs: [{name: a, size: 3}]`";
             at.add("objective", message, help);
         }
         let mut at = at.below("arrivals");
-        let help = "write how many jobs arrive in a unit of time";
+        let help = "write the number of jobs that arrive per unit of time";
         at.positive("rate", arrivals.rate, help);
         if let Some(size) = &arrivals.size {
             let own = ("work", SENSIBLE);
@@ -206,7 +193,6 @@ impl PoolDocument {
         }
     }
 
-    /// Returns the place of a curve among those so far; the curve is added if it is new.
     fn curve(
         &self,
         (speedup, at): (Option<&SpeedupRecord>, Place),
@@ -214,7 +200,7 @@ impl PoolDocument {
         curves: &mut Vec<Curve>,
         warnings: &mut Vec<Fault>,
     ) -> Result<usize, Fault> {
-        let help = "name the speedup of all jobs, for instance `speedup: {power: {p: .5}}`";
+        let help = "give a speedup for all jobs, for instance `speedup: {power: {p: .5}}`";
         let missing = || Fault::new(at.clone(), "there is no speedup", help);
         let mut own = Vec::new();
         let speedup = speedup.ok_or_else(missing)?.check(&mut own);
@@ -231,7 +217,6 @@ impl PoolDocument {
         }))
     }
 
-    /// Returns the jobs; meaningless where there are faults.
     fn build(
         &self,
         curves: &mut Vec<Curve>,
@@ -265,11 +250,9 @@ impl PoolDocument {
                     let weight = job.weight.map_or(1.0, Decimal::value);
                     jobs.push(self.job(job.name.clone(), job.size.value(), weight, curve));
                 }
-                // The speedup of the job could not be read.
                 Err(_) if at.entry("jobs", i).has_fault("speedup") => {}
                 Err(fault) => {
                     refuse(fault, at);
-                    // What is wrong with the shared one is said once.
                     if own.is_none() {
                         break;
                     }
@@ -294,7 +277,6 @@ impl PoolDocument {
     }
 }
 
-/// Adds the fault of a speedup, unless the speedup is only missing because it could not be read.
 fn refuse(fault: Fault, at: &mut FaultsAt<'_>) {
     let steps = fault.place.steps();
     let mut all = at.all().iter();

@@ -1,5 +1,3 @@
-//! The document of a pool of servers, as it is read, and as policies record it.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +9,7 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Jobs that speed up less and less with more servers: of `jobs`, `sizes` and `arrivals` exactly one.
+/// Malleable jobs; exactly one of `jobs`, `sizes` and `arrivals` is required.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [
@@ -20,49 +18,49 @@ use synth_queues::law::Size;
 pub struct PoolDocument {
     /// Always `malleable`.
     pub kind: String,
-    /// Where the numbers come from: any text, which is copied to the policy file.
+    /// Where the numbers come from: free text, copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    /// The unit of all times and rates. If it is a unit of time, times may be given in other units.
     #[serde(default = "unit_of_time")]
     #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     pub time_unit: String,
-    /// How many servers there are (N), > 0; a part of one is as good as its share.
+    /// The number of servers N > 0; fractions of a server are allowed.
     pub servers: Decimal,
-    /// Whether jobs hold whole servers only.
+    /// Whether a job can only use a whole number of servers.
     #[serde(default)]
     pub whole_servers: bool,
-    /// A job uses at most so many servers.
+    /// The maximum number of servers that a job can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Decimal>,
-    /// The speedup of jobs that have none of their own.
+    /// The speedup of jobs without their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speedup: Option<SpeedupRecord>,
-    /// What is to be small.
+    /// The objective to minimize.
     #[serde(default)]
     pub objective: Objective,
     /// Jobs that are all present at the start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobRecord>,
-    /// In place of jobs: their sizes are drawn.
+    /// Instead of `jobs`: jobs with random sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizesRecord>,
-    /// In place of both: jobs that arrive.
+    /// Instead of both: jobs that arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,
 }
 
-/// Jobs that arrive: of `mean_size` and `size` exactly one.
+/// Jobs that arrive; exactly one of `mean_size` and `size` is required.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [{"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]}]))]
 pub struct ArrivalsRecord {
     /// The rate of Poisson arrivals \[1/time\], > 0.
     pub rate: Decimal,
-    /// The mean of exponential sizes: how long a job runs on one server \[time\], > 0. Policy files have `size` instead.
+    /// The mean of exponential sizes, > 0 \[time\]; policy files have `size` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
-    /// The law of sizes, which are known when a job arrives: how long a job runs on one server \[time\].
+    /// The size distribution, the run time on one server \[time\]; sizes are known on arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
@@ -71,32 +69,32 @@ pub struct ArrivalsRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobRecord {
-    /// Its name.
+    /// The name of the job.
     pub name: String,
-    /// How long it runs on one server, > 0 \[work\].
+    /// Run time on one server \[work\], > 0.
     pub size: Decimal,
-    /// What a unit of its time costs, > 0; 1 unless it is named.
+    /// The cost per unit of its time, > 0; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Decimal>,
-    /// It uses at most so many servers.
+    /// The maximum number of servers that it can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Decimal>,
-    /// Its speedup, where it is not that of all.
+    /// Its speedup, if different from the shared one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speedup: Option<SpeedupRecord>,
 }
 
-/// A law from which sizes are drawn.
+/// A distribution from which sizes are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SizesRecord {
     /// P(S > x) = x^−shape on x ≥ 1.
     Pareto {
-        /// Its shape, > 0.
+        /// Shape, > 0.
         shape: Decimal,
-        /// How many jobs there are, ≥ 1.
+        /// The number of jobs, ≥ 1.
         count: u32,
-        /// What they are drawn from.
+        /// The seed of the draw.
         seed: u64,
     },
 }
@@ -123,10 +121,7 @@ impl WorkloadDocument for PoolDocument {
 }
 
 impl Workload {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
+    /// Parses a document and reports every fault; `name` identifies the file in messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         PoolDocument::parse(text, name)
     }

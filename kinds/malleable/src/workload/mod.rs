@@ -1,4 +1,4 @@
-//! Jobs that may run on any number of servers.
+//! The workload: jobs that may run on any number of servers.
 
 mod check;
 mod document;
@@ -18,7 +18,7 @@ use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::JobClass;
 
-/// What is to be small; T_i is the time at which job i ends.
+/// The objective to minimize; T_i is the time at which job i ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
@@ -36,14 +36,14 @@ pub enum Objective {
 /// A checked workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workload {
-    /// All jobs are there at the start.
+    /// All jobs are present at the start.
     Pool(Pool),
     /// Jobs arrive.
     Stream(Stream),
 }
 
 impl Workload {
-    /// All its numbers.
+    /// Returns the document.
     pub fn record(&self) -> &PoolDocument {
         match self {
             Workload::Pool(pool) => &pool.record,
@@ -52,7 +52,7 @@ impl Workload {
     }
 }
 
-/// Jobs that arrive, with one speedup for all.
+/// A stream of jobs that arrive over time and all have the same speedup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     record: PoolDocument,
@@ -61,49 +61,49 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// All its numbers.
+    /// Returns the document.
     pub fn record(&self) -> &PoolDocument {
         &self.record
     }
 
-    /// The unit of time.
+    /// Returns the unit of time.
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
-    /// N, > 0.
+    /// Returns the number of servers N > 0.
     pub fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
-    /// The speedup of all jobs.
+    /// Returns the speedup curve of all jobs.
     pub fn curve(&self) -> &Curve {
         &self.curve
     }
 
-    /// λ \[1/time\].
+    /// Returns the arrival rate λ \[1/time\].
     pub fn arrival_rate(&self) -> f64 {
         let arrivals = self.record.arrivals.as_ref();
         let arrivals = arrivals.expect("a stream is made of a document with arrivals");
         arrivals.rate.value()
     }
 
-    /// The law of sizes \[work\].
+    /// Returns the size distribution \[work\].
     pub fn size(&self) -> &Size {
         &self.size
     }
 
-    /// ρ = λE\[S\]/N, the part of the servers that works where each job has one.
+    /// Returns the load ρ = λE\[S\]/N, the fraction of busy servers if each job has one server.
     pub fn load(&self) -> f64 {
         self.arrival_rate() * self.size().mean() / self.servers()
     }
 
-    /// The most work that is done in a unit of time, with any number of jobs: N s'(0), ∞ for powers below 1.
+    /// Returns the maximum work that can be done per unit of time, N s'(0) (∞ for powers below 1).
     pub fn most_work(&self) -> f64 {
         self.servers() * self.curve.first_slope()
     }
 
-    /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
+    /// Returns the jobs as a class for statistics; the size of a job is its time alone.
     pub fn statistics(&self) -> Vec<JobClass> {
         let mean_size = self.size().mean() / self.curve.at(self.servers());
         let sizes = (mean_size, self.size());
@@ -111,7 +111,7 @@ impl Stream {
         vec![class.demanding(vec![self.size().mean() / self.most_work() / mean_size])]
     }
 
-    /// The same with the arrival rate times `factor`; `None` where it leaves the range of numbers.
+    /// Returns the stream with the arrival rate times `factor`; `None` on overflow.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let rate = Decimal::new(self.arrival_rate() * factor);
         let rate = rate.filter(|rate| *rate > Decimal::ZERO)?;
@@ -121,10 +121,10 @@ impl Stream {
     }
 }
 
-/// What all jobs of a stream are called.
+/// The name for all jobs of a stream.
 pub const ALL_JOBS: &str = "jobs";
 
-/// Jobs that are all there at the start.
+/// Jobs that are all present at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
     record: PoolDocument,
@@ -135,48 +135,48 @@ pub struct Pool {
 /// A job that is present at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its name.
+    /// The name of the job.
     pub name: String,
     /// x_i \[work\], > 0.
     pub size: f64,
     /// w_i of the objective, > 0: 1 for flow time and makespan, 1/x_i for slowdown.
     pub weight: f64,
-    /// Its place among the [curves](Pool::curves).
+    /// The index of its [curve](Pool::curves).
     pub curve: usize,
 }
 
 impl Pool {
-    /// All its numbers.
+    /// Returns the document.
     pub fn record(&self) -> &PoolDocument {
         &self.record
     }
 
-    /// The unit of time.
+    /// Returns the unit of time.
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
-    /// N, > 0.
+    /// Returns the number of servers N > 0.
     pub fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
-    /// What is to be small.
+    /// Returns the objective to minimize.
     pub fn objective(&self) -> Objective {
         self.record.objective
     }
 
-    /// The jobs, at least one, in the order of the document.
+    /// Returns the jobs in the order of the document, at least one.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
-    /// The curve of the i-th job.
+    /// Returns the curve of job i.
     pub fn curve(&self, i: usize) -> &Curve {
         &self.curves[self.jobs[i].curve]
     }
 
-    /// The curves of the jobs, each once.
+    /// Returns the distinct curves of the jobs.
     pub fn curves(&self) -> &[Curve] {
         &self.curves
     }
@@ -188,7 +188,7 @@ impl Pool {
         }
     }
 
-    /// The same jobs, all with the speedup `k^p`, p in (0, 1]; caps stay.
+    /// Returns the pool with the speedup `k^p`, p in (0, 1], for all jobs; caps are kept.
     pub fn with_power(&self, p: f64) -> Self {
         let mut record = self.record.clone();
         let p = Decimal::new(p).unwrap_or(Decimal::ZERO);
@@ -197,7 +197,7 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// The same with sizes of a seed that many further on; itself where sizes are not drawn.
+    /// Returns the pool with random sizes drawn from seed + `further`.
     pub fn redrawn(&self, further: u64) -> Self {
         let mut record = self.record.clone();
         if let Some(SizesRecord::Pareto { seed, .. }) = &mut record.sizes {
@@ -206,14 +206,14 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// The same jobs on one server more; none where that is out of the range of numbers.
+    /// Returns the pool with one more server; `None` if the number is too large.
     pub fn with_one_more_server(&self) -> Option<Self> {
         let mut record = self.record.clone();
         record.servers = Decimal::new(self.servers() + 1.0)?;
         Pool::of(record).filter(|pool| pool.servers() > self.servers())
     }
 
-    /// Places of the jobs from the largest on; of equal ones the lighter goes first, then the earlier.
+    /// Returns the indices of the jobs by decreasing size; if equal, the lighter one is first.
     pub fn by_size(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by(|&i, &j| {
@@ -227,7 +227,7 @@ impl Pool {
 
 #[cfg(test)]
 impl Pool {
-    /// For tests: jobs of these sizes, which are all there.
+    /// Creates a pool of these sizes.
     pub fn of_sizes(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
         let jobs = sizes.iter().enumerate();
         let jobs: String = jobs
@@ -238,7 +238,7 @@ impl Pool {
         Pool::sample(&text)
     }
 
-    /// For tests: a document of jobs that are all there.
+    /// Parses a pool.
     pub fn sample(text: &str) -> Pool {
         match Workload::parse(text, "here").unwrap().workload {
             Workload::Pool(pool) => pool,

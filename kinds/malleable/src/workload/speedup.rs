@@ -1,4 +1,4 @@
-//! How fast a job runs on so many servers.
+//! Speedup functions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use synth_core::document::{Fault, Place, place};
 use synth_core::number::Decimal;
 
-/// A speedup, as documents write it.
+/// A speedup, as written in documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SpeedupRecord {
@@ -15,7 +15,7 @@ pub enum SpeedupRecord {
         /// p, in (0, 1].
         p: Decimal,
     },
-    /// `s(k) = 1/(1 − f + f/k)`: the rest 1 − f runs on one server.
+    /// `s(k) = 1/(1 − f + f/k)`: the fraction 1 − f is sequential.
     Amdahl {
         /// f, in (0, 1].
         parallel_fraction: Decimal,
@@ -25,7 +25,7 @@ pub enum SpeedupRecord {
         /// α > 0.
         scale: Decimal,
     },
-    /// Points `[k, s(k)]`, straight lines between them from (0, 0) on, flat after the last.
+    /// Points `[k, s(k)]`, linearly interpolated from (0, 0), constant after the last.
     Table(Vec<[Decimal; 2]>),
 }
 
@@ -38,15 +38,13 @@ pub enum Speedup {
     Amdahl(f64),
     /// `s(k) = ln(1 + αk)/ln(1 + α)`, α > 0.
     Logarithm(f64),
-    /// Corners `(k, s)` from (0, 0) on, with falling slopes; flat after the last.
+    /// The corners `(k, s)`, starting at (0, 0), with decreasing slopes. The rest is constant.
     Table(Vec<(f64, f64)>),
 }
 
 impl SpeedupRecord {
-    /// Returns the speedup; a point that its concave hull leaves below it is added to `warnings`.
-    ///
-    /// # Errors
-    /// What is wrong with it: a parameter out of its range, or a table that falls or does not start at 0.
+    /// Returns the speedup, or why it is invalid; warns if a table is not concave and its hull is
+    /// used.
     pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
         let (key, value, speedup) = match self {
             SpeedupRecord::Power { p } => ("p", p, Speedup::Power as fn(f64) -> _),
@@ -68,17 +66,16 @@ impl SpeedupRecord {
         }
         let help = match key {
             "p" => {
-                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers"
+                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect speedup, p near 0 is none"
             }
             "scale" => "the speedup is ln(1 + scale·k)/ln(1 + scale)",
-            _ => "write the part of a job's work that can be divided among servers",
+            _ => "write the fraction of a job's work that can run in parallel",
         };
         let message = format!("{key} is {value}, expected {expected}");
         Err(Fault::new(place!(key), message, help))
     }
 }
 
-/// Returns the concave hull of measured points, the smallest concave speedup that is nowhere below them.
 fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
     let help = "list points as [servers, speedup], such as `table: [[1, 1], [2, 1.8], [4, 3]]`";
     let refuse = |message: &str| Err(Fault::new(Place::DOCUMENT, message, help));
@@ -92,7 +89,7 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
         let message = match (k, s) {
             (0.0, 0.0) if i == 0 => continue,
             (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
-            _ if k <= before.0 => format!("{k} servers come after {}", before.0),
+            _ if k <= before.0 => format!("{k} servers are listed after {}", before.0),
             _ if s < before.1 => {
                 let (least, top) = before;
                 format!("the speedup falls from {top} on {least} servers to {s} on {k}")
@@ -106,7 +103,7 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
         let help = match k {
             0.0 => "leave the point out: every table starts at [0, 0]",
             _ => {
-                "sort the points by servers; speedups may not fall (leave out what is slower than fewer servers)"
+                "sort the points by servers, and leave out points that are slower than one with fewer servers"
             }
         };
         return Err(Fault::new(place!(i), message, help));
@@ -120,15 +117,14 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
     if let Some(&(k, s)) = worst.filter(|point| gap(point) > 1e-12) {
         let (percent, above) = (100.0 * gap(&(k, s)), hull.at(k));
         let message = format!(
-            "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} in place of {s} on {k} servers)"
+            "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} instead of {s} on {k} servers)"
         );
-        let help = "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it";
+        let help = "the plan uses the hull: a job attains it by alternating between the neighbouring numbers of servers";
         warnings.push(Fault::new(Place::DOCUMENT, message, help));
     }
     Ok(hull)
 }
 
-/// Returns corners of the upper hull from (0, 0) on.
 fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut corners = vec![(0.0, 0.0)];
     for &point in points {
@@ -152,7 +148,7 @@ fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
 }
 
 impl Speedup {
-    /// Returns s(k), for k ≥ 0; ∞ servers are allowed.
+    /// Returns s(k), for k ≥ 0; k may be ∞.
     pub fn at(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => k.powf(*p),
@@ -168,7 +164,7 @@ impl Speedup {
         }
     }
 
-    /// Returns the numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    /// Returns the smallest and largest k that maximize `s(k) − yk`, for a price y ≥ 0.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let alone = |k: f64| (k, k);
         let linear = |slope: f64| match y.total_cmp(&slope) {
@@ -192,7 +188,7 @@ impl Speedup {
         }
     }
 
-    /// Returns `s'(k)`, from the left: what the last part of a server is worth; at 0 what the first is, ∞ for powers below 1.
+    /// Returns the left derivative `s'(k)`; at 0 the right one, which is ∞ for powers below 1.
     pub fn slope(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => p * k.powf(p - 1.0),
@@ -206,7 +202,7 @@ impl Speedup {
         }
     }
 
-    /// Returns the least number of servers with speed `rate`; none if no number has it.
+    /// Returns the smallest number of servers with speed `rate`; `None` if unattainable.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
@@ -214,7 +210,6 @@ impl Speedup {
             Speedup::Amdahl(_) => return None,
             Speedup::Logarithm(scale) => (rate * scale.ln_1p()).exp_m1() / scale,
             Speedup::Table(corners) => {
-                // The first corner is (0, 0).
                 let n = corners.partition_point(|corner| corner.1 < rate);
                 match (n.checked_sub(1).map(|n| corners[n]), corners.get(n)?) {
                     (None, _) => 0.0,
@@ -226,20 +221,19 @@ impl Speedup {
     }
 }
 
-/// A speedup within limits: what a job can make of servers here.
+/// A speedup with the limits of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Its speedup.
+    /// The speedup function.
     pub speedup: Speedup,
-    /// It uses at most so many servers; ∞ if all.
+    /// The maximum number of servers that it can use; ∞ if unlimited.
     pub cap: f64,
-    /// Whether it holds whole servers. Then the speed between two numbers of servers is that of alternating between
-    /// them, a straight line.
+    /// Whether a job uses whole servers only. For a number in between, the speed is interpolated.
     pub whole: bool,
 }
 
 impl Curve {
-    /// Returns the exponent p < 1 where it is `k^p` for all numbers of servers that there are.
+    /// Returns the exponent p < 1 if the curve is `k^p` up to this number of servers.
     pub fn smooth_power(&self, servers: f64) -> Option<f64> {
         match self.speedup {
             Speedup::Power(p) if p < 1.0 && !self.whole && self.cap >= servers => Some(p),
@@ -247,7 +241,7 @@ impl Curve {
         }
     }
 
-    /// Returns s(k), for 0 ≤ k.
+    /// Returns s(k), for k ≥ 0.
     pub fn at(&self, k: f64) -> f64 {
         let k = k.min(self.cap);
         let below = k.floor();
@@ -258,15 +252,14 @@ impl Curve {
         low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
-    /// Returns numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
-    /// falls.
+    /// Returns numbers of servers in ascending order such that `s(k)²/k` is monotone between them.
     pub fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
         let mut marks = match &self.speedup {
             _ if self.whole => (1..=most as u32).map(f64::from).collect(),
             Speedup::Power(_) => Vec::new(),
             Speedup::Amdahl(f) => vec![f / (1.0 - f)],
-            // Where ln(1 + u) = 2u/(1 + u).
+            // The solution of ln(1 + u) = 2u/(1 + u).
             Speedup::Logarithm(scale) => vec![3.921_553_634_567_505 / scale],
             Speedup::Table(corners) => corners[1..].iter().map(|corner| corner.0).collect(),
         };
@@ -275,10 +268,9 @@ impl Curve {
         marks
     }
 
-    /// Returns the most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
+    /// Returns the largest k up to the last mark with `s(k)²/k` ≥ `least`; 0 if there is none.
     pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
         let ratio = |k: f64| self.at(k).powi(2) / k;
-        // From the right: the first mark that is high enough, and then between it and the next.
         let Some(n) = marks.iter().rposition(|k| ratio(*k) >= least) else {
             return 0.0;
         };
@@ -286,7 +278,7 @@ impl Curve {
             return marks[n];
         };
         if let (Speedup::Amdahl(f), false) = (&self.speedup, self.whole) {
-            // k = least ((1 − f)k + f)²: the greater root.
+            // This is the larger root of k = least ((1 − f)k + f)².
             let (g, half) = (1.0 - f, 1.0 / (2.0 * least) - f * (1.0 - f));
             let root = (half * half - (f * g).powi(2)).max(0.0).sqrt();
             return ((half + root) / (g * g)).clamp(marks[n], *next);
@@ -294,7 +286,7 @@ impl Curve {
         halved(marks[n], *next, |k| ratio(k) >= least)
     }
 
-    /// Returns `s'(k)` for k > 0, from the left.
+    /// Returns the left derivative `s'(k)`, for k > 0.
     pub fn slope(&self, k: f64) -> f64 {
         match (k > self.cap, self.whole) {
             (true, _) => 0.0,
@@ -303,13 +295,13 @@ impl Curve {
         }
     }
 
-    /// Returns the numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    /// Returns the smallest and largest k that maximize `s(k) − yk`, for a price y ≥ 0.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let (least, greatest) = self.speedup.demand(y);
         if !self.whole {
             return (least.min(self.cap), greatest.min(self.cap));
         }
-        // The last of k servers is worth between s'(k) and s'(k − 1), so that few numbers are to be looked at.
+        // The value of the last of k servers is between s'(k) and s'(k − 1): few candidates remain.
         let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
         let from = |smooth: f64| (smooth.floor() - 1.0).max(0.0).min(self.cap);
         let mut low = from(least);
@@ -326,7 +318,7 @@ impl Curve {
         (low, high)
     }
 
-    /// Returns the least number of servers with speed `rate`; none if no number has it.
+    /// Returns the smallest number of servers with speed `rate`; `None` if unattainable.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
         let mut servers = smooth;
@@ -341,7 +333,7 @@ impl Curve {
         (servers <= self.cap * (1.0 + 1e-12)).then(|| servers.min(self.cap))
     }
 
-    /// Returns `s'(0)`, what the first server is worth.
+    /// Returns `s'(0)`, the value of the first server.
     pub fn first_slope(&self) -> f64 {
         match self.whole {
             true => self.speedup.at(1.0),
@@ -350,7 +342,7 @@ impl Curve {
     }
 }
 
-/// Returns the last number between these at which something holds, by halves: it holds at `low`, and from some number on not.
+/// Bisects for the largest number at which a condition holds; it must hold at `low`.
 pub(crate) fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     while high - low > 2.0 * f64::EPSILON * high {
         let middle = f64::midpoint(low, high);

@@ -10,7 +10,7 @@ jobs:
 ";
 
 #[test]
-fn jobs_are_read_and_ordered_from_the_largest_on() {
+fn reads_jobs_and_orders_them_by_size() {
     let pool = Pool::sample(POOL);
     assert_eq!(pool.by_size(), [1, 0]);
     assert_eq!(pool.objective(), Objective::FlowTime);
@@ -21,7 +21,7 @@ fn jobs_are_read_and_ordered_from_the_largest_on() {
 }
 
 #[test]
-fn slowdown_weighs_by_size() {
+fn slowdown_weights_are_inverse_sizes() {
     let text = format!("{POOL}objective: slowdown\n");
     let pool = Pool::sample(&text);
     assert_eq!(pool.jobs()[1].weight, 0.2);
@@ -44,16 +44,15 @@ sizes: {pareto: {shape: 1.5, count: 20000, seed: 3}}
 }
 
 #[test]
-fn a_table_is_lifted_to_its_hull_with_a_warning() {
+fn replaces_a_nonconcave_table_by_its_hull_with_a_warning() {
     let table = "{table: [[1, 1], [2, 1.2], [4, 3]]}";
     let parsed = Workload::parse(&POOL.replace("{power: {p: .5}}", table), "here").unwrap();
     let corners = vec![(0.0, 0.0), (1.0, 1.0), (4.0, 3.0)];
     let expected = Speedup::Table(corners);
     let Workload::Pool(pool) = parsed.workload else {
-        panic!("its jobs are all there")
+        panic!("all jobs are present")
     };
     assert_eq!(pool.curves()[0].speedup, expected);
-    // The hull has 1 + 2/3 on two servers.
     let is_told = parsed.warnings[0].contains("28.00 %");
     assert!(is_told, "{:?}", parsed.warnings);
 }

@@ -1,4 +1,4 @@
-//! The checker: what follows from the laws of a campaign is derived again; what was simulated is judged for sense.
+//! The checker: derived values are recomputed, simulated values are checked for plausibility.
 
 use std::collections::HashSet;
 
@@ -10,18 +10,16 @@ use synth_core::artifact::{
 use synth_core::document::unusable;
 use synth_simulation::student;
 
-/// The relative error of sums of many doubles.
 const NEAR: f64 = 1e-9;
 
 const SIMULATED: Grounds =
-    Grounds::Judged("an interval around a number that can be; `synth simulate` tries to refute it");
+    Grounds::Judged("the interval is around a possible value; `synth simulate` tries to refute it");
 const CAPACITY: Grounds = Grounds::Derived(
-    "processors times mean speed, the fraction of time on, and the chances to be right and returned",
+    "processors times mean speed, availability, and the probability of a correct result",
 );
 const CAMPAIGNS: Grounds =
-    Grounds::Judged("no interval is wider than that of so many campaigns can be");
+    Grounds::Judged("no interval is wider than this number of campaigns allows");
 
-/// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
     findings.within("policy", |f| check_policy(&artifact.policy, campaign, f));
     check_claims(artifact, campaign, findings);
@@ -30,16 +28,15 @@ pub(super) fn check(artifact: &Artifact, campaign: &Campaign, findings: &mut Fin
     }
     findings.stands("evidence.campaigns", CAMPAIGNS);
     if artifact.evidence.campaigns < 2 {
-        let message = "expected two at least: an interval needs them";
+        let message = "expected at least 2, as an interval needs them";
         findings.add("evidence.campaigns", message);
     }
 }
 
-/// Checks that parameters are in their ranges, and those that the workload has or that follow from it.
 fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     let rule = &policy.dispatch;
     if rule.first_each == Some(0) {
-        findings.differs("dispatch.first_each", 0, "1 at least, or none");
+        findings.differs("dispatch.first_each", 0, "at least 1, or absent");
     }
     for (path, value) in [
         ("dispatch.first_percentile", rule.first_percentile),
@@ -55,7 +52,7 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     positive("dispatch.patience", rule.patience, findings);
     let own = &campaign.record().policy;
     if rule.with_fixed(own) != *rule {
-        let message = "the workload's `policy` gives other parameters, expected these";
+        let message = "expected the parameters given in the workload's `policy`";
         findings.add("dispatch", message);
     }
     let refresh = campaign.refresh();
@@ -76,7 +73,7 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
         batches: &names,
         ..KnownNames::default()
     };
-    // Campaigns have no negative numbers: of so many with a mean no interval is wider, relatively.
+    // For nonnegative values, the half-width relative to the mean is at most this quantile.
     let others = artifact.evidence.campaigns.saturating_sub(1).max(1);
     let widest = student(0.975, f64::from(others));
     let mut seen = HashSet::new();
@@ -90,10 +87,10 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
     }
     let all = |quantity| artifact.find(quantity, Subject::ALL);
     if all(Quantity::Capacity).is_none() {
-        let message = "no claim of the capacity, which all policies have";
+        let message = "expected a claim about the capacity";
         findings.add("claims", message);
     }
-    // All are means over the same campaigns: what holds in each of these holds of the means.
+    // All are means over the same campaigns, so inequalities of each campaign hold for them.
     for (less, more) in [
         (Quantity::LeastMakespan, Quantity::MeanMakespan),
         (Quantity::MedianMakespan, Quantity::WorstMakespan),
@@ -104,30 +101,31 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
             && less.value > more.value * (1.0 + NEAR)
         {
             let [a, b] = [less, more].map(|claim| (claim.quantity.row().label, claim.value));
-            let message = format!("{} is {}, and {} {}, which cannot be", a.0, a.1, b.0, b.1);
+            let message = format!(
+                "{} is {}, but {} is {}, which cannot be",
+                a.0, a.1, b.0, b.1
+            );
             findings.add("claims", message);
         }
     }
 }
 
-/// Checks what hosts can do, counted here host by host.
 fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     if claim.method != Method::BoundMeans || claim.half_width.is_some() {
-        let message = "it follows from means: no interval, and no other method";
+        let message = "the capacity follows from means: expected `bound-means` and no interval";
         findings.add("", message);
     }
     let hosts = campaign.record().hosts.iter();
     let rates = hosts.map(|own| own.on_fraction() * rate_while_on(own, campaign));
     let expected: f64 = rates.sum();
     if !is_close(claim.value, expected, NEAR) {
-        let message = format!("{}, but hosts have {expected}", claim.value);
+        let message = format!("{}, but the hosts have {expected}", claim.value);
         findings.add("value", message);
     }
     findings.stands("", CAPACITY);
 }
 
-/// Returns the right work that all hosts of a group do a unit of time while they are on, each processor with the best version
-/// for any batch \[work/time\].
+/// Returns the correct work per unit of time of a group while on, with the best usable versions.
 fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
     let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
     let of = |processor: Processor| {
@@ -148,15 +146,15 @@ fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
 fn check_simulated(claim: &Claim, campaign: &Campaign, widest: f64, findings: &mut Findings) {
     let (quantity, value) = (claim.quantity, claim.value);
     if claim.method != Method::Simulated {
-        findings.add("method", "it is known from simulation only");
+        findings.add("method", "this quantity is known only from simulation");
     }
     nonnegative("value", value, findings);
     match claim.half_width {
-        None => findings.add("", "it is simulated: expected its `half_width`"),
+        None => findings.add("", "a simulated claim needs a `half_width`"),
         Some(width) => {
             nonnegative("half_width", width, findings);
             if width > widest * value * (1.0 + NEAR) {
-                let message = format!("{width}, more than an interval around the value can have");
+                let message = format!("{width}, wider than an interval around the value can be");
                 findings.add("half_width", message);
             }
         }
@@ -168,7 +166,7 @@ fn check_simulated(claim: &Claim, campaign: &Campaign, widest: f64, findings: &m
     let is_part = Quantity::IN_TIME.contains(&quantity)
         || matches!(quantity, Quantity::WithinBound | Quantity::GivenUp);
     if is_part && value > 1.0 {
-        findings.differs("value", value, "a part of 1");
+        findings.differs("value", value, "a fraction of at most 1");
     }
     findings.stands("", SIMULATED);
 }

@@ -1,4 +1,4 @@
-//! What the artifact of a campaign holds, what is claimed in it, and the checker of what it says.
+//! The content of a volunteer policy artifact, and its checker.
 
 mod check;
 
@@ -9,20 +9,20 @@ use super::policy::Dispatch;
 use super::workload::{Campaign, CampaignDocument};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
 
-/// The kind: dispatch to volunteers.
+/// The kind of workloads with volunteer hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Volunteer;
 
-/// A policy for a campaign.
+/// A policy artifact, not yet checked.
 pub type Artifact = artifact::Artifact<Volunteer>;
 
-/// A policy that the checker found valid.
+/// An artifact that has passed the checker.
 pub type Checked = artifact::Checked<Volunteer>;
 
-/// What is claimed of it.
+/// A claim about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// When a claim holds.
+/// The assumptions of a claim.
 pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Volunteer {
@@ -41,75 +41,75 @@ impl Content for Volunteer {
     }
 }
 
-/// What a server of volunteers executes.
+/// The policy of a volunteer computing server.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// Which jobs a host gets, and with which deadlines.
+    /// Selects the jobs for a host, and their deadlines.
     pub dispatch: Dispatch,
-    /// How often the table of percentiles is made, > 0 \[time\]: of each host and version of an application that have
-    /// returned something, P = min(X, Y) of X = share of pairs of the application with a strictly larger mean turnaround,
-    /// and Y = share with strictly fewer valid results in a row, infinite beyond ten; 50 % where nobody knows anything.
+    /// Interval at which percentiles are computed, > 0 \[time\]. For each pair of host and version
+    /// with results, P = min(X, Y): X is the share of pairs of the application with a strictly
+    /// larger mean turnaround, Y the share with strictly fewer consecutive valid results, infinite
+    /// beyond ten; 50 % without any information.
     pub refresh: f64,
-    /// How often the ends of batches are estimated at least, > 0 \[time\]; besides whenever a job of the batch
-    /// is done.
+    /// Maximum interval between estimates of a batch's end, > 0 \[time\]; completions update them
+    /// too.
     pub tick: f64,
 }
 
-/// Where the claims are from.
+/// The origin of the claims.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// Campaigns behind each claim, which decided nothing.
+    /// The number of held-out campaigns behind each claim.
     pub campaigns: u32,
 }
 
 quantities! {
-    /// What a claim is about.
+    /// The quantity that a claim is about.
     pub enum Quantity: Method, NoConditions, Option<&'static str>;
 
-    /// Median time from submission to the last job, over batches that are to be done as fast as possible.
+    /// The median makespan over the batches with quality `afap`.
     MedianMakespan: "median_makespan", "median makespan", Time, [All], None;
-    /// The mean of the same.
+    /// The mean makespan over these batches.
     MeanMakespan: "mean_makespan", "mean makespan", Time, [All], None;
-    /// The greatest of the same.
+    /// The largest makespan of these batches.
     WorstMakespan: "worst_makespan", "worst makespan", Time, [All], None;
-    /// No rule has a smaller mean: all processors on at all times, for the batch alone.
+    /// A lower bound on the mean makespan: all processors are always on, and have no other jobs.
     LeastMakespan: "least_makespan", "any rule, mean makespan ≥", Time, [All], None;
-    /// Makespan over the first estimate of it, in the median.
+    /// The median ratio of the makespan to its first estimate.
     OverEstimate: "over_estimate", "makespan over first estimate", One, [All], None;
     /// The makespan of one batch.
     Makespan: "makespan", "makespan", Time, [Batch], None;
-    /// Batches with short deadlines that are done by then, of all.
+    /// The fraction of batches with short deadlines that meet them.
     ShortBatches: "short_batches", "short batches in time", One, [All], None;
-    /// Jobs of them that are done by then.
+    /// The fraction of the jobs in these batches that are done by the deadline.
     ShortJobs: "short_jobs", "their jobs in time", One, [All], None;
-    /// Batches with long deadlines that are done by then, of all.
+    /// The fraction of batches with long deadlines that meet them.
     LongBatches: "long_batches", "long batches in time", One, [All], None;
-    /// Jobs of them that are done by then.
+    /// The fraction of the jobs in these batches that are done by the deadline.
     LongJobs: "long_jobs", "their jobs in time", One, [All], None;
-    /// Jobs of streams that are done a unit of time.
+    /// The number of stream jobs that are done per unit of time.
     Throughput: "throughput", "jobs of streams done", Rate, [All], None;
-    /// Of these, within their bound.
+    /// The fraction of the stream jobs that were done within their bound.
     WithinBound: "within_bound", "of these within their bound", One, [All], None;
-    /// Jobs of batches that are given up, since too many instances of them were wrong or lost.
+    /// The fraction of batch jobs that are given up because too many instances were wrong or lost.
     GivenUp: "given_up", "jobs given up", One, [All], None;
-    /// Instances that are sent for a job of a batch.
-    Instances: "instances", "instances a job", One, [All], None;
-    /// Dispatches with a deadline for which the host has to stop other jobs, a job of a batch.
-    Tight: "tight", "tight dispatches a job", One, [All], None;
-    /// Jobs that hosts stop for others, a unit of time.
+    /// The number of instances that are sent per batch job.
+    Instances: "instances", "instances per job", One, [All], None;
+    /// The number of dispatches per batch job that force the host to stop other jobs.
+    Tight: "tight", "tight dispatches per job", One, [All], None;
+    /// The number of jobs that hosts stop in favour of other jobs, per unit of time.
     Stopped: "stopped", "jobs stopped for others", Rate, [All], None;
-    /// From the report of a right result to its validation.
+    /// The mean time from the report of a correct result to its validation.
     Delay: "validation_delay", "validation delay", Time, [All], None;
-    /// The longest time for which nothing of a batch is sent, though it has something to send.
+    /// The longest time without a dispatch for a batch that has unsent instances.
     Waited: "longest_wait", "longest wait of a batch", Time, [All], None;
-    /// Right work that all hosts do at most a unit of time, in the mean.
-    Capacity: "capacity", "capacity", WorkRate, [All], Some("it follows from the laws of the hosts alone");
+    /// The mean rate of correct work of all hosts.
+    Capacity: "capacity", "capacity", WorkRate, [All], Some("it follows from the hosts' distributions alone");
 }
 
 impl Quantity {
-    /// The parts of batches with deadlines, and of their jobs, that are done in time.
     pub(crate) const IN_TIME: [Quantity; 4] = [
         Quantity::ShortBatches,
         Quantity::ShortJobs,
@@ -118,13 +118,13 @@ impl Quantity {
     ];
 }
 
-/// How a claim was derived.
+/// The method by which a claim was derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Measured in independent campaigns, with an interval.
+    /// Measured in independent campaigns, with a confidence interval.
     Simulated,
-    /// From the means of the laws.
+    /// Derived from the means of the distributions.
     BoundMeans,
 }
 

@@ -8,33 +8,29 @@ use serde::{Deserialize, Serialize};
 use super::{Dispatch, Queued};
 use crate::workload::{Processor, is_default};
 
-/// Types of processors.
 const TYPES: usize = Processor::ALL.len();
 
-/// A host that asks for work, and the array, in the order of the feeder.
+/// A request for work from a host, and the array of jobs in feeder order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The time \[time\].
+    /// The current time \[time\].
     pub now: f64,
     /// The expected time from the end of a job on this host to its report \[time\].
     #[serde(default, skip_serializing_if = "is_default")]
     pub delay: f64,
-    /// What the host has of each type: CPU, GPU.
+    /// The state of the host's processors by type: CPU, GPU.
     pub processors: [Host; TYPES],
-    /// Versions that it can run: of an application and a type the best one only.
+    /// Versions that it can run, only the best one for each application and processor type.
     pub versions: Vec<Usable>,
-    /// The jobs.
+    /// Candidate jobs.
     pub jobs: Vec<Candidate>,
 }
 
 impl Request {
-    /// Checks its numbers.
-    ///
-    /// # Errors
-    /// The first fault, with its place.
+    /// Checks the ranges of all numbers; an error describes the first fault and its place.
     pub fn check(&self) -> Result<(), String> {
-        // Of which sums and quotients are numbers.
+        // Sums and quotients of these do not overflow.
         let time = |x: f64| (0.0..=1e60).contains(&x);
         let positive = |x: f64| (1e-60..=1e60).contains(&x);
         let sound = |is: bool, why: String| if is { Ok(()) } else { Err(why) };
@@ -45,7 +41,10 @@ impl Request {
             let times = [own.wanted, own.queue, own.busy];
             let why = format!("processors[{n}] has times {times:?}, expected 0 to 1e60");
             sound(times.into_iter().all(time), why)?;
-            let why = format!("processors[{n}] has {} idle, of {}", own.idle, own.count);
+            let why = format!(
+                "processors[{n}] has {} idle processors, of {}",
+                own.idle, own.count
+            );
             sound(own.idle <= own.count, why)?;
         }
         for (n, own) in self.versions.iter().enumerate() {
@@ -58,36 +57,35 @@ impl Request {
             sound(positive(own.speed) && is_fine, why)?;
             let key = |own: &Usable| (own.application, own.processor);
             let mut before = self.versions[..n].iter();
-            let why = "a second one of its application for this processor: give the best";
+            let why = "a second one for its application and processor: give only the best";
             let is_new = before.all(|other| key(other) != key(own));
             sound(is_new, format!("versions[{n}] is {why}"))?;
         }
         for (n, job) in self.jobs.iter().enumerate() {
             let fine = positive(job.size) && time(job.waiting) && job.end.is_none_or(time);
-            let why = "has a size that is not > 0, or a time that is not ≥ 0";
+            let why = "is out of range, expected a size > 0 and times ≥ 0";
             sound(fine, format!("jobs[{n}] {why}"))?;
         }
         Ok(())
     }
 }
 
-/// What a host has of one type of processor. Times are by the clock: the host's availability is in
-/// them.
+/// A host's processors of one type. Times are wall-clock times that include its availability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// How many.
+    /// The number of processors.
     pub count: u32,
-    /// Time of one of them that it asks for \[time\]; 0 if it wants none.
+    /// The amount of processor time that it asks for \[time\], or 0 if it does not want any.
     pub wanted: f64,
-    /// How long until all that it has is done \[time\].
+    /// The time until all its jobs are done \[time\].
     pub queue: f64,
-    /// How long until all that it has with tight deadlines is done (BT) \[time\].
+    /// The time until all of its jobs that have tight deadlines are done, called BT \[time\].
     pub busy: f64,
-    /// Jobs that it has that were sent while their batch had no estimate.
+    /// The number of its jobs that were sent while their batch had no estimate.
     #[serde(default)]
     pub first: u32,
-    /// How many of them have no job: each takes one, whatever is asked for.
+    /// The number of idle processors; each takes one job, regardless of the request.
     #[serde(default)]
     pub idle: u32,
 }
@@ -98,7 +96,7 @@ impl Host {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
     }
 
-    /// Returns how long a job waits behind this queue: a processor that has no job begins at once.
+    /// Returns the wait behind this queue; 0 if a processor is idle.
     pub fn before(&self, queue: f64) -> f64 {
         if self.idle > 0 { 0.0 } else { queue }
     }
@@ -112,17 +110,17 @@ pub struct Usable {
     pub application: u32,
     /// Its number.
     pub version: u32,
-    /// What it runs on.
+    /// The processor type.
     pub processor: Processor,
-    /// Work that it does on this host a unit of time, by the clock \[work/time\].
+    /// Its wall-clock speed on this host \[work/time\].
     pub speed: f64,
-    /// P of the host and the version \[%\].
+    /// The percentile of host and version, P \[%\].
     pub percentile: f64,
-    /// The greatest threshold that leaves enough hosts for the application \[%\].
+    /// The largest threshold that leaves enough hosts for the application \[%\].
     pub ceiling: f64,
 }
 
-/// A job of the array.
+/// A candidate job of the array.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
@@ -130,27 +128,26 @@ pub struct Candidate {
     pub id: u64,
     /// The index of its application.
     pub application: u32,
-    /// What it is expected to take \[work\].
+    /// The expected size \[work\].
     pub size: f64,
-    /// C(B): when its batch is expected to be done; what is not `afap` has its bound until there is an
-    /// estimate \[time\].
+    /// C(B), the expected completion of its batch, or its due time unless `afap` \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
-    /// For how long nothing of its batch was sent, though it had jobs to send \[time\].
+    /// The time for which its batch had an instance to send but did not send it \[time\].
     #[serde(default)]
     pub waiting: f64,
-    /// Whether the host has had the job before.
+    /// Whether the host has already had this job.
     #[serde(default)]
     pub had: bool,
 }
 
-/// The answer on a job.
+/// The decision about a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// The job.
+    /// The number of the job.
     pub id: u64,
-    /// Whether it is sent.
+    /// The decision.
     pub verdict: Verdict,
 }
 
@@ -158,18 +155,18 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It is sent.
+    /// The job is sent.
     Sent {
-        /// With this version.
+        /// The version to run.
         version: u32,
-        /// To be returned by then \[time\].
+        /// The deadline for the result \[time\].
         deadline: f64,
         /// Whether the host has to stop other jobs for it.
         tight: bool,
-        /// By which of the three tests.
+        /// The test by which the job was sent.
         why: Sent,
     },
-    /// It is not.
+    /// The job is not sent.
     #[serde(rename = "kept")]
     Refused(Refusal),
 }
@@ -180,9 +177,9 @@ pub enum Verdict {
 pub enum Sent {
     /// Its batch has no estimate yet, and the host is above the first percentile.
     First,
-    /// The host will have done it before the batch is expected to end.
+    /// The host will finish it before the expected completion of the batch.
     InTime,
-    /// It will not, and the host is above the tight percentile.
+    /// The host will finish it later, but is above the tight percentile.
     Above,
 }
 
@@ -190,51 +187,52 @@ pub enum Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
-    /// The host has had it before.
+    /// The host already had this job.
     Had,
     /// The host can run no version of its application.
     NoVersion,
-    /// The host wants no more work for the processors that could run it.
+    /// The host wants no more work for suitable processors.
     NoRoom,
-    /// Its batch has no estimate yet, and the host has enough of such jobs.
+    /// Its batch has no estimate yet, and the host has enough jobs of this kind.
     EnoughFirst,
     /// Its batch has no estimate yet, and the host is not above the first percentile.
     NotFirst {
         /// P \[%\].
         percentile: f64,
-        /// What it would have to be above \[%\].
+        /// The threshold to exceed \[%\].
         threshold: f64,
     },
-    /// The host would be too late, and is not above the tight percentile.
+    /// The host would finish too late, and is not above the tight percentile.
     TooLate {
-        /// When it could have done it \[time\].
+        /// The earliest time at which it could finish the job \[time\].
         earliest: f64,
-        /// When its batch is expected to end \[time\].
+        /// The expected completion of the batch \[time\].
         end: f64,
         /// P \[%\].
         percentile: f64,
-        /// What it would have to be above \[%\].
+        /// The threshold to exceed \[%\].
         threshold: f64,
     },
 }
 
-/// Answers a request, a job at a time: what the host has grows with each job that it is sent.
+/// Decides on one job at a time, and keeps track of the load of the host.
 #[derive(Clone, Debug)]
 pub struct Decider<'a> {
-    /// The rule. Without one any host with room is sent any job, with the job's `end` as the deadline.
+    /// The rule; `None` sends any job to any host with free capacity, with `end` as the deadline.
     pub rule: Option<&'a Dispatch>,
-    /// The time.
+    /// The current time.
     pub now: f64,
     /// The expected time from the end of a job to its report \[time\].
     pub delay: f64,
-    /// What the host has of each type, with what it was sent.
+    /// The state of the host's processors, including jobs just sent.
     pub processors: [Host; TYPES],
 }
 
 impl Decider<'_> {
-    /// Decides on a job; in a first pass only where that is by a percentile. Versions are tried in the order of the times at which
-    /// they would be done, and the first that passes its test is taken; if none does, the reason is that of the first that could
-    /// run it.
+    /// Decides on a job; the first pass only sends jobs that are decided by a percentile.
+    ///
+    /// Versions are tried in order of completion time. If none passes, the first one gives the
+    /// reason.
     pub fn consider(&mut self, job: &Candidate, versions: &[Usable], is_first: bool) -> Verdict {
         if job.had {
             return Verdict::Refused(Refusal::Had);
@@ -252,7 +250,7 @@ impl Decider<'_> {
         for (earliest, usable) in own.into_iter().flatten() {
             let verdict = self.test(job, usable, earliest);
             match verdict {
-                // No percentile is tested: it is for the second pass, with this version.
+                // Decided without a percentile, so left to the second pass.
                 Verdict::Sent {
                     why: Sent::InTime, ..
                 } if is_first => return Verdict::Refused(Refusal::NoRoom),
@@ -266,21 +264,18 @@ impl Decider<'_> {
         Verdict::Refused(reason.unwrap_or(Refusal::NoVersion))
     }
 
-    /// Returns when the host is expected to report a job that it runs with this version.
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
-        // The proposal's estimate BT + R does not take idle processors into account.
+        // The estimate of the proposal, BT + R, does not take idle processors into account.
         let (literal, before) = (self.is_literal(), host.before(host.queue));
         let before = if literal { host.busy } else { before };
         self.now + before + job.size / usable.speed + self.delay
     }
 
-    /// Returns whether jobs with tight deadlines alone stand before a job.
     fn is_literal(&self) -> bool {
         self.rule.is_some_and(|rule| rule.queued == Queued::Tight)
     }
 
-    /// Decides on a job with this version, with which it is reported at `earliest`.
     fn test(&self, job: &Candidate, usable: &Usable, earliest: f64) -> Verdict {
         let host = self.processors[usable.processor as usize];
         if !host.has_room() {
@@ -328,7 +323,6 @@ impl Decider<'_> {
         }
     }
 
-    /// Adds a job that takes so long to what the host has.
     fn grow(&mut self, processor: Processor, run: f64, tight: bool, why: Sent) {
         let is_literal = self.is_literal();
         let host = &mut self.processors[processor as usize];
@@ -337,7 +331,6 @@ impl Decider<'_> {
         host.first += u32::from(why == Sent::First);
         host.wanted -= run;
         host.idle = host.idle.saturating_sub(1);
-        // The proposal lets it grow with every job of a request.
         if tight || is_literal {
             host.busy += share;
         }
@@ -353,7 +346,7 @@ pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
         processors: request.processors,
     };
     let mut verdicts = vec![Verdict::Refused(Refusal::NoVersion); request.jobs.len()];
-    // Of a job with several instances in the array a host gets one.
+    // A host gets at most one instance of a job.
     let mut sent = HashSet::new();
     for is_first in [true, false] {
         for (job, verdict) in request.jobs.iter().zip(&mut verdicts) {

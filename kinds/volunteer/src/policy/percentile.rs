@@ -1,14 +1,13 @@
-//! The results that a server remembers of a host and a version of an application, and their percentiles among all.
+//! Histories of hosts with versions of an application, and their percentiles.
 
-/// The percentile of a host of which nothing is known in an application of which nothing is known.
+/// The percentile of a host without history in an application without history.
 pub const UNKNOWN: f64 = 50.0;
 
-/// More valid results in a row than this are as good as any number.
 const LONG: u32 = 10;
 
-/// Returns P = min(X, Y) of each pair of a host and a version \[%\]: X is the share of pairs with a strictly larger mean
-/// turnaround, Y that with strictly fewer valid results in a row, infinite beyond ten of them. A pair without a valid
-/// result has 0, and a larger turnaround than all that have one.
+/// Returns P = min(X, Y) for each pair of host and version \[%\]: X is the share of pairs with a
+/// strictly larger mean turnaround, Y with strictly fewer consecutive valid results, infinite
+/// beyond ten. Pairs without a valid result get 0.
 pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
     let time = |pair: &History| match pair.known {
@@ -20,7 +19,7 @@ pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     times.sort_by(f64::total_cmp);
     rows.sort_unstable();
     let percentile = |pair: &History| {
-        // Without a valid result no pair has a larger turnaround.
+        // A pair without a valid result is the slowest one, so that X = 0.
         let x = share(times.len() - times.partition_point(|own| *own <= time(pair)));
         if pair.valid > LONG {
             return x;
@@ -30,55 +29,53 @@ pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     pairs.iter().map(percentile).collect()
 }
 
-/// Returns the greatest threshold that leaves three pairs above it, and a hundredth of all. Below 0 where there
-/// are not so many.
+/// Returns the largest threshold that leaves three pairs, and 1 % of all, above it, or below 0.
 pub fn ceiling(percentiles: &[f64]) -> f64 {
     let mut all = percentiles.to_vec();
     all.sort_by(|a, b| b.total_cmp(a));
     let needed = 3.max(all.len().div_ceil(100));
     match all.get(needed - 1) {
-        // Above means strictly above: just below that percentile.
+        // "Above" is strict: just below that percentile.
         Some(least) => least.next_down().min(100.0),
         None => -1.0,
     }
 }
 
-/// So many results are taken over to a new version, so that what it does itself soon counts more.
+/// The number of results that a new version inherits at most, so that its own soon dominate.
 pub const MOST_COPIED: u32 = 10;
 
-/// From so many results on the mean forgets.
+/// The number of results after which the mean becomes an exponential moving average.
 const MEMORY: u32 = 20;
 
-/// Results of a host with a version.
+/// The results of a host with a version.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct History {
-    /// Results that the mean is of.
+    /// The number of results in the mean.
     pub results: u32,
-    /// Their mean turnaround \[time\].
+    /// The mean turnaround \[time\].
     pub turnaround: f64,
-    /// Valid results in a row, up to the last.
+    /// The number of consecutive valid results, up to the last.
     pub valid: u32,
-    /// Whether a result was ever valid.
+    /// Whether any result was valid.
     pub known: bool,
 }
 
 impl History {
-    /// Adds a result that came after this time, or did not come until it had to. The mean forgets what is more than some twenty
-    /// results ago.
+    /// Adds a turnaround, or the wait for a result that missed its deadline.
     pub fn took(&mut self, turnaround: f64) {
         self.results = self.results.saturating_add(1);
         let weight = f64::from(self.results.min(MEMORY));
         self.turnaround += (turnaround - self.turnaround) / weight;
     }
 
-    /// Adds whether a result was right; one that did not come is not.
+    /// Adds whether a result was correct; a missing one is not.
     pub fn validated(&mut self, right: bool) {
         self.known |= right;
         let valid = self.valid.saturating_add(1);
         self.valid = if right { valid } else { 0 };
     }
 
-    /// Returns what a new version inherits; inheriting it once more changes nothing.
+    /// Returns the history that a new version inherits; this is idempotent.
     pub fn copied(self) -> Self {
         let results = self.results.min(MOST_COPIED);
         History { results, ..self }

@@ -16,8 +16,6 @@ const RULE: Dispatch = Dispatch {
     patience: 48.0,
 };
 
-/// A host with two cores, of which work for ten hours is queued, an hour of it tight; it asks for all
-/// that there is.
 fn request(percentile: f64, end: Option<f64>) -> Request {
     let cpu = Host {
         count: 2,
@@ -63,17 +61,14 @@ fn sent(deadline: f64, tight: bool, why: Sent) -> Verdict {
     }
 }
 
-/// Every branch, computed by hand: the job runs four hours, so that behind the queue it ends at 114,
-/// behind tight jobs at 105.
+/// The job runs for four hours, so that it ends at 114 after the queue, or at 105 after tight jobs.
 #[test]
 fn each_branch_of_the_decision() {
     let told = verdict(&RULE, &request(60.0, None));
     assert_eq!(told, sent(114.0, false, Sent::First));
-    // A report that comes three hours later is expected at 117.
     let mut late = request(60.0, None);
     late.delay = 3.0;
     assert_eq!(verdict(&RULE, &late), sent(117.0, false, Sent::First));
-    // Above means strictly above.
     let right = Verdict::Refused(Refusal::NotFirst {
         percentile: 50.0,
         threshold: 50.0,
@@ -81,7 +76,6 @@ fn each_branch_of_the_decision() {
     assert_eq!(verdict(&RULE, &request(50.0, None)), right);
     let told = verdict(&RULE, &request(0.0, Some(115.0)));
     assert_eq!(told, sent(115.0, false, Sent::InTime));
-    // Before means strictly before.
     let late = Verdict::Refused(Refusal::TooLate {
         earliest: 114.0,
         end: 114.0,
@@ -92,7 +86,6 @@ fn each_branch_of_the_decision() {
     let told = verdict(&RULE, &request(91.0, Some(114.0)));
     assert_eq!(told, sent(114.0, false, Sent::Above));
 
-    // To the letter: behind tight jobs only, which makes deadlines tight.
     let mut literal = RULE;
     literal.queued = Queued::Tight;
     let told = verdict(&literal, &request(60.0, None));
@@ -102,7 +95,6 @@ fn each_branch_of_the_decision() {
     let told = verdict(&literal, &request(91.0, Some(102.0)));
     assert_eq!(told, sent(105.0, true, Sent::Above));
 
-    // BT + R, also where a processor is idle or the queue is shorter than BT: no job has to be stopped for it.
     for (queue, busy, idle, deadline) in [
         (10.0, 2.5, 1, 106.5),
         (10.0, 2.5, 2, 106.5),
@@ -143,7 +135,6 @@ fn each_branch_of_the_decision() {
     assert_eq!(verdict(&one_each, &full), sent(114.0, false, Sent::First));
 }
 
-/// A batch that nobody takes is sent to anybody: the threshold falls from once to twice the patience.
 #[test]
 fn thresholds_fall_and_leave_enough_hosts() {
     for (waiting, expected) in [
@@ -159,7 +150,6 @@ fn thresholds_fall_and_leave_enough_hosts() {
     let mut waited = request(0.0, None);
     waited.jobs[0].waiting = 96.0;
     assert!(matches!(verdict(&RULE, &waited), Verdict::Sent { .. }));
-    // Whatever the percentiles, three hosts and a hundredth of all are above the ceiling.
     for n in [3, 10, 250, 1000] {
         let all: Vec<f64> = (0..n).map(|i| f64::from(i % 7) * 10.0).collect();
         let above = all.iter().filter(|p| **p > ceiling(&all)).count();
@@ -169,7 +159,7 @@ fn thresholds_fall_and_leave_enough_hosts() {
 }
 
 #[test]
-fn a_request_is_answered_in_two_passes_and_grows() {
+fn answers_requests_in_two_passes_with_growing_load() {
     let mut request = request(60.0, None);
     let job = request.jobs[0];
     request.processors[0].wanted = 9.0;
@@ -178,8 +168,6 @@ fn a_request_is_answered_in_two_passes_and_grows() {
         end: Some(1000.0),
         ..job
     };
-    // What needs no percentile stands first in the array, and is sent last: three times four hours fill
-    // what the host wants.
     request.jobs = vec![bounded(1), bounded(2), job, Candidate { id: 4, ..job }];
     request.jobs[2].id = 3;
     let answers: Vec<Verdict> = decide(&RULE, &request).iter().map(|a| a.verdict).collect();
@@ -189,9 +177,8 @@ fn a_request_is_answered_in_two_passes_and_grows() {
     assert_eq!(answers[1], Verdict::Refused(Refusal::NoRoom));
 }
 
-/// A GPU by which it is done first is tried first; where it has no room, the CPU is.
 #[test]
-fn the_first_version_that_passes_is_taken() {
+fn uses_the_first_version_that_passes() {
     let mut request = request(60.0, Some(1000.0));
     request.processors[1] = Host {
         count: 1,
@@ -213,15 +200,13 @@ fn the_first_version_that_passes_is_taken() {
     };
     let answers = decide(&RULE, &request);
     assert_eq!((version(&answers[0]), version(&answers[1])), (8, 7));
-    // One that has a long queue is done later.
     request.processors[1].queue = 500.0;
     request.jobs.truncate(1);
     assert_eq!(version(&decide(&RULE, &request)[0]), 7);
 }
 
-/// The reason why a job is not sent is about a version that the host could run.
 #[test]
-fn a_type_that_the_host_has_not_is_no_reason() {
+fn missing_processor_types_give_no_reason() {
     let mut request = request(60.0, Some(1000.0));
     request.processors[0].wanted = 0.0;
     request.processors[1] = Host::default();
@@ -235,7 +220,6 @@ fn a_type_that_the_host_has_not_is_no_reason() {
     assert_eq!(verdict(&RULE, &request), Verdict::Refused(Refusal::NoRoom));
 }
 
-/// What no host can be is refused.
 #[test]
 fn requests_are_checked() {
     let faulty = |change: fn(&mut Request)| {
@@ -252,9 +236,8 @@ fn requests_are_checked() {
     assert!(ceiling.contains("ceiling"), "{ceiling}");
 }
 
-/// A job that a fast version has done in time is not for the first pass, whatever percentile a slow one has.
 #[test]
-fn a_percentile_does_not_go_before_a_version_that_is_in_time() {
+fn versions_in_time_wait_for_the_second_pass() {
     let mut request = request(99.0, Some(110.0));
     request.processors[1] = Host {
         count: 1,
@@ -278,7 +261,6 @@ fn a_percentile_does_not_go_before_a_version_that_is_in_time() {
     assert_eq!(verdict(&RULE, &request), expected);
 }
 
-/// Each processor without a job takes one, though its host asks for nothing, and begins at once.
 #[test]
 fn idle_processors_take_a_job_each() {
     let mut request = request(60.0, Some(105.0));
@@ -295,7 +277,6 @@ fn idle_processors_take_a_job_each() {
     assert_eq!(found, [in_time, in_time, Verdict::Refused(Refusal::NoRoom)]);
 }
 
-/// A random request: several applications, types of processors and jobs, some of them twice.
 fn random(stream: &mut RandomStream) -> Request {
     let mut up_to = |n: f64| (stream.uniform() * n).floor();
     let mut host = || Host {
@@ -348,9 +329,8 @@ fn rules() -> [Dispatch; 3] {
     [RULE, literal, spread]
 }
 
-/// No job twice; a deadline leaves time to run; a tight one is what its definition says.
 #[test]
-fn answers_keep_what_they_must() {
+fn answers_satisfy_invariants() {
     let mut stream = Streams::new(1, 0).arrivals;
     for _ in 0..2000 {
         let request = random(&mut stream);
@@ -374,7 +354,6 @@ fn answers_keep_what_they_must() {
     }
 }
 
-/// What a host has only grows: BT, the queue, and jobs without an estimate; what it wants only falls.
 #[test]
 fn busy_time_never_falls_within_a_request() {
     let mut stream = Streams::new(2, 0).arrivals;
@@ -400,8 +379,6 @@ fn busy_time_never_falls_within_a_request() {
     }
 }
 
-/// The array is in the order of the feeder, and jobs that are equal but for their numbers can change
-/// places: as many are sent, by the same tests.
 #[test]
 fn jobs_with_equal_keys_may_change_places() {
     let mut stream = Streams::new(4, 0).arrivals;

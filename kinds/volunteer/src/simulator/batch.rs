@@ -1,5 +1,3 @@
-//! What a server knows of a batch while it runs, and what is measured of it.
-
 use std::collections::BTreeSet;
 
 use super::measures::BatchResult;
@@ -7,42 +5,30 @@ use super::store::{Instance, Waiting};
 use crate::policy::{Dispatch, completion, enough_done, last_of, turnaround};
 use crate::workload::{Batch, Campaign, Quality};
 
-/// A batch under way.
 #[derive(Default)]
 pub(super) struct State {
-    /// What is measured of it; the numbers of the end of the campaign are missing.
     pub result: BatchResult,
-    /// Jobs that have instances to send.
     pub unsent: BTreeSet<Waiting>,
-    /// Instances to send.
     pub to_send: u32,
-    /// Jobs that are not done.
     pub left: u32,
-    /// When the first instance was sent.
     pub first_sent: Option<f64>,
-    /// When the last first instance of a job was.
+    /// When a job was last sent for the first time.
     pub last_first: f64,
-    /// Jobs of which none was sent yet.
     pub untouched: u32,
-    /// Since when nothing was sent, though there was something to send; none where there is nothing.
     waits: Option<f64>,
-    /// What results took, by host.
     pub came: Vec<(f64, u32)>,
-    /// Hosts that did not return in time.
     pub missed: Vec<u32>,
-    /// For how long instances were awaited that never came; none of a stream.
+    /// The ages of lost instances at their deadlines; empty for a stream.
     pub lost: Vec<f64>,
-    /// Instances that are out.
     pub out: BTreeSet<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
     turnaround: Option<f64>,
-    /// The least time from sending a job of the mean size to its report \[time\].
+    /// The least time from sending a job of mean size to its report \[time\].
     retry: f64,
-    /// Jobs that were done since.
+    /// The number of jobs that were done since the last estimate.
     pub news: u32,
-    /// Whether its rest is sent with priority.
     pub prior: bool,
-    /// The sum of all sizes, and the greatest.
+    /// Sum and maximum of all sizes.
     pub work: [f64; 2],
 }
 
@@ -61,22 +47,20 @@ impl State {
         }
     }
 
-    /// Returns for how long nothing was sent.
     pub(super) fn waiting(&self, now: f64) -> f64 {
         self.waits.map_or(0.0, |since| (now - since).max(0.0))
     }
 
-    /// Begins a new wait: something was sent, or what there is to send has changed to something or to nothing.
     pub(super) fn wait_anew(&mut self, now: f64) {
         self.result.waited = self.result.waited.max(self.waiting(now));
         self.waits = (self.to_send > 0).then_some(now);
     }
 
-    /// Returns when it is expected to be done, for the decision: at its bound where there is no estimate.
+    /// Returns the expected completion for the decision; the due time if there is no estimate.
     ///
-    /// With a reserve, an instance has half of the time until a deadline, so that a lost one can be sent again, unless
-    /// the other half is too short for that. Without one, as the proposal has it, an instance of a long batch has the
-    /// whole bound from when the last first instance was sent, and losses are noticed too late.
+    /// With a reserve, an instance gets half of the remaining time, if the rest suffices for a
+    /// retry. Without one, an instance of a long batch gets the whole bound, so losses are noticed
+    /// too late.
     pub(super) fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
         let end = self.end(now);
         let due = batch.due(now);
@@ -97,15 +81,13 @@ impl State {
         }
     }
 
-    /// Returns C(B). What is still to be sent changes with every dispatch, and so does this: with an estimate that stays until
-    /// the next result, all that is left would be sent with the deadline of the last.
+    /// Returns C(B). A fixed value would give all remaining jobs the deadline of the last one.
     fn end(&self, now: f64) -> Option<f64> {
         let rate = self.result.sent as f64 / (now - self.first_sent?);
         completion(now, self.to_send, rate, self.turnaround?)
     }
 
-    /// Estimates the law of its turnaround from what its results took, and for how long others are awaited.
-    /// `others` is a sorted sample of what results of the application took.
+    /// Estimates the turnaround distribution; `others` is a sorted sample of the application's.
     pub(super) fn estimate(
         &mut self,
         rule: &Dispatch,

@@ -1,5 +1,3 @@
-//! A campaign from its first event to its last.
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -12,37 +10,32 @@ use crate::policy::Dispatch;
 use crate::workload::{Campaign, Processor, Quality};
 use synth_simulation::{RandomStream, Sampler, Streams, Tournament};
 
-/// How jobs are sent.
+/// A dispatch rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// By percentiles and estimates.
     Dispatch(Dispatch),
-    /// To any host that asks, to be returned within a bound \[time\], or within the deadline of a batch.
+    /// To any host, with one bound \[time\] or the deadline of the batch.
     Fixed(f64),
-    /// The same, and what BOINC does since 2025 once most of a batch is done: the rest goes only to hosts
-    /// that were faster than half of all, and is sent once more where it takes long.
+    /// As `Fixed`, but the tail of a batch goes only to fast hosts, and again if slow (BOINC,
+    /// 2025).
     Tail(f64),
 }
 
-/// Events beside those of hosts.
+/// Events other than those of hosts; at the same time they occur in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
-    /// A version is released.
     Release,
-    /// A batch is submitted, or a job of a stream comes.
     Submit(u32),
-    /// Estimates are computed again; now and then percentiles.
     Tick(u32),
-    /// A result comes.
     Report(u32),
-    /// An instance is to be returned by now; which use of its place it is.
+    /// The deadline of an instance, with the use count of its slot.
     Deadline(u32, u32),
 }
 
-/// Ticks from one table of percentiles to the next.
+/// The number of ticks between two updates of the percentiles.
 pub const TICKS: u32 = 24;
 
-/// One campaign.
 pub(super) struct Engine<'a> {
     pub campaign: &'a Campaign,
     pub rule: Rule,
@@ -51,14 +44,11 @@ pub(super) struct Engine<'a> {
     pub groups: Vec<Group>,
     pub store: Store,
     pub batches: Vec<State>,
-    /// The law of the sizes of each batch, and what they are drawn from.
     sizes: Vec<(Sampler, RandomStream)>,
-    /// Batches that have something to send, or may have.
+    /// Batches that may have something to send.
     pub active: Vec<usize>,
     pub standings: Standings,
-    /// Hosts that are fast by BOINC's rule.
     pub fast: Vec<bool>,
-    /// What is counted over all batches.
     pub measures: Measures,
     next: Tournament,
     events: BinaryHeap<Reverse<(u64, Event)>>,
@@ -108,7 +98,6 @@ impl<'a> Engine<'a> {
         engine
     }
 
-    /// Draws the next arrival of a stream that has a rate.
     fn await_arrival(&mut self, b: usize) {
         if let Some(rate) = self.campaign.batches()[b].arrival_rate {
             let next = self.now + self.sizes[b].1.exponential() / rate;
@@ -116,14 +105,12 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Schedules an event, if it is in the campaign.
     pub(super) fn at(&mut self, time: f64, event: Event) {
         if time <= self.campaign.horizon() {
             self.events.push(Reverse((time.to_bits(), event)));
         }
     }
 
-    /// Runs to the end of the campaign, or until `stopped` after so many events. Returns whether it came to the end.
     pub(super) fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
@@ -170,7 +157,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Creates a job.
     pub(super) fn create(&mut self, b: usize) {
         let campaign = self.campaign;
         let own = campaign.batches()[b].application;
@@ -186,7 +172,6 @@ impl<'a> Engine<'a> {
         self.change(job, |store| store.jobs[job as usize].refill());
     }
 
-    /// Changes a job, and with it its place in the queue of its batch.
     pub(super) fn change<T>(&mut self, job: u32, change: impl FnOnce(&mut Store) -> T) -> T {
         let own = &self.store.jobs[job as usize];
         let (state, before) = (&mut self.batches[own.batch], own.unsent);
@@ -225,7 +210,6 @@ impl<'a> Engine<'a> {
         self.at(self.now + tick, Event::Tick(n.wrapping_add(1)));
     }
 
-    /// Estimates C(B) again, where it is needed.
     pub(super) fn estimate(&mut self, b: usize) {
         let batch = &self.campaign.batches()[b];
         let Rule::Dispatch(rule) = &self.rule else {
@@ -263,12 +247,11 @@ impl<'a> Engine<'a> {
         self.next.set(h, self.hosts[h].next());
     }
 
-    /// Ends an instance that a host has run.
     fn end(&mut self, h: usize, instance: u32) {
         let own = &mut self.store.instances[instance as usize];
         if own.lost {
             own.gone = true;
-            // Its place is used again only once its deadline has passed.
+            // The slot is reused only after the deadline has passed.
             if own.late {
                 self.store.drop_instance(instance);
             }
@@ -282,7 +265,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Takes a result: what it says of its host, and of its job.
     fn report(&mut self, n: u32) {
         let (instance, now) = (self.store.instances[n as usize], self.now);
         let job = &self.store.jobs[instance.job as usize];
@@ -302,7 +284,6 @@ impl<'a> Engine<'a> {
         let state = &mut self.batches[b];
         if !batch.is_stream() && instance.right {
             state.came.push((took, instance.host));
-            // It came after all.
             if instance.late
                 && let Some(n) = state.missed.iter().position(|host| *host == instance.host)
             {
@@ -318,7 +299,6 @@ impl<'a> Engine<'a> {
         self.store.drop_instance(n);
     }
 
-    /// Gives up an instance that was not returned in time.
     fn give_up(&mut self, n: u32) {
         let instance = self.store.instances[n as usize];
         if instance.late {
@@ -344,7 +324,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Counts a job of a batch that may be done.
     fn settle(&mut self, b: usize, change: &Change) {
         if *change == Change::None {
             return;
@@ -356,20 +335,18 @@ impl<'a> Engine<'a> {
         state.left -= 1;
         state.news += 1;
         if state.left == 0 && !batch.is_stream() {
-            // A batch of which something was given up is never done.
+            // A batch with jobs given up is never completed.
             let is_whole = state.result.given_up == 0;
             state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);
         }
     }
 
-    /// Returns the speed of a version on a host, by the clock \[work/time\].
     pub(super) fn speed(&self, h: usize, version: usize) -> f64 {
         let (host, version) = (&self.hosts[h], &self.campaign.versions()[version]);
         host.pools[version.processor as usize].speed * version.efficiency * host.availability
     }
 
-    /// Returns what was measured until now, the end of the campaign.
     pub(super) fn measures(self) -> Measures {
         let horizon = self.campaign.horizon();
         let batches = self.campaign.batches().iter().zip(&self.batches);
@@ -391,7 +368,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Returns what all processors do for an application if they are always on, and what the fastest one does.
     fn speeds(&self, application: usize) -> [f64; 2] {
         let best = Processor::ALL.map(|processor| {
             let own = self.campaign.versions().iter();

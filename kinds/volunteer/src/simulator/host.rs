@@ -1,43 +1,32 @@
-//! A host and its client: jobs run in the order in which they came, unless one would miss its deadline; then the earliest
-//! deadline runs first.
+//! A host and its client: jobs run in order of arrival, or by deadline if one would be missed.
 
 use crate::policy;
 use crate::workload::{Campaign, Processor};
 use synth_simulation::{RandomStream, Sampler, Streams};
 
-/// Types of processors.
 pub(super) const TYPES: usize = Processor::ALL.len();
 
-/// A job that a host has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    /// The instance.
     pub instance: u32,
-    /// How long it still runs while the host is on \[time\].
     pub left: f64,
-    /// When it is to be returned \[time\].
     pub deadline: f64,
-    /// Whether it was sent to be run before others.
     pub tight: bool,
     /// Whether it was sent while its batch had no estimate.
     pub first: bool,
-    /// In which order it came.
     pub order: u64,
-    /// Whether it ran when the order was chosen last.
+    /// Whether it was running after the order was chosen last.
     pub runs: bool,
 }
 
-/// Processors of one type, and the jobs for them; the first ones of the list run.
+/// The processors of one type, and the list of jobs for them. The first `count` jobs are running.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
-    /// How many processors.
     pub count: u32,
-    /// Of each \[work/time\].
+    /// \[work/time\]
     pub speed: f64,
     tasks: Vec<Task>,
-    /// Whether deadlines decide.
     urgent: bool,
-    /// Jobs that came so far.
     came: u64,
 }
 
@@ -54,7 +43,6 @@ impl Pool {
         self.tasks.len().min(self.count as usize)
     }
 
-    /// Returns the time of one processor that all its jobs still take, and those with tight deadlines \[time\].
     pub(super) fn left(&self) -> [f64; 2] {
         let mut left = [0.0; 2];
         for task in &self.tasks {
@@ -64,12 +52,10 @@ impl Pool {
         left
     }
 
-    /// Counts processors that have no job.
     pub(super) fn idle(&self) -> u32 {
         self.count.saturating_sub(self.tasks.len() as u32)
     }
 
-    /// Adds a job.
     pub(super) fn push(&mut self, task: Task) {
         let order = self.came;
         let task = Task { order, ..task };
@@ -79,14 +65,11 @@ impl Pool {
         self.tasks.insert(at, task);
     }
 
-    /// Returns the job that ends first, and how long it still runs.
     fn next_end(&self) -> Option<(usize, f64)> {
         let running = self.tasks[..self.running()].iter().map(|task| task.left);
         running.enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Chooses the order: that of arrival, unless by it a job would miss its deadline. Returns how many jobs are stopped that
-    /// were running.
     pub(super) fn choose(&mut self, now: f64, availability: f64) -> u64 {
         let urgent = self.misses(now, availability);
         if urgent != self.urgent {
@@ -103,7 +86,6 @@ impl Pool {
         stopped.map(u64::from).sum()
     }
 
-    /// Returns whether a job would miss its deadline in the order of arrival, at the usual availability.
     fn misses(&self, now: f64, availability: f64) -> bool {
         let (mut all, mut longest, mut earliest) = (0.0, 0.0_f64, f64::INFINITY);
         for task in &self.tasks {
@@ -123,62 +105,46 @@ impl Pool {
             let next = free.iter_mut().min_by(|a, b| a.total_cmp(b));
             let Some(next) = next else { return false };
             *next += task.left / availability;
-            // What just fits does not miss.
             *next > task.deadline * (1.0 + 1e-9)
         })
     }
 }
 
-/// What hosts of a group draw again and again.
 pub(super) struct Group {
-    /// The times that a host is off, and on; none where it always is on.
     pub turns: Option<[Sampler; 2]>,
     pub delay: Option<Sampler>,
-    /// The least delay \[time\]: a report that takes longer may be replaced by another instance.
+    /// The least delay \[time\]; a slower report may be replaced by another instance.
     pub least_delay: f64,
     pub error: f64,
     pub vanish: f64,
 }
 
 impl Group {
-    /// Returns how long a host stays on or off \[time\]; infinity where it always is on.
     pub(super) fn turn(&self, on: bool, stream: &mut RandomStream) -> f64 {
         let law = self.turns.as_ref().map(|laws| &laws[usize::from(on)]);
         law.map_or(f64::INFINITY, |law| law.draw(stream))
     }
 }
 
-/// A host.
 #[derive(Clone)]
 pub(super) struct Host {
-    /// Its group.
     pub group: usize,
-    /// Processors by type.
     pub pools: [Pool; TYPES],
-    /// The fraction of time that it is on.
     pub availability: f64,
-    /// Work that it wants to have queued \[time\].
+    /// The amount of work that it keeps queued \[time\].
     pub buffer: f64,
     /// The least time between two requests \[time\].
     pub contact: f64,
-    /// Whether it is on.
     pub on: bool,
-    /// When it is switched on or off next.
     pub next_switch: f64,
-    /// When it asks for work next; infinity while it wants none, or is off.
     pub next_request: f64,
-    /// When it requested work last.
     pub last_request: f64,
-    /// Until when its jobs have run.
     pub since: f64,
-    /// Draws when it is on and off.
     pub turns: RandomStream,
-    /// Draws its results.
     pub results: RandomStream,
 }
 
 impl Host {
-    /// Lets its jobs run until now.
     pub(super) fn advance(&mut self, now: f64) {
         if self.on {
             let ran = now - self.since;
@@ -192,7 +158,6 @@ impl Host {
         self.since = now;
     }
 
-    /// Returns the time of its next event.
     pub(super) fn next(&self) -> f64 {
         if !self.on {
             return self.next_switch;
@@ -203,7 +168,6 @@ impl Host {
         end.min(self.next_switch).min(self.next_request)
     }
 
-    /// Takes a job that has run to its end by now.
     pub(super) fn take(&mut self) -> Option<Task> {
         self.pools.iter_mut().find_map(|pool| {
             let (n, left) = pool.next_end()?;
@@ -211,7 +175,6 @@ impl Host {
         })
     }
 
-    /// Returns what it has and wants.
     pub(super) fn processors(&self) -> [policy::Host; TYPES] {
         self.pools.each_ref().map(|pool| {
             let count = f64::from(pool.count);
@@ -228,14 +191,12 @@ impl Host {
         })
     }
 
-    /// Chooses the order of all its jobs. Returns how many were stopped.
     pub(super) fn choose(&mut self, now: f64) -> u64 {
         let pools = self.pools.iter_mut();
         pools.map(|own| own.choose(now, self.availability)).sum()
     }
 
-    /// Sets when it asks for work next, if it stays on and no job ends before: once half of what it wants is queued, or a
-    /// processor has none.
+    /// Plans the next request: when half of the buffer is queued, or a processor is idle.
     pub(super) fn plan_request(&mut self, now: f64) {
         let half = self.buffer / 2.0 * self.availability;
         let waits = self.pools.iter().map(|pool| {
@@ -245,7 +206,7 @@ impl Host {
             let beyond = pool.left()[0] - half * f64::from(pool.count);
             beyond.max(0.0) / pool.running() as f64
         });
-        // A type of which it has no processor never asks: 0/0.
+        // A type without processors gives 0/0.
         let first = waits.filter(|wait| !wait.is_nan());
         let first = first.fold(f64::INFINITY, f64::min);
         let next = (now + first).max(self.last_request + self.contact);
@@ -253,10 +214,9 @@ impl Host {
     }
 }
 
-/// A thousandth of the horizon between two requests where the workload does not say how long.
 const CONTACTS: f64 = 1000.0;
 
-/// Draws all hosts. Each has streams of its own, so that what one of them does changes nothing for another.
+/// Draws all hosts. Each one has its own random streams, so that it does not depend on the others.
 pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>, Vec<Host>) {
     let mut stream = streams.service.clone();
     let (mut groups, mut hosts) = (Vec::new(), Vec::new());
@@ -282,7 +242,6 @@ pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>,
                 None => Pool::default(),
             });
             let buffer = buffer.draw(&mut turns);
-            // Hosts do not all ask at once.
             let first = contact * turns.uniform();
             let availability = record.on_fraction();
             let on = turns.uniform() < availability || group.turns.is_none();

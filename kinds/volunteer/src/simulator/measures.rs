@@ -1,5 +1,3 @@
-//! What is measured of a campaign, and of several; and what that says of an artifact's claims.
-
 use crate::artifact::{Artifact, Claim, Quantity};
 use crate::workload::{Campaign, Quality};
 use synth_core::artifact::Quantity as _;
@@ -7,72 +5,68 @@ use synth_simulation::{
     self as simulation, Estimate, Found, Measuring, judge_all, median, over_replications,
 };
 
-/// What is measured of a batch.
+/// The measurements of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatchResult {
-    /// How soon it was to be done.
+    /// The quality of service of the batch.
     pub quality: Quality,
-    /// The deadline from its submission, or the bound of its jobs \[time\]; else infinite.
+    /// The deadline from submission, or bound of its jobs \[time\]; ∞ without either.
     pub limit: f64,
-    /// How many jobs it has; none of a stream.
+    /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
-    /// From its submission to the end of its last job \[time\]; none if it was not done in the campaign, or some of its jobs
-    /// were given up.
+    /// The time from submission to the last completion \[time\]; `None` if incomplete.
     pub makespan: Option<f64>,
-    /// From its submission to the end of the campaign \[time\]: if it was not done, it takes as long at least.
+    /// The time from submission to the end of the campaign \[time\], a lower bound if unfinished.
     pub observed: f64,
     /// The first estimate of the makespan \[time\].
     pub first_estimate: Option<f64>,
-    /// No rule could have done it sooner: all processors, on at all times, for it alone \[time\].
+    /// A lower bound on its makespan, if all processors were always on without other jobs \[time\].
     pub least: f64,
-    /// Jobs that were done or given up.
+    /// The number of jobs that are done or have been given up.
     pub done: u32,
-    /// Jobs that were given up.
+    /// The number of jobs that have been given up.
     pub given_up: u32,
-    /// Instances that were sent.
+    /// The number of instances that have been sent.
     pub sent: u64,
-    /// Dispatches for which the host had to stop other jobs.
+    /// The number of dispatches for which the host had to stop other jobs.
     pub tight: u64,
-    /// The longest time for which nothing of it was sent, though there was something to send \[time\].
+    /// The longest time without a dispatch although there was something to send \[time\].
     pub waited: f64,
-    /// Jobs that were done within their bound, or by the deadline of the batch.
+    /// The number of jobs that were done within their bound, or before the deadline of the batch.
     pub within: u64,
 }
 
-/// What is measured of a campaign.
+/// The measurements of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
-    /// How long it lasted \[time\].
+    /// The length of the campaign \[time\].
     pub horizon: f64,
-    /// In the order of the campaign.
+    /// The results of the batches.
     pub batches: Vec<BatchResult>,
-    /// Jobs that were stopped for others.
+    /// The number of jobs that were stopped in favour of other jobs.
     pub stopped: u64,
-    /// Events.
+    /// The number of events.
     pub events: u64,
-    /// Right results that were validated, and the sum of the times that they waited for it \[time\].
     pub(super) validated: u64,
     pub(super) waited: f64,
 }
 
 impl Measures {
-    /// Returns the mean time from the report of a right result to its validation \[time\]; none where there was none.
+    /// Returns the mean time from report to validation of a correct result \[time\].
     pub fn delay(&self) -> Option<f64> {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
     }
 
-    /// Counts dispatches for which a host had to stop other jobs.
     pub(crate) fn tight(&self) -> u64 {
         self.batches.iter().map(|own| own.tight).sum()
     }
 
-    /// Counts the instances of batches that were sent.
     pub(crate) fn instances(&self) -> u64 {
         let batches = self.batches.iter().filter(|own| own.jobs.is_some());
         batches.map(|own| own.sent).sum()
     }
 
-    /// Returns a number of this campaign; none where it has none: no batches of that quality, or some that were not done.
+    /// Returns the value of a quantity in this campaign, or `None` if it does not have one.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         let batches = self.batches.iter();
         let of = |quality| batches.clone().filter(move |own| own.quality == quality);
@@ -122,7 +116,7 @@ impl Measures {
         value.filter(|value| value.is_finite())
     }
 
-    /// Returns the same campaign as if batches that were not done had been at its end: no makespan is longer than it was.
+    /// Returns the same campaign, where each missing makespan is replaced by its lower bound.
     fn at_least(&self) -> Measures {
         let mut own = self.clone();
         let batches = own.batches.iter_mut();
@@ -131,18 +125,15 @@ impl Measures {
     }
 }
 
-/// Returns whether a batch was done by its deadline; none where that has not come yet, and it was not.
 fn in_time(own: &BatchResult) -> Option<bool> {
     let met = own.makespan.is_some_and(|makespan| makespan <= own.limit);
     (met || own.limit <= own.observed).then_some(met)
 }
 
-/// Returns the fraction of batches that were done by their deadlines.
 fn batches_met<'a>(batches: impl Iterator<Item = &'a BatchResult>) -> Option<f64> {
     mean(batches.filter_map(|own| Some(f64::from(u8::from(in_time(own)?)))))
 }
 
-/// Returns the fraction of their jobs that were.
 fn jobs_met<'a>(batches: impl Iterator<Item = &'a BatchResult>) -> Option<f64> {
     let (mut met, mut all) = (0, 0);
     for own in batches.filter(|own| in_time(own).is_some()) {
@@ -160,14 +151,14 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// Several campaigns under one rule.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// One each.
+    /// The measurements of each campaign.
     pub campaigns: Vec<Measures>,
-    /// Whether it was interrupted before all were run.
+    /// Whether it was interrupted.
     pub interrupted: bool,
 }
 
 impl Run {
-    /// Returns the same run as if batches that were not done had been at the end of their campaigns.
+    /// Returns the same run, where each missing makespan is replaced by its lower bound.
     pub fn at_least(&self) -> Run {
         Run {
             campaigns: self.campaigns.iter().map(Measures::at_least).collect(),
@@ -175,44 +166,43 @@ impl Run {
         }
     }
 
-    /// Returns the mean of a number over campaigns, with its interval; none where some campaign has none, or fewer than two
-    /// were run.
+    /// Returns the mean over the campaigns, or `None` if there are fewer than two or one has none.
     pub fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
         estimate(self.campaigns.iter().map(|own| own.value(quantity)))
     }
 
-    /// Returns the same of the makespan of one batch.
+    /// Returns the mean makespan of a batch.
     pub fn makespan(&self, batch: usize) -> Option<Estimate> {
         self.of_batch(batch, |own| own.makespan)
     }
 
-    /// Returns the same of a number of one batch.
+    /// Returns the mean of a number of a batch.
     pub fn of_batch(&self, n: usize, of: impl Fn(&BatchResult) -> Option<f64>) -> Option<Estimate> {
         estimate(self.campaigns.iter().map(|own| of(&own.batches[n])))
     }
 
-    /// Counts campaigns in which a batch was done.
+    /// Counts the campaigns in which a batch was completed.
     pub fn finished(&self, batch: usize) -> usize {
         let makespans = self.campaigns.iter().map(|own| own.batches[batch].makespan);
         makespans.flatten().count()
     }
 
-    /// Returns the events of all of them.
+    /// Returns the total number of events.
     pub fn events(&self) -> u64 {
         self.campaigns.iter().map(|own| own.events).sum()
     }
 }
 
-/// Returns the mean over campaigns that all have a number.
+/// Returns the mean, or `None` if there are fewer than two values or if one of them is missing.
 pub fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     (values.len() >= 2).then(|| over_replications(&values))
 }
 
-/// A claim beside what was measured.
+/// A claim compared with its measurement.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Judges all claims by campaigns under the policy and on the workload that it is for.
+/// Judges all claims by campaigns under the policy, on its own workload.
 pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgement> {
     let measured = Measured {
         campaign,
@@ -225,7 +215,6 @@ pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgeme
 struct Measured<'a> {
     campaign: &'a Campaign,
     run: &'a Run,
-    /// The degrees of freedom of claims.
     freedom: f64,
 }
 
@@ -242,7 +231,6 @@ impl Measuring<Quantity> for Measured<'_> {
                 run.makespan(batches.position(|batch| batch.name == *name)?)
             }
         };
-        // Where batches were not done, they took as long as they had at least.
         let found = measured(self.run).or_else(|| measured(&self.run.at_least()))?;
         let own = (claim.half_width.unwrap_or(0.0), self.freedom);
         Some(Found::of_replications(found, claim.value, own))

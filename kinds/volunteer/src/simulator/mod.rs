@@ -1,9 +1,8 @@
-//! Campaigns, simulated: hosts that come and go, the server that sends them jobs, and what comes of it.
+//! Simulates campaigns: hosts, the server that sends them jobs, and the results.
 //!
-//! A host runs its jobs while it is on, one on each processor; which of them, and in which order, its
-//! client decides (`host`). A job of which something was wrong, lost or late gets another instance
-//! (`store`). The server knows of a job the mean of its batch's sizes, of a host its speed and how
-//! often it is on; what it takes in truth shows in its results.
+//! A host runs one job per processor while it is on; its client decides the order (`host`). The
+//! server sends another instance of a job whose result is wrong, lost or late (`store`). It knows
+//! only the mean size of a batch's jobs, and the speed and availability of hosts.
 
 mod batch;
 mod engine;
@@ -29,24 +28,22 @@ use crate::workload::Campaign;
 use engine::Engine;
 use synth_simulation::{Progress, Settings};
 
-/// A campaign that takes more than was allowed: what all of it would take, about.
+/// A campaign exceeds the budget; the fields estimate what it needs.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
-    "one campaign has about {events:.1e} events and takes about {seconds:.2} s, and what is told is from two at least"
+    "one campaign has about {events:.1e} events and takes about {seconds:.2} s, and at least two are needed"
 )]
 pub struct TooLong {
-    /// Events.
+    /// The number of events.
     pub events: f64,
     /// Time on this machine \[s\].
     pub seconds: f64,
 }
 
-/// Simulates a rule on as many independent campaigns as the settings have replications. The same seed
-/// gives the same hosts, jobs and times at which hosts are on, whatever the rule. Ends earlier, but after two
-/// campaigns at least, once the events or the time of the settings are spent.
+/// Simulates a rule on independent campaigns, or fails if one exceeds twice the budget.
 ///
-/// # Errors
-/// When one campaign takes more than twice of them.
+/// The same seed gives the same hosts, jobs and availability for all rules. After two campaigns,
+/// the simulation stops once the events or the time of the settings are spent.
 pub fn simulate(
     campaign: &Campaign,
     rule: Rule,
@@ -76,14 +73,13 @@ pub fn simulate(
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // As many at a time as there are cores, so that progress can be reported. What counts of them is what counts if
-    // they are run one after the other, on however many cores.
+    // One campaign per core at a time, to report progress; results do not depend on the cores.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
         let found: Vec<Result<Measures, TooLong>> = some.par_iter().map(|n| one(*n)).collect();
         for one in found {
             match one {
                 Ok(measures) => run.campaigns.push(measures),
-                // Of the first two both count: one that is short would say too little.
+                // Both of the first two count; a truncated one would be misleading.
                 Err(too_long) if run.campaigns.len() < 2 && !interrupted() => return Err(too_long),
                 Err(_) => {
                     run.interrupted = interrupted();

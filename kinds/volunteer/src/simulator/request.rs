@@ -1,7 +1,7 @@
-//! A host asks for work: the array is gone through as the decision does it, a batch at a time.
+//! Answers the requests of hosts, one batch at a time.
 //!
-//! What is decided depends on a job only by its batch and by whether the host has had it: so the
-//! first of a batch that is refused for another reason decides for all that stand behind it.
+//! Decisions depend on a job only through its batch and whether the host had it, so the first other
+//! refusal decides for the whole batch.
 
 use super::engine::{Engine, Event, Rule};
 use super::host::Task;
@@ -10,7 +10,6 @@ use crate::policy::{Candidate, Decider, Host, Place, Sent, Usable, Verdict, feed
 use crate::workload::{Batch, Processor, Quality};
 
 impl Engine<'_> {
-    /// Answers a request of a host.
     pub(super) fn answer(&mut self, h: usize) {
         self.hosts[h].last_request = self.now;
         let processors = self.hosts[h].processors();
@@ -37,7 +36,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Puts batches into the order of the feeder; those with priority first.
     fn order(&mut self) {
         let place = |b: usize| {
             let (batch, state) = (&self.campaign.batches()[b], &self.batches[b]);
@@ -45,7 +43,7 @@ impl Engine<'_> {
             let created = first.map(|own| self.store.jobs[own.2 as usize].created);
             let end = match batch.quality {
                 Quality::Afap => batch.submitted,
-                // There are always some: they take what all others leave.
+                // Endless streams take the remaining capacity.
                 _ if batch.is_endless() => f64::INFINITY,
                 _ => batch.due(created.unwrap_or(self.now)),
             };
@@ -61,7 +59,6 @@ impl Engine<'_> {
         self.active = keyed.into_iter().map(|(_, b)| b).collect();
     }
 
-    /// Returns the versions that a host can run.
     fn versions(&self, h: usize) -> Vec<Usable> {
         let applications = 0..self.campaign.record().applications.len();
         let of = |application: usize| {
@@ -80,20 +77,17 @@ impl Engine<'_> {
         applications.flat_map(of).collect()
     }
 
-    /// Returns the number and the index of the next job of a batch that this host has not had.
     fn candidate(&mut self, h: usize, b: usize) -> Option<(u64, u32)> {
         let jobs = &self.store.jobs;
         let mut waiting = self.batches[b].unsent.iter();
         let mut next = waiting.find(|(_, _, job)| !jobs[*job as usize].hosts.contains(&(h as u32)));
         if next.is_none() && self.campaign.batches()[b].is_endless() {
             self.create(b);
-            // The newest of those that were not tried stands last.
             next = self.batches[b].unsent.last();
         }
         next.map(|(_, id, job)| (*id, *job))
     }
 
-    /// Returns whether a host can never report a job of a batch before its deadline, even if the job starts at once.
     fn is_always_late(&self, h: usize, batch: &Batch, versions: &[Usable]) -> bool {
         let host = &self.hosts[h];
         let own = versions.iter();
@@ -101,12 +95,10 @@ impl Engine<'_> {
         let speeds = own.map(|own| own.speed / host.availability);
         let speed = speeds.fold(0.0, f64::max);
         let least = batch.size.mean() / speed + self.groups[host.group].least_delay;
-        // Rounding must not exclude a host that is just in time.
         matches!(batch.quality, Quality::Short | Quality::Long)
             && least > batch.limit * (1.0 + 1e-9)
     }
 
-    /// Sends all that a host gets of a batch.
     fn send_of_batch(
         &mut self,
         h: usize,
@@ -116,7 +108,6 @@ impl Engine<'_> {
         is_first: bool,
     ) {
         let batch = &self.campaign.batches()[b];
-        // A hundredth of the jobs changes little.
         if self.batches[b].news > batch.jobs.unwrap_or(0) / 100 {
             self.estimate(b);
         }
@@ -130,7 +121,7 @@ impl Engine<'_> {
             return;
         }
         loop {
-            // A job of an endless stream is created when it is sent to any host.
+            // Jobs of endless streams are created on demand, so check the capacity first.
             let has_room = |own: &Usable| {
                 let host = &decider.processors[own.processor as usize];
                 own.application == application && host.has_room()
@@ -164,7 +155,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Sends an instance of a job to a host, if that is the verdict.
     fn send(&mut self, h: usize, job: u32, verdict: Verdict) -> bool {
         let Verdict::Sent {
             version,
@@ -195,7 +185,7 @@ impl Engine<'_> {
             sent: self.now,
         };
         let instance = self.change(job, |store| store.send(instance));
-        // What is just in time is not given up for rounding.
+        // Avoids giving up an instance that is just in time.
         let used = self.store.uses[instance as usize];
         self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
         let state = &mut self.batches[b];
@@ -214,7 +204,7 @@ impl Engine<'_> {
         self.hosts[h].pools[processor as usize].push(Task {
             instance,
             left: run,
-            // The client leaves time for the report.
+            // The client reserves time for the report.
             deadline: deadline - delay,
             tight,
             first: why == Sent::First,

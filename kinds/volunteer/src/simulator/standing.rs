@@ -1,34 +1,26 @@
-//! How hosts stand: the results that are remembered of each with each version, and percentiles that are computed from them
-//! now and then.
+//! Histories of all hosts, and the percentiles computed from them.
 
 use crate::policy::{History, UNKNOWN, ceiling, percentiles};
 use crate::workload::{Campaign, Processor};
 
-/// Results of an application that its law of turnaround is estimated from.
 const SAMPLE: usize = 10_000;
 
-/// An application is new until so many pairs have a valid result, or all where there are fewer.
+/// The number of pairs with a valid result (or all, if fewer) until which an application is new.
 const KNOWN: usize = 10;
 
-/// Of an application.
 #[derive(Clone, Default)]
 pub(super) struct Application {
-    /// The greatest threshold that leaves enough hosts.
     pub ceiling: f64,
-    /// By type of processor: the version that is sent.
     pub current: [Option<usize>; Processor::ALL.len()],
-    /// What results took lately, how many there were in all, and the same sorted.
+    /// Ring buffer of recent turnarounds, their total count, and a sorted copy.
     recent: Vec<f64>,
     count: usize,
     pub sorted: Vec<f64>,
 }
 
-/// Of all hosts.
 pub(super) struct Standings {
     versions: usize,
-    /// By host and version.
     histories: Vec<History>,
-    /// P by host and version \[%\].
     standing: Vec<f64>,
     pub applications: Vec<Application>,
 }
@@ -49,12 +41,11 @@ impl Standings {
         &mut self.histories[host as usize * self.versions + version as usize]
     }
 
-    /// Returns P \[%\].
     pub(super) fn percentile(&self, host: usize, version: usize) -> f64 {
         self.standing[host * self.versions + version]
     }
 
-    /// Lets versions that are released by now inherit what is known of those whose place they take.
+    /// Activates versions released by now, which inherit the histories of those they replace.
     pub(super) fn release(&mut self, campaign: &Campaign, now: f64) {
         let all = campaign.versions();
         for (v, version) in all.iter().enumerate() {
@@ -73,13 +64,11 @@ impl Standings {
             };
             let histories = self.histories.chunks_mut(self.versions);
             histories.for_each(|own| own[v] = own[old].copied());
-            // It stands where the old one stood until percentiles are computed again.
             let standing = self.standing.chunks_mut(self.versions);
             standing.for_each(|own| own[v] = own[old]);
         }
     }
 
-    /// Adds what a result of an application took.
     pub(super) fn took(&mut self, application: usize, turnaround: f64) {
         let own = &mut self.applications[application];
         match own.recent.get_mut(own.count % SAMPLE) {
@@ -89,8 +78,6 @@ impl Standings {
         own.count += 1;
     }
 
-    /// Computes the percentiles of all hosts that have returned something, by application over its versions, and sorts what
-    /// results take; `able` says whether a host can run a version.
     pub(super) fn refresh(&mut self, able: impl Fn(usize, usize) -> bool) {
         let hosts = self.histories.len() / self.versions.max(1);
         let mut new = Vec::new();
@@ -119,7 +106,8 @@ impl Standings {
             }
             application.ceiling = ceiling(&found);
         }
-        // In a new application hosts have their percentiles from others.
+        // If an application is new, the percentile of a host is its mean percentile in other
+        // applications.
         for (application, places) in new {
             for place in &places {
                 let (sum, count) = known[place / self.versions];
@@ -146,7 +134,6 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         Campaign::parse(text, "here").unwrap().workload
     }
 
-    /// Host h has returned h results that took 100 − h hours each.
     fn standings(campaign: &Campaign) -> Standings {
         let mut standings = Standings::new(campaign, 40);
         standings.release(campaign, 0.0);
@@ -161,10 +148,8 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         standings
     }
 
-    /// A version that takes the place of another takes over what is known of it, with the count cut to
-    /// ten, and where hosts stand; once more changes nothing.
     #[test]
-    fn a_new_version_inherits_standing() {
+    fn new_versions_inherit_histories_and_percentiles() {
         let campaign = with_two_versions();
         let mut standings = standings(&campaign);
         for now in [100.0, 100.0] {
@@ -179,7 +164,6 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
                 assert_eq!(standings.percentile(host, 1), standings.percentile(host, 0));
             }
         }
-        // Made anew from what was taken over, percentiles are the same.
         let before: Vec<f64> = (0..40).map(|host| standings.percentile(host, 0)).collect();
         standings.refresh(|_, _| true);
         let after: Vec<f64> = (0..40).map(|host| standings.percentile(host, 1)).collect();
@@ -187,9 +171,8 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         assert!(before.iter().any(|p| *p > 90.0));
     }
 
-    /// Until then the old one is, and nothing is taken over.
     #[test]
-    fn before_its_release_a_version_is_not_sent() {
+    fn versions_are_not_sent_before_their_release() {
         let campaign = with_two_versions();
         let mut standings = standings(&campaign);
         standings.release(&campaign, 99.9);

@@ -1,60 +1,41 @@
-//! Jobs and their instances, as a server has them: an instance that is lost or wrong is replaced until enough results agree,
-//! or too many were tried.
+//! The jobs and their instances, which are replaced if they are lost or if their result is wrong.
 
 use std::cmp::Reverse;
 
-/// The place of a job in the queue of its batch: how often it was tried, its number, and its index.
+/// The sort key of a job that has something to send: retries, number and index.
 pub(super) type Waiting = (Reverse<u32>, u64, u32);
 
-/// A result: host, version, and whether it is right.
 type JobResult = (u32, u16, bool);
 
-/// A job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
-    /// Its batch.
     pub batch: usize,
-    /// Its number.
     pub id: u64,
-    /// \[work\].
     pub size: f64,
-    /// When it was created \[time\].
     pub created: f64,
-    /// Results that have to agree.
     quorum: u32,
-    /// Results that agree, and others.
     correct: u32,
     wrong: u32,
-    /// Instances that wait to be sent.
     pub unsent: u32,
-    /// Instances that were sent, and are not given up.
     out: u32,
-    /// Instances so far, sent or not.
     pub total: u32,
-    /// The most that it may have.
     pub most: u32,
-    /// Whether it needs no more results.
     pub done: bool,
-    /// Instances that may still be returned.
+    /// The number of instances that may still be returned.
     live: u32,
-    /// Hosts that have had it.
     pub hosts: Vec<u32>,
-    /// Results that wait to be validated.
     results: Vec<JobResult>,
-    /// The sum of the times at which right ones came.
     came: f64,
 }
 
 impl Job {
-    /// Returns its place in the queue of its batch, for as long as it has something to send.
     pub(super) fn waiting(&self, index: u32) -> Waiting {
         let sent = self.total - self.unsent;
         let retries = sent.saturating_sub(self.quorum.saturating_sub(1));
         (Reverse(retries), self.id, index)
     }
 
-    /// Adds instances for those that are missing: results agree with each other if they are right, and which are is not known
-    /// before.
+    /// Creates missing instances. Only correct results agree with each other.
     pub(super) fn refill(&mut self) -> Change {
         let agree = self.correct.max(self.wrong.min(1));
         let missing = |job: &Self| agree + job.out + job.unsent < job.quorum;
@@ -71,53 +52,38 @@ impl Job {
     }
 }
 
-/// An instance that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instance {
     pub job: u32,
     pub host: u32,
     pub version: u16,
-    /// Whether its result will be right.
     pub right: bool,
-    /// Whether it will never be returned.
     pub lost: bool,
-    /// Whether it was given up.
     pub late: bool,
-    /// Whether its host has run it to its end, and it was lost.
+    /// Whether its host has finished it, although it was lost.
     pub gone: bool,
     pub sent: f64,
 }
 
-/// What a result changes.
 #[derive(Debug, PartialEq)]
 pub(super) enum Change {
-    /// Nothing yet.
     None,
-    /// Enough results agree.
-    Done {
-        /// Right results.
-        right: u32,
-        /// The sum of the times from their reports to now \[time\].
-        waited: f64,
-    },
-    /// Too many instances were tried.
+    Done { right: u32, waited: f64 },
     GivenUp,
 }
 
-/// All jobs and instances; places are used again.
 #[derive(Default)]
 pub(super) struct Store {
     pub jobs: Vec<Job>,
     free_jobs: Vec<u32>,
     pub instances: Vec<Instance>,
-    /// How often a place was used, to recognize the deadline of an instance that is gone.
+    /// The use count of each slot, which is needed to recognize a deadline that is out of date.
     pub uses: Vec<u32>,
     free_instances: Vec<u32>,
     next: u64,
 }
 
 impl Store {
-    /// Creates a job without instances.
     pub(super) fn create(
         &mut self,
         batch: usize,
@@ -146,7 +112,6 @@ impl Store {
         index
     }
 
-    /// Adds an instance that is sent.
     pub(super) fn send(&mut self, instance: Instance) -> u32 {
         let job = &mut self.jobs[instance.job as usize];
         job.unsent -= 1;
@@ -162,7 +127,6 @@ impl Store {
         (self.instances.len() - 1) as u32
     }
 
-    /// Adds a result. Returns what it changes, and the results that are validated now.
     pub(super) fn report(&mut self, index: u32, now: f64) -> (Change, Vec<JobResult>) {
         let instance = self.instances[index as usize];
         let job = &mut self.jobs[instance.job as usize];
@@ -173,7 +137,7 @@ impl Store {
         if job.done {
             return (Change::None, vec![own]);
         }
-        // One result for itself is validated by itself.
+        // A quorum of one validates a result by itself.
         if job.quorum == 1 && !instance.right {
             return (job.refill(), vec![own]);
         }
@@ -191,7 +155,6 @@ impl Store {
         (done, std::mem::take(&mut job.results))
     }
 
-    /// Gives an instance up; the job gets another one.
     pub(super) fn give_up(&mut self, index: u32) -> Change {
         let instance = &mut self.instances[index as usize];
         instance.late = true;
@@ -200,7 +163,6 @@ impl Store {
         if job.done { Change::None } else { job.refill() }
     }
 
-    /// Forgets an instance of which nothing more comes, and its job where nothing more comes of that.
     pub(super) fn drop_instance(&mut self, index: u32) {
         self.uses[index as usize] += 1;
         self.free_instances.push(index);

@@ -1,32 +1,26 @@
-//! What BOINC does since 2025 with batches that are nearly done.
+//! BOINC's treatment of nearly completed batches since 2025.
 //!
-//! Source: BOINC, `html/ops/batch_stats.php`, `html/ops/batch_accel.php` and `sched/sched_score.cpp`
-//! (2025). A batch with a hundred results has a median turnaround. A host's *normalized* turnaround is
-//! its mean over its results, each divided by the median of its batch; one that did not come counts ten.
-//! Below 1 the host is fast. An application can be accelerated once more than a hundred hosts have done
-//! jobs of batches, and more than a quarter of them are fast. Of a batch of such an application that is
-//! more than 85 % done, or has fewer than twenty jobs left, what is left goes to fast hosts alone, and a
-//! job of which nothing waits, and nothing was sent within the median, gets one more instance.
+//! Source: BOINC, `html/ops/batch_stats.php`, `html/ops/batch_accel.php` and
+//! `sched/sched_score.cpp` (2025). A host's *normalized* turnaround is the mean over its results,
+//! each divided by the median of its batch (100 results needed); a missing result counts ten. Hosts
+//! below 1 are fast. An application is accelerated if over a hundred hosts have run its batches and
+//! over a quarter are fast. Jobs of a batch that is over 85 % done, or has fewer than twenty left,
+//! then go only to fast hosts, and a job without unsent or recent instances gets one more.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::batch::State;
 use super::engine::Engine;
 
-/// More than this part is done.
 const DONE: f64 = 0.85;
 
-/// Or fewer than this are left.
 const LEFT: u32 = 20;
 
-/// Results for a median, and hosts for an application.
 const ENOUGH: usize = 100;
 
-/// What a result counts that did not come.
 const MISSED: f64 = 10.0;
 
 impl Engine<'_> {
-    /// Gives priority to batches that are nearly done.
     pub(super) fn accelerate(&mut self) {
         let median = |state: &State| {
             let mut took: Vec<f64> = state.came.iter().map(|(took, _)| *took).collect();
@@ -69,8 +63,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Adds one more instance of what takes long. The rule raises the most that a job may have by one each time,
-    /// so that it never binds.
+    /// Adds an instance to slow jobs, raising the job's maximum as well, so that it never binds.
     fn send_again(&mut self, b: usize, median: f64) {
         let mut newest = BTreeMap::new();
         for n in &self.batches[b].out {

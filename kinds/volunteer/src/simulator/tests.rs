@@ -43,9 +43,8 @@ fn run(campaign: &Campaign, rule: Rule, replications: u32) -> Run {
     simulate(campaign, rule, &settings, |_| ()).unwrap()
 }
 
-/// How many campaigns the events allow does not depend on how many are run at a time.
 #[test]
-fn cores_decide_nothing() {
+fn results_do_not_depend_on_the_number_of_cores() {
     let text = "kind: volunteer\nhorizon: 50\nhosts: [{name: a, count: 3, cores: 2, speed: 1, buffer: 4}]\napplications: [{name: x, versions: [{name: v, processor: cpu}]}]\nbatches: [{name: b, application: x, size: 1, quality: throughput, bound: 25}]\n";
     let campaign = read(text);
     let events = run(&campaign, Rule::Fixed(25.0), 3).events();
@@ -66,10 +65,8 @@ fn value(run: &Run, quantity: Quantity) -> Estimate {
     run.estimate(quantity).unwrap()
 }
 
-/// Five hosts of two cores at speed 2, always on and right, with jobs of size 3: 20/3 jobs an hour, but for
-/// those that are under way at the end, whatever the rule.
 #[test]
-fn hosts_that_always_work_do_what_they_can() {
+fn always_busy_hosts_reach_full_throughput() {
     let text = "kind: volunteer\ntime_unit: h\nhorizon: 900\nhosts: [{name: a, count: 5, cores: 2, speed: 2, buffer: 10}]
 applications: [{name: x, versions: [{name: v, processor: cpu}]}]
 batches: [{name: s, application: x, size: 3, quality: throughput, bound: 500}]\n";
@@ -79,17 +76,14 @@ batches: [{name: s, application: x, size: 3, quality: throughput, bound: 500}]\n
         for own in &run.campaigns {
             let done = f64::from(own.batches[0].done);
             let most = 900.0 * 20.0 / 3.0;
-            // Each core begins within the first contact, .9 h, and may be in the middle of a job.
             let is_full = done <= most && done >= most - 10.0 * (0.9 + 1.5) * 2.0 / 3.0 - 10.0;
             assert!(is_full, "{rule:?}: {done}");
         }
     }
 }
 
-/// What is never returned takes its time all the same: one core of speed 1 with jobs of 10 h runs ten in
-/// 100 h, and has one more.
 #[test]
-fn what_vanishes_takes_its_time() {
+fn lost_jobs_occupy_the_processor() {
     for vanish in [0, 1] {
         let campaign = read(&format!(
             "kind: volunteer\ntime_unit: h\nhorizon: 100\nhosts: [{{name: a, count: 1, cores: 1, speed: 1, buffer: 1, vanish: {vanish}}}]
@@ -102,9 +96,8 @@ batches: [{{name: b, application: x, size: 10, jobs: 20, quality: afap}}]\n"
     }
 }
 
-/// A buffer of 8 h and a job of 10 h: at 6 h half of the buffer is queued, and the host asks.
 #[test]
-fn a_host_asks_when_half_of_its_buffer_is_queued() {
+fn hosts_ask_when_half_of_the_buffer_is_queued() {
     let text = "kind: volunteer\ntime_unit: h\nhorizon: 100\nhosts: [{name: a, count: 1, cores: 1, speed: 1, buffer: 8, contact: .001}]
 applications: [{name: x, versions: [{name: v, processor: cpu}]}]
 batches:
@@ -112,7 +105,6 @@ batches:
   - {name: b, application: x, size: 1, jobs: 1, quality: afap, submitted: .5}\n";
     let campaign = read(text);
     for own in run(&campaign, Rule::Fixed(50.0), 2).campaigns {
-        // From .5 to 6, or a contact later.
         let waited = own.batches[1].waited;
         assert!((5.5..5.51).contains(&waited), "{waited}");
         let makespan = own.batches[1].makespan.unwrap();
@@ -120,10 +112,9 @@ batches:
     }
 }
 
-/// On in four hours of ten, a tenth of results wrong and a fifth lost: 20·.4·.9·.8/3 an hour; two results a
-/// job, and none lost: 20·.4·.9/6.
+/// The expected rates: 20·0.4·0.9·0.8/3 jobs an hour with one result, 20·0.4·0.9/6 with two.
 #[test]
-fn throughput_is_capacity() {
+fn throughput_equals_capacity() {
     for (quorum, vanish, factor) in [(1, 0.2, 1.0), (2, 0.0, 0.5)] {
         let campaign = read(&format!(
             "kind: volunteer\ntime_unit: h\nhorizon: 3000\nhosts: [{{name: a, count: 60, cores: 2, speed: 2, buffer: 10, error: .1, vanish: {vanish},
@@ -136,16 +127,15 @@ batches: [{{name: s, application: x, size: 3, quality: throughput, bound: 2000}}
         let run = run(&campaign, Rule::Fixed(2000.0), 6);
         let found = value(&run, Quantity::Throughput);
         let expected = capacity / 3.0 * factor;
-        // What is queued at the end is not done: hosts keep 10 h, of 3000.
+        // Work queued at the end is not done: 10 h per host, of 3000.
         let lost = 1.0 - 40.0 / 3000.0;
         assert!(found.mean <= expected * 1.01, "{found:?} {expected}");
         assert!(found.mean >= expected * lost * 0.99, "{found:?} {expected}");
     }
 }
 
-/// One core that does a batch alone: as long as its jobs, from the first request on.
 #[test]
-fn one_host_does_a_batch_in_the_time_of_its_jobs() {
+fn makespan_on_one_host_is_the_sum_of_its_jobs() {
     let text = "kind: volunteer\ntime_unit: h\nhorizon: 500\nhosts: [{name: a, count: 1, cores: 1, speed: 2, buffer: 100, contact: .001}]
 applications: [{name: x, versions: [{name: v, processor: cpu}]}]
 batches: [{name: b, application: x, size: 3, jobs: 40, quality: afap, submitted: 10}]\n";
@@ -160,10 +150,8 @@ batches: [{name: b, application: x, size: 3, jobs: 40, quality: afap, submitted:
     }
 }
 
-/// Whatever the rule and the population: jobs are done once, instances are as many as results need,
-/// nothing is faster than all processors together, and a seed gives the same campaign again.
 #[test]
-fn what_must_hold_in_every_campaign() {
+fn campaigns_satisfy_invariants() {
     let campaign = read(SMALL);
     for rule in rules() {
         let found = run(&campaign, rule, 3);
@@ -185,10 +173,8 @@ fn what_must_hold_in_every_campaign() {
     }
 }
 
-/// From a cold start, and with thresholds that nobody is above, no batch waits for much longer than
-/// twice the patience.
 #[test]
-fn nothing_starves() {
+fn no_batch_starves() {
     let campaign = read(SMALL);
     for first in [0.0, 90.0, 100.0] {
         let mut rule = dispatch(first);
@@ -204,10 +190,8 @@ fn nothing_starves() {
 
 const SMALL: &str = include_str!("tests/small.yaml");
 
-/// Two processors and jobs of 4, 4 and 2 hours: in their order the last ends after six. If it has to end
-/// after three, it runs before the others, and one of them is stopped.
 #[test]
-fn a_client_stops_jobs_only_for_a_deadline() {
+fn clients_stop_jobs_only_for_deadlines() {
     let task = |left: f64, deadline: f64| Task {
         instance: 0,
         left,
@@ -227,10 +211,8 @@ fn a_client_stops_jobs_only_for_a_deadline() {
     };
     assert_eq!(pool(6.0).choose(0.0, 1.0), 0);
     assert_eq!(pool(5.9).choose(0.0, 1.0), 1);
-    // On half of the time it would end after twelve.
     assert_eq!(pool(11.9).choose(0.0, 0.5), 1);
     assert_eq!(pool(12.1).choose(0.0, 0.5), 0);
-    // Once it is done, the order of arrival holds again, and nothing more is stopped.
     let stream = Streams::new(1, 0).arrivals;
     let mut host = Host {
         group: 0,
@@ -252,30 +234,26 @@ fn a_client_stops_jobs_only_for_a_deadline() {
     let done = host.take().unwrap();
     assert_eq!(done.deadline, 3.0);
     assert_eq!(host.choose(2.0), 0);
-    // The one with the earlier deadline ran beside it; the other one has its four hours left.
     assert_eq!(host.next(), 4.0);
     host.advance(4.0);
     assert_eq!(host.take().unwrap().deadline, 90.0);
     assert_eq!(host.next(), 6.0);
 }
 
-/// Four cores with one job of six hours each, though the buffer is one hour: each core has always one.
 #[test]
-fn no_processor_is_idle_for_a_short_buffer() {
+fn short_buffers_leave_no_processor_idle() {
     let text = "kind: volunteer\ntime_unit: h\nhorizon: 600\nhosts: [{name: a, count: 2, cores: 4, speed: 1, buffer: 1}]
 applications: [{name: x, versions: [{name: v, processor: cpu}]}]
 batches: [{name: s, application: x, size: 6, quality: throughput, bound: 50}]\n";
     let campaign = read(text);
     for own in run(&campaign, Rule::Fixed(50.0), 2).campaigns {
-        // 8/6 an hour, less what each core waits for the next request.
         let done = f64::from(own.batches[0].done);
         assert!((800.0 * 6.0 / 6.6 - 8.0..=800.0).contains(&done), "{done}");
     }
 }
 
-/// A batch of which jobs were given up was never done, and a claim that it is done is refuted.
 #[test]
-fn what_was_given_up_is_not_done() {
+fn batches_with_jobs_given_up_are_not_complete() {
     let text = "kind: volunteer\ntime_unit: h\nhorizon: 200\nhosts: [{name: a, count: 9, cores: 2, speed: 1, buffer: 4, error: .9}]
 applications: [{name: x, instances: 2, versions: [{name: v, processor: cpu}]}]
 batches: [{name: b, application: x, size: 1, jobs: 30, quality: afap}]\n";
@@ -283,16 +261,14 @@ batches: [{name: b, application: x, size: 1, jobs: 30, quality: afap}]\n";
     let found = run(&campaign, Rule::Fixed(20.0), 3);
     assert!(found.estimate(Quantity::MedianMakespan).is_none());
     let given_up = value(&found, Quantity::GivenUp);
-    // .9² of them; of 90 with probability .999 within ± 3.3 √(.81·.19/90).
+    // 0.9² of 90 jobs, within ± 3.3 √(0.81·0.19/90) at probability 0.999.
     assert!((given_up.mean - 0.81).abs() < 0.14, "{given_up:?}");
     let least = found.at_least();
     assert_eq!(value(&least, Quantity::MedianMakespan).mean, 200.0);
 }
 
-/// 2 h of work and 6 h until the report, before a deadline of 9 h: a second instance would be too late, so each job has one.
-/// Within 18 h a second one could help, but none is late.
 #[test]
-fn no_instance_is_sent_that_cannot_help() {
+fn sends_no_useless_instances() {
     for deadline in ["9", "18"] {
         let campaign = read(&format!(
             "kind: volunteer\ntime_unit: h\nhorizon: 200\nhosts: [{{name: pc, count: 50, cores: 2, speed: 1, buffer: .1, contact: .1, delay: 6}}]

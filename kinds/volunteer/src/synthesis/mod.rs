@@ -1,4 +1,5 @@
-//! Chooses the parameters of the dispatch by simulation, and claims what it attains in campaigns that decided nothing.
+//! Tunes the parameters of the dispatch rule by simulation. Claims are measured in campaigns that
+//! are held out.
 
 mod search;
 #[cfg(test)]
@@ -19,48 +20,44 @@ use synth_core::artifact::{Quantity as _, Subject};
 use synth_simulation::{Estimate, Settings};
 use trial::{excess, unbeaten};
 
-/// A policy, and what it was chosen from.
+/// A synthesized policy, with the trials behind it.
 #[derive(Debug)]
 pub struct Made {
     /// The policy.
     pub artifact: Artifact,
-    /// What was tried.
+    /// All trials.
     pub trials: Vec<Trial>,
-    /// Whether the budget ended before all was tried.
+    /// Whether the budget ended before all trials were done.
     pub cut: bool,
-    /// What the policy attains.
+    /// The measurements of the policy.
     pub run: Run,
-    /// Other rules on the same campaigns; none where the budget did not allow them.
+    /// Competing rules on the same campaigns; empty if the budget did not allow them.
     pub competitors: Vec<Competitor>,
 }
 
-/// The name of the rule that tuning chose, where another was surely better and is taken.
+/// The name of the tuned rule, if a competing rule was significantly better and is selected.
 pub const TUNED: &str = "tuned";
 
-/// The rules that the tuned one is compared with.
+/// The competing rules.
 pub const COMPETITORS: [&str; 3] = ["fixed", "boinc-2025", "literal"];
 
-/// Another rule beside the one that was taken.
+/// A competing rule, compared with the selected one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Competitor {
-    /// Its name.
+    /// The name of the rule.
     pub rule: &'static str,
-    /// Its median makespan, over that of the rule that was taken; none where a batch was not done.
+    /// The relative median makespan; `None` if a batch was not completed.
     pub makespan: Option<Estimate>,
-    /// Its instances a job, over those of the rule that was taken.
+    /// The relative number of instances per job.
     pub instances: Option<Estimate>,
-    /// By how much more it costs, relative to the makespans of the rule that was taken; what was not done counts as done at the
-    /// end. Below 0 it is better.
+    /// The relative excess of its cost. A batch that is not finished counts as finished at the end.
     pub excess: Option<Estimate>,
 }
 
-/// Campaigns that claims are from have seeds that trials never have.
+/// This is added to the seed of the campaigns that are held out, so that no trial uses them.
 const FRESH: u64 = 0x5eed_0000_0000;
 
-/// Makes a policy; `listener` is notified of progress.
-///
-/// # Errors
-/// When there is none, or the budget is too small.
+/// Synthesizes a policy and reports the progress to `listener`.
 pub fn synthesize(
     campaign: &Campaign,
     options: &Options,
@@ -89,15 +86,13 @@ pub fn synthesize(
     })
 }
 
-/// Campaigns that claims are from at most where nothing else is requested.
 const CAMPAIGNS: u64 = 8;
 
-/// Times that the rules are compared in campaigns that decided nothing before, at most.
 const ROUNDS: u64 = 4;
 
-/// Measures the rule that was tuned, and others on the same campaigns: where two of each are more than the budget
-/// allows, it alone. One that is surely better takes its place, and all are measured again, so that claims come from
-/// campaigns that decided nothing; only those of the last round may be both.
+/// Measures the tuned rule, and its competitors if the budget allows, on the same campaigns. If a
+/// competitor is significantly better, it is selected and all are measured again on new campaigns,
+/// so that claims come from held-out campaigns; only the last round may serve both purposes.
 fn measure(
     campaign: &Campaign,
     tuned: &Trial,
@@ -105,7 +100,6 @@ fn measure(
     listener: &mut dyn FnMut(&str),
 ) -> Result<(Dispatch, Run, Vec<Competitor>), NoPolicy> {
     let campaigns = options.campaigns.unwrap_or_else(|| {
-        // As many as take no more than these events under all rules.
         let each = tuned.run.events() / tuned.run.campaigns.len().max(1) as u64;
         let all = (1 + COMPETITORS.len() as u64) * each.max(1);
         (options.events / all).min(CAMPAIGNS) as u32
@@ -119,7 +113,6 @@ fn measure(
     let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
     let competitors = COMPETITORS.into_iter().zip(others);
     rules.extend(competitors.filter(|_| campaigns > 1));
-    // A policy file can hold a dispatch that has all parameters of the campaign.
     let own = &campaign.record().policy;
     let dispatch = |n: usize| match rules[n].1 {
         Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.with_fixed(own)),
@@ -162,7 +155,6 @@ fn measure(
     }
 }
 
-/// Returns what campaigns say of the policy; nothing where some batch was not done in some of them.
 fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
     let claim = |quantity, subject, value: f64, method| {
         let value = (value, campaign.time_unit());
@@ -189,31 +181,32 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
     claims
 }
 
-/// Options of a synthesis.
+/// User options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Events that may be simulated to choose.
+    /// The event budget of the search.
     pub events: u64,
-    /// Campaigns that the claims are from, two at least; none for as many as the events allow, from two to eight.
+    /// Number of campaigns for the claims, at least 2; by default as many as the events allow, to
+    /// 8.
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
-    /// Once it is set, the synthesis ends without a policy.
+    /// If this flag is set, the synthesis stops without a policy.
     pub interrupt: Arc<AtomicBool>,
 }
 
 /// Why there is no policy.
 #[derive(Debug)]
 pub enum NoPolicy {
-    /// No rule can do the work, and why.
+    /// No rule can do the work.
     Impossible(Shortage),
-    /// The budget is too small for any.
+    /// The budget is too small for any policy.
     TooLong(TooLong),
     /// The synthesis was interrupted.
     Interrupted,
 }
 
-/// Returns the rule with the parameters that the campaign has, and the defaults of all others.
+/// Returns the default rule with the parameters that the workload fixes.
 pub fn default_rule(campaign: &Campaign) -> Dispatch {
     let rule = Dispatch {
         first_percentile: 75.0,
@@ -227,14 +220,14 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
     rule.with_fixed(&campaign.record().policy)
 }
 
-/// Returns the bound of rules that have one for all: that of a stream, or an eighth of the horizon.
+/// Returns the bound of rules with a single one: a stream's, or an eighth of the horizon.
 pub fn fixed_bound(campaign: &Campaign) -> f64 {
     let streams = campaign.batches().iter().filter(|own| own.is_stream());
     let bounds = streams.map(|own| own.limit);
     bounds.reduce(f64::max).unwrap_or(campaign.horizon() / 8.0)
 }
 
-/// Returns the proposal to the letter.
+/// Returns the rule of the original proposal.
 pub fn literal(campaign: &Campaign) -> Dispatch {
     Dispatch {
         first_percentile: 50.0,

@@ -1,4 +1,4 @@
-//! Which parameters are tried: one after the other, each from the best so far.
+//! Coordinate search over the parameters, each from the best so far.
 
 use std::sync::atomic::Ordering;
 
@@ -9,16 +9,12 @@ use crate::simulator::{Rule, simulate};
 use crate::workload::{Batch, Campaign, Quality};
 use synth_simulation::Settings;
 
-/// Values that are tried before those between them.
 const FIRST: [f64; 6] = [0.0, 25.0, 50.0, 75.0, 90.0, 97.0];
 const QUANTILES: [f64; 4] = [0.1, 0.3, 0.5, 0.8];
 const TIGHT: [f64; 2] = [75.0, 99.0];
 
-/// Trials that a search makes, about.
 const TRIALS: u64 = 23;
 
-/// Looks for the best parameters. Returns what was tried, the index of what is taken, and whether the budget ended before all
-/// was tried.
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
@@ -43,14 +39,12 @@ pub(super) fn search(
         search.trials.clear();
         search.measure(start)?;
     }
-    // Tuning goes on from the better one.
     search.measure(literal(campaign).with_fixed(&campaign.record().policy))?;
     search.tune()?;
     let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
     Ok((search.trials, taken, search.cut))
 }
 
-/// Returns the values half-way from one to its neighbours among these, which end at `most`.
 fn between(value: f64, all: impl Iterator<Item = f64> + Clone, most: f64) -> Vec<f64> {
     let below = all.clone().filter(|other| *other < value);
     let above = all.filter(|other| *other > value).reduce(f64::min);
@@ -69,11 +63,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tunes one parameter after the other, each from the best so far, and then between its neighbours; what the campaign has
-    /// stays.
     fn tune(&mut self) -> Result<(), NoPolicy> {
         let fixed = &self.campaign.record().policy;
-        // The first percentile decides on batches without a deadline only, and the reserve on the others.
+        // The first percentile is used only without a deadline, and the reserve only with one.
         let has_afap = self.campaign.has(&[Quality::Afap]);
         let first = fixed.first_percentile.is_none() && has_afap;
         let quantile = fixed.quantile.is_none();
@@ -88,7 +80,7 @@ impl Search<'_> {
             self.vary(&[0.0], |rule, _| rule.quantile = None)?;
         }
         self.narrow(first, quantile)?;
-        // Without a limit of jobs for each processor higher thresholds are better.
+        // If there is no limit for each processor, then higher thresholds are better.
         let own = self.best().first_percentile;
         let higher = FIRST.into_iter().filter(|other| *other > own);
         let mut firsts = vec![own];
@@ -102,7 +94,6 @@ impl Search<'_> {
         self.narrow(first, quantile)
     }
 
-    /// Tries the best rule so far with each of these values.
     fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Result<(), NoPolicy> {
         let best = self.best();
         for value in values {
@@ -113,7 +104,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries values between the best percentile so far and its neighbours, and the same of the quantile.
     fn narrow(&mut self, first: bool, quantile: bool) -> Result<(), NoPolicy> {
         if first {
             let tried = self.trials.iter().map(|own| own.rule.first_percentile);
@@ -128,7 +118,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries a rule, if it was not tried before and events are left.
     fn measure(&mut self, rule: Dispatch) -> Result<(), NoPolicy> {
         if self.trials.iter().any(|trial| trial.rule == rule) {
             return Ok(());
@@ -142,7 +131,7 @@ impl Search<'_> {
             seed: self.options.seed,
             replications: self.campaigns,
             interrupt: self.options.interrupt.clone(),
-            // A campaign may have twice as many, and two that choose and two that decide nothing are the least.
+            // A campaign may have twice as many; two to select and two held out are the minimum.
             events: self.options.events / 4,
             ..Settings::default()
         };
@@ -163,7 +152,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the rule of least cost so far; the default before any.
     fn best(&self) -> Dispatch {
         let best = self.trials.iter().min_by(|a, b| a.compare(b));
         best.map_or_else(|| default_rule(self.campaign), |trial| trial.rule)

@@ -25,10 +25,8 @@ fn synthesized_within(text: &str, events: u64) -> (Campaign, Made) {
     }
 }
 
-/// What is synthesized passes the checker, holds in campaigns of another seed, is faster than BOINC's rule and
-/// one deadline for all, and stands on the front.
 #[test]
-fn a_tuned_policy_checks_holds_and_is_faster() {
+fn tuned_policies_are_valid_and_faster_than_competitors() {
     let (campaign, synthesized) = synthesized(TEXT);
     Checked::check(synthesized.artifact.clone()).unwrap();
     let chosen = trial::choose(&synthesized.trials).unwrap();
@@ -54,7 +52,6 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
     let verdicts = judge(&synthesized.artifact, &campaign, &run);
     let is_unrefuted = verdicts.iter().all(|own| own.verdict != Verdict::Refuted);
     assert!(is_unrefuted, "{verdicts:#?}");
-    // A claim of a quarter as much is refuted.
     let mut wrong = synthesized.artifact;
     let median = Quantity::MedianMakespan;
     let mut own = wrong.claims.iter_mut();
@@ -67,11 +64,9 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
     assert_eq!(own.verdict, Verdict::Refuted);
 }
 
-/// What chance does to few campaigns is no fault: sizes that vary very much, hosts that begin with a whole
-/// turn, a size that hardly ever comes, and a batch that no rule finishes.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
-fn what_is_synthesized_checks_whatever_the_laws() {
+fn synthesized_policies_pass_the_checker() {
     let hosts = "hosts: [{name: a, count: 30, cores: 4, speed: 1, buffer: 6}]";
     let turns = "hosts: [{name: a, count: 300, cores: 1, speed: 1, buffer: 6, availability: {on: 20, off: {law: exponential, mean: 200}}}]";
     let one = "hosts: [{name: a, count: 1, cores: 1, speed: 1, buffer: 100, contact: .01}]";
@@ -97,7 +92,6 @@ fn what_is_synthesized_checks_whatever_the_laws() {
     }
 }
 
-/// Nothing is tuned that is fixed, and what is tuned alone keeps the rest.
 #[test]
 fn fixed_parameters_are_kept() {
     let fixed = "policy: {first_percentile: 40, tight_percentile: 60, quantile: .6, patience: 33, refresh: 12}\n";
@@ -117,11 +111,8 @@ fn fixed_parameters_are_kept() {
     assert!(is_claimed);
 }
 
-/// Full queues, on which only tight deadlines hurry a batch: the proposal to the letter is surely faster than what is
-/// tuned without it. With it in the search nothing that stands beside what is written is surely better; nor where the budget
-/// ends before it is tried, since what stands beside it then decides.
 #[test]
-fn nothing_beside_it_is_surely_better() {
+fn no_competitor_is_significantly_better() {
     let text = include_str!("tests/beside.yaml");
     for (events, tried) in [(2_000_000, true), (60_000, false)] {
         let (campaign, synthesized) = synthesized_within(text, events);

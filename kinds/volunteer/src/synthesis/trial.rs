@@ -1,4 +1,4 @@
-//! Parameters that were tried, and which of them nothing else surely beats.
+//! The parameters that were tried, and the set of trials that are not significantly worse.
 
 use std::cmp::Ordering;
 
@@ -8,18 +8,17 @@ use crate::simulator::{Measures, Run, estimate};
 use crate::workload::Quality;
 use synth_simulation::Estimate;
 
-/// Parameters, and the campaigns under them.
+/// Parameters with their simulated campaigns.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The rule.
     pub rule: Dispatch,
-    /// What came of it.
+    /// The campaigns.
     pub run: Run,
-    /// What is to be small, in each campaign; infinite where a batch was not done.
+    /// The cost to minimize, in each campaign; ∞ if a batch was not completed.
     pub costs: Vec<f64>,
 }
 
-/// What is weighed against the cost.
 const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
     |own| Some(own.tight() as f64),
     |own| Some(own.stopped as f64),
@@ -32,43 +31,38 @@ impl Trial {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
     }
 
-    /// Returns the work that volunteers do for nothing, as a count: instances of batches that were sent, jobs that were stopped
-    /// for others, and dispatches for which the host had to stop others.
+    /// Returns the burden on volunteers: instances, stopped jobs and tight dispatches.
     fn burden(&self) -> u64 {
         let each = |own: &Measures| own.stopped + own.tight() + own.instances();
         self.run.campaigns.iter().map(each).sum()
     }
 
-    /// Orders trials by their costs; of equal ones the one with the least burden on volunteers is first.
     pub(super) fn compare(&self, other: &Trial) -> Ordering {
         let costs = self.cost().total_cmp(&other.cost());
         costs.then_with(|| self.burden().cmp(&other.burden()))
     }
 
-    /// Returns by how much each objective is more than another trial's, in each campaign; the cost first.
     fn less(&self, other: &Trial) -> Vec<Vec<f64>> {
         let costs = self.costs.iter().zip(&other.costs);
         let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];
         for value in OBJECTIVES {
             let pairs = self.run.campaigns.iter().zip(&other.run.campaigns);
-            // Where nothing was validated, nothing waited for it.
             let more = |(a, b)| Some(value(a)? - value(b)?);
             all.push(pairs.map(|pair| more(pair).unwrap_or(0.0)).collect());
         }
         all
     }
 
-    /// Returns whether it is surely better in something, and not surely worse in anything.
     fn beats(&self, other: &Trial) -> bool {
         let signs: Vec<i8> = self.less(other).iter().map(|own| sign(own)).collect();
         signs.contains(&-1) && !signs.contains(&1)
     }
 }
 
-/// Returns whether a mean difference is surely above 0, or below.
 fn sign(differences: &[f64]) -> i8 {
     if differences.iter().any(|own| !own.is_finite()) {
-        // What was not done is worse than anything that was, and as bad as what was not either: ∞ − ∞.
+        // A batch that is not finished is worse than one that is finished, and as bad as another
+        // one (∞ − ∞).
         let sum: f64 = differences.iter().sum();
         return i8::from(sum > 0.0) - i8::from(sum < 0.0);
     }
@@ -79,8 +73,7 @@ fn sign(differences: &[f64]) -> i8 {
     }
 }
 
-/// Returns which trials nothing beats. Where each is beaten by some other, which tests may find in a circle, the
-/// one of least cost.
+/// Returns which trials are not beaten by another one, or the one of least cost if there is none.
 pub fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
     let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
@@ -92,11 +85,9 @@ pub fn front(trials: &[Trial]) -> Vec<bool> {
     front
 }
 
-/// How much worse the choice may be for the sake of the volunteers whose jobs are stopped.
 const TOLERANCE: f64 = 0.02;
 
-/// Returns the selected trial: of those on the front whose cost is not significantly above the least, and not more
-/// than 2 % above it, the one with the least burden on volunteers.
+/// Selects the trial with the least burden among those on the front with almost the least cost.
 pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     let front = front(trials);
     let on = || (0..trials.len()).filter(|n| front[*n]);
@@ -109,14 +100,12 @@ pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     on().filter(near).min_by_key(|n| trials[*n].burden())
 }
 
-/// Returns what is to be small, in each campaign; makespans are relative to the median ones of `first`.
 pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
     let pairs = run.campaigns.iter().zip(&first.campaigns);
     pairs.map(|(own, first)| cost(own, first)).collect()
 }
 
-/// Returns by how much one rule costs more than another on the same campaigns, beside the makespans of the other. What was not
-/// done counts as done at the end of its campaign: so few campaigns say how sure it is.
+/// Returns the excess cost over another rule; unfinished batches count as finished at the end.
 pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     let (one, other) = (one.at_least(), other.at_least());
     let pairs = costs(&one, &other).into_iter();
@@ -124,10 +113,7 @@ pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
 }
 
-/// Returns the rule that no other surely beats on the same campaigns: this one, or one that may be taken and is surely
-/// better.
 pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool) -> usize {
-    // Tests may lead in a circle.
     for _ in runs {
         let others = (0..runs.len()).filter(|n| may(*n));
         let surely = others.filter_map(|n| {
@@ -140,8 +126,7 @@ pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool
     own
 }
 
-/// Returns the median makespan over that of the first trial, plus the parts of jobs and batches that missed their
-/// deadlines.
+/// Returns the relative median makespan, plus the fraction of jobs and batches that are too late.
 fn cost(own: &Measures, first: &Measures) -> f64 {
     let mut batches = own.batches.iter();
     let mut makespan = 0.0;
@@ -153,7 +138,7 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
     makespan + Quantity::IN_TIME.map(missed).iter().sum::<f64>()
 }
 
-/// Returns a number of one rule over that of another, on the same campaigns.
+/// Returns the ratio of a quantity between two rules on the same campaigns.
 pub fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
     let pairs = one.campaigns.iter().zip(&other.campaigns);
     estimate(pairs.map(|(a, b)| {

@@ -1,64 +1,63 @@
-//! What hosts can do at most, and whether that is enough.
+//! Upper bounds on the work that hosts can do, and whether they suffice.
 
 use super::{Batch, Campaign, HostsRecord, Processor, Quality, Version};
 use synth_queues::law::Size;
 
-/// What all hosts together can do for a set of applications, in the mean.
+/// The mean capacity of all hosts for a set of applications.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Capacity {
-    /// With hosts on as often as they are, and without results that are wrong or never returned \[work/time\].
+    /// The capacity at the actual availability, without results that are wrong or lost
+    /// \[work/time\].
     pub usual: f64,
-    /// With all hosts on at all times, and all results right \[work/time\].
+    /// The capacity if all hosts are always on and all results are correct \[work/time\].
     pub most: f64,
 }
 
-/// Work that cannot be done.
+/// Why work cannot be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shortage {
-    /// No job of a batch can ever be done.
+    /// No job of a batch can ever be completed.
     Never {
-        /// The batch.
+        /// The name of the batch.
         batch: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// There is more work than hosts can do until a deadline, or the end of the campaign.
     TooMuch {
-        /// The batch; none where it is all batches and streams together.
+        /// The name of the batch; `None` for all batches and streams together.
         batch: Option<String>,
-        /// Jobs times quorum times mean size \[work\].
+        /// The number of jobs times the quorum times the mean size \[work\].
         work: f64,
-        /// What hosts can do in that time at most \[work\].
+        /// The maximum work that hosts can do in that time \[work\].
         most: f64,
-        /// The deadline, or the rest of the campaign \[time\].
+        /// The deadline, or the remaining campaign \[time\].
         time: f64,
     },
-    /// A job takes too long on the fastest hosts that it needs.
+    /// A job takes too long on the fastest hosts that its quorum needs.
     TooLong {
-        /// The batch.
+        /// The name of the batch.
         batch: String,
-        /// Mean size; of a stream the least one \[work\].
+        /// The mean size, or the least size of a stream \[work\].
         size: f64,
         /// The least time that it takes on these hosts.
         parts: LeastTime,
-        /// The deadline, the bound, or the rest of the campaign \[time\].
+        /// The deadline, the bound, or the remaining campaign \[time\].
         time: f64,
     },
 }
 
-/// The parts of the least time from the submission of a job until the last result that it needs is reported \[time\]: until the
-/// version is released, on the processor, while the host is off, and from the end of the job to its report.
+/// The least time to the last required report \[time\]: until the release, on the processor, off,
+/// reporting.
 pub type LeastTime = [f64; 4];
 
-const NO_PROCESSOR: &str =
-    "no host has a processor for any version of its application that is released in the campaign";
-const TOO_FEW: &str = "more results have to agree on a job than hosts can run its application, and a host does a job once";
+const NO_PROCESSOR: &str = "no host has a processor for any version of its application released before the end of the campaign";
+const TOO_FEW: &str = "its quorum exceeds the number of hosts that can run its application, and a host runs a job only once";
 const ALL_WRONG: &str =
-    "of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)";
+    "every host that could run it always returns wrong results (error 1) or none (vanish 1)";
 
 impl Campaign {
-    /// Returns what all hosts can do for these applications in the mean: each processor with the version that is fastest on
-    /// it.
+    /// Returns the mean capacity for these applications, each processor with its fastest version.
     pub fn capacity(&self, applications: &[usize]) -> Capacity {
         let mut sum = Capacity::default();
         for (hosts, count, speed, efficiency) in self.usable(applications) {
@@ -70,8 +69,6 @@ impl Campaign {
         sum
     }
 
-    /// Returns the groups of hosts with each type of processor that can run one of these applications, how many of these
-    /// processors there are, the law of their speed, and the greatest efficiency of a version that is released in the campaign.
     fn usable(&self, of: &[usize]) -> impl Iterator<Item = (&HostsRecord, f64, &Size, f64)> {
         let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
@@ -91,7 +88,7 @@ impl Campaign {
         })
     }
 
-    /// Returns why the campaign can never be done, if that follows from the means alone.
+    /// Returns why the campaign cannot be done, if that follows from means alone.
     pub fn shortage(&self) -> Option<Shortage> {
         let found = self.batches.iter().find_map(|own| self.shortage_of(own));
         if found.is_some() {
@@ -101,7 +98,7 @@ impl Campaign {
         let streams = self.batches.iter().filter(|own| own.is_stream());
         let streams: f64 = streams.map(|own| self.work(own)).sum();
         let (capacity, time) = (self.capacity(&self.applications()), self.horizon());
-        // Hosts have to keep up with streams at all times; of all else they may do more for once.
+        // Hosts must keep up with streams on average; for batches they may do more once.
         let short = [(streams, capacity.usual), (together, capacity.most)];
         let short = short.into_iter().find(|(work, rate)| *work > rate * time);
         short.map(|(work, rate)| Shortage::TooMuch {
@@ -112,7 +109,6 @@ impl Campaign {
         })
     }
 
-    /// Returns why a batch can never be done, or not in time, if that follows from the means alone.
     fn shortage_of(&self, batch: &Batch) -> Option<Shortage> {
         let (name, application) = (|| batch.name.clone(), [batch.application]);
         let rate = self.capacity(&application);
@@ -130,12 +126,11 @@ impl Campaign {
         let (work, mean) = (self.work(batch), batch.size.mean());
         let least = batch.size.least().value();
         let (work, size, time) = match batch.quality {
-            // A stream goes on; but no job of it may be too long for any host.
+            // A stream never ends, but no job may be too long for all hosts.
             Quality::Throughput => (0.0, least, batch.limit),
             Quality::Afap => (work, mean, self.horizon() - batch.submitted),
             Quality::Short | Quality::Long => (work, mean, batch.limit),
         };
-        // Rounding must not refuse what just fits.
         let rounded = 1.0 + 1e-9;
         let parts = self.least_time(batch, size);
         if parts.iter().sum::<f64>() > time * rounded {
@@ -149,7 +144,6 @@ impl Campaign {
         let groups = self.usable(&application);
         let most = groups.map(|(hosts, count, speed, efficiency)| {
             let done = efficiency * hosts.most_on(time - hosts.least_delay());
-            // A job that is not finished in time does not count.
             let [fastest, usual] = [greatest(speed), speed.mean()].map(|own| own * done * rounded);
             if least == mean && fastest == usual {
                 count * (usual / mean).floor() * mean
@@ -170,7 +164,7 @@ impl Campaign {
 
     /// Returns the least time of a job of this size on the fastest hosts that its quorum needs.
     pub fn least_time(&self, batch: &Batch, size: f64) -> LeastTime {
-        // A stream has jobs that are created after the release.
+        // Stream jobs may be created after the release.
         let has_end = batch.quality != Quality::Throughput;
         let own = self.versions.iter();
         let own = own.filter(|v| v.application == batch.application && v.released < self.horizon());
@@ -198,7 +192,7 @@ impl Campaign {
         needed.map_or([0.0; 4], |(parts, _)| parts)
     }
 
-    /// Returns what a batch has to be done at least, or a stream in the whole campaign \[work\]; an endless one nothing.
+    /// Returns the work of a batch, or of a stream over the campaign; 0 for an endless stream.
     pub fn work(&self, batch: &Batch) -> f64 {
         let coming = batch.arrival_rate.unwrap_or(0.0) * self.horizon();
         let jobs = batch.jobs.map_or(coming, f64::from);
@@ -207,12 +201,10 @@ impl Campaign {
 }
 
 impl HostsRecord {
-    /// Returns the least time from the end of a job to its report \[time\].
     pub(crate) fn least_delay(&self) -> f64 {
         self.delay.as_ref().map_or(0.0, |law| law.least().value())
     }
 
-    /// Returns the greatest time on and the least time off of a turn \[time\].
     fn best_turn(&self) -> (f64, f64) {
         let turns = self.availability.as_ref();
         turns.map_or((f64::INFINITY, 0.0), |own| {
@@ -220,13 +212,11 @@ impl HostsRecord {
         })
     }
 
-    /// Returns the least time that a host is off while it runs a job that takes `run` of time on \[time\].
     fn least_off(&self, run: f64) -> f64 {
         let (on, off) = self.best_turn();
         ((run / on * (1.0 - 1e-9)).ceil() - 1.0).max(0.0) * off
     }
 
-    /// Returns the longest that a host can be on within a time \[time\]; 0 of a time below 0.
     fn most_on(&self, time: f64) -> f64 {
         let ((on, off), time) = (self.best_turn(), time.max(0.0));
         if on.is_infinite() {
@@ -237,7 +227,7 @@ impl HostsRecord {
     }
 }
 
-/// Returns the greatest value of a law; infinity where it has no end.
+/// Returns the upper end of the support; ∞ if the distribution is unbounded.
 fn greatest(law: &Size) -> f64 {
     match law {
         Size::Deterministic { mean } => mean.value(),

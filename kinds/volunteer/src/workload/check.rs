@@ -1,5 +1,3 @@
-//! The checks that turn a document into a [`Campaign`].
-
 use std::collections::HashSet;
 
 use super::document::{BatchRecord, CampaignDocument, HostsRecord, Processor, Quality};
@@ -9,38 +7,40 @@ use synth_core::document::{Fault, FaultsAt, SENSIBLE, suggest};
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 
-/// What is simulated at most: jobs in all, jobs that a host has queued, and that all hosts of a group have queued.
+/// The limits on the number of jobs: in total, in the queue of a host, and of a group.
 const MOST_DONE: f64 = 1e8;
 const MOST_QUEUED: f64 = 1e5;
 const MOST_QUEUED_IN_GROUP: f64 = 2e6;
 
-/// What numbers are expected to be, and behind a colon what to do where they are not.
-const COUNT: &str = "1 at least: write how many hosts there are, or leave the group out";
-const HOSTS: &str = "100000 hosts at most: describe a part of them, and as much of the work";
+/// The expected values and, after a colon, the help text.
+const COUNT: &str = "at least 1: write the number of hosts, or leave the group out";
+const HOSTS: &str = "at most 100000 hosts: describe a part of them, and the same part of the work";
 const PROCESSORS: &str = "0 to 1024: split it into several hosts";
-const CHANCE: &str = "a chance from 0 to 1: write .02 for 2 %";
-const CONTACT: &str = "a millionth of the horizon at least: leave it out for a thousandth";
+const CHANCE: &str = "a probability from 0 to 1: write .02 for 2 %";
+const CONTACT: &str =
+    "at least a millionth of the horizon: leave it out for the default, a thousandth";
 const TURNS: &str =
-    "a millionth of the horizon at least: what is shorter than a job is part of its speed";
-const QUORUM: &str = "a whole number from 1 to 20: write how many results have to agree";
+    "at least a millionth of the horizon: account for shorter interruptions in the speed";
+const QUORUM: &str = "a whole number from 1 to 20: write the number of results that must agree";
 const INSTANCES: &str =
-    "its quorum at least and 1000 at most: write how many instances a job may have";
-const RELEASED: &str = "a time ≥ 0: leave it out where the version is there from the start";
-const JOBS: &str = "1 at least: write how many jobs it has";
-const TIMES: &str = "1 at least: write how often it is submitted";
-const ALL_JOBS: &str = "2000000 jobs in all at most: describe a part of the work and of the hosts";
-const ALL_BATCHES: &str = "1000 submissions at most: describe a shorter campaign";
+    "at least the quorum and at most 1000: write the maximum number of instances per job";
+const RELEASED: &str = "a time ≥ 0: leave it out if the version is available from the start";
+const JOBS: &str = "at least 1: write the number of jobs";
+const TIMES: &str = "at least 1: write how often it is submitted";
+const ALL_JOBS: &str =
+    "at most 2000000 jobs in total: describe a part of the work and of the hosts";
+const ALL_BATCHES: &str = "at most 1000 submissions: describe a shorter campaign";
 const STREAMS: &str =
-    "a hundred million jobs of streams at most: describe larger jobs, or a part of the hosts";
+    "at most a hundred million stream jobs: describe larger jobs, or a part of the hosts";
 const PAIRS: &str =
-    "ten million pairs of hosts and versions at most: leave out versions that are hardly used";
+    "at most ten million pairs of hosts and versions: leave out versions that are hardly used";
 const PERCENTAGE: &str = "a percentage from 0 to 100: 0 is every host, 90 the best tenth";
 const QUANTILE: &str =
-    "a fraction between 0 and 1: write .8 for when 80 % of the results are there";
-const SMALLER: &str = "describe larger jobs, each of several, smaller buffers, or fewer hosts";
-const REFRESH: &str = "1e-5 of the horizon at least: a sixtieth is the default";
+    "a fraction between 0 and 1: write .8 for the time by which 80 % of the results have arrived";
+const SMALLER: &str =
+    "combine several jobs into a larger one, or describe smaller buffers or fewer hosts";
+const REFRESH: &str = "at least 1e-5 of the horizon: the default is a sixtieth";
 
-/// Checks that a list has an entry, and that all have names of their own.
 fn check_list<'n>(
     key: &str,
     what: &str,
@@ -48,7 +48,7 @@ fn check_list<'n>(
     at: &mut FaultsAt<'_>,
 ) {
     if names.len() == 0 {
-        at.add(key, format!("there is no {what}"), "list one at least");
+        at.add(key, format!("there is no {what}"), "list at least one");
     }
     at.names(key, what, names);
 }
@@ -58,7 +58,6 @@ fn or_nan(value: Option<Decimal>) -> f64 {
 }
 
 impl CampaignDocument {
-    /// Returns the campaign, or these faults and its own.
     pub(super) fn campaign(self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
         let mut at = FaultsAt::document(&mut faults);
         at.unit(&self.time_unit);
@@ -79,7 +78,7 @@ impl CampaignDocument {
         for batch in &campaign.batches {
             if !seen.insert(&batch.name) {
                 let message = format!("a second batch is named `{}`", batch.name);
-                let help = "one that is submitted several times has -1, -2, … behind its name";
+                let help = "a batch that is submitted several times gets the suffixes -1, -2, …";
                 at.entry("batches", batch.entry).refuse(message, help);
             }
         }
@@ -111,10 +110,10 @@ impl CampaignDocument {
         at.number("contact", or_nan(hosts.contact), least..=1e60, CONTACT);
         if hosts.cores == 0 && hosts.gpus == 0 {
             let message = format!("a host of {owner} has no processor");
-            at.add("cores", message, "write how many cores or GPUs it has");
+            at.add("cores", message, "write the number of cores or GPUs");
         }
         let has = [hosts.gpus > 0, hosts.gpu_speed.is_some()];
-        let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
+        let help = "write both, as in `gpus: 1, gpu_speed: 20`, or neither";
         at.both(&owner, ["gpus", "gpu_speed"], has, help);
         if let Some(turns) = &hosts.availability {
             let mut at = at.below("availability");
@@ -131,7 +130,6 @@ impl CampaignDocument {
         }
     }
 
-    /// Checks the law of `what` of an owner, if it is there.
     fn check_law(
         &self,
         key: &str,
@@ -144,7 +142,6 @@ impl CampaignDocument {
             "speed" | "gpu_speed" => format!("work per {}", self.time_unit),
             _ => self.time_unit.clone(),
         };
-        // A delay of 0 is none.
         let mean = Decimal::ZERO;
         let none = (what == "delay").then_some(Size::Deterministic { mean });
         let Some(law) = law.filter(|law| none.as_ref() != Some(law)) else {
@@ -172,7 +169,7 @@ impl CampaignDocument {
             at.names("versions", &format!("version of `{name}`"), names);
             for (n, version) in application.versions.iter().enumerate() {
                 let mut at = at.entry("versions", n);
-                let help = "write how fast it is beside others, 1 if it is not known";
+                let help = "write its speed relative to other versions, 1 if unknown";
                 at.positive("efficiency", version.efficiency, help);
                 let released = or_nan(version.released);
                 at.number("released", released, 0.0..=f64::MAX, RELEASED);
@@ -257,7 +254,6 @@ impl CampaignDocument {
 }
 
 impl BatchRecord {
-    /// Checks all but its law and its application.
     fn check(&self, horizon: f64, owner: &str, at: &mut FaultsAt<'_>) {
         self.check_quality(owner, at);
         let jobs = self.jobs.map_or(f64::NAN, f64::from);
@@ -275,27 +271,25 @@ impl BatchRecord {
         } else if horizon > 0.0 && last >= horizon {
             let message =
                 format!("{owner} is submitted for the last time at {last}, after the campaign");
-            let help = "make the horizon longer, or submit it less often";
+            let help = "extend the horizon, or submit it less often";
             at.add("times", message, help);
         }
-        let help = "it counts from the submission, and is not in the past";
+        let help = "it counts from the submission, so it cannot be in the past";
         at.positive("deadline", self.deadline, help);
         at.positive("bound", self.bound, "write a time > 0");
         at.positive("every", self.every, "write a time > 0");
-        let help = "write how many jobs come in a unit of time";
+        let help = "write the number of jobs that arrive per unit of time";
         at.positive("arrival_rate", self.arrival_rate, help);
     }
 
-    /// Checks that it has what its quality needs, and nothing else. A value that could not be read has a fault already, and is
-    /// not missing.
     fn check_quality(&self, owner: &str, at: &mut FaultsAt<'_>) {
         let word = written(&self.quality);
         let is_stream = self.quality == Quality::Throughput;
         let is_dated = matches!(self.quality, Quality::Short | Quality::Long);
         let is_late = self.submitted > Decimal::ZERO;
-        let jobs = "write how many jobs the batch has, as in `jobs: 300`";
-        let bound = "write how long after its creation a job is to be done, as in `bound: 168`";
-        let deadline = "write how long after its submission it is to be done, as in `deadline: 48`";
+        let jobs = "write the number of jobs, as in `jobs: 300`";
+        let bound = "write how long after its creation a job is due, as in `bound: 168`";
+        let deadline = "write how long after its submission the batch is due, as in `deadline: 48`";
         for (key, is_there, is_allowed, help) in [
             ("jobs", self.jobs.is_some(), !is_stream, jobs),
             ("bound", self.bound.is_some(), is_stream, bound),
@@ -307,10 +301,10 @@ impl BatchRecord {
             let is_needed = is_allowed && !help.is_empty();
             if is_there && !is_allowed {
                 let message =
-                    format!("{owner} has `{key}`, which does not go with the quality {word}");
+                    format!("{owner} has `{key}`, which does not apply to the quality {word}");
                 at.add(key, message, "leave it out");
             } else if is_needed && !is_there && !at.has_fault(key) {
-                let message = format!("{owner} has no `{key}`, which the quality {word} needs");
+                let message = format!("{owner} has no `{key}`, which the quality {word} requires");
                 at.add("quality", message, help);
             }
         }
@@ -318,7 +312,6 @@ impl BatchRecord {
 }
 
 impl Campaign {
-    /// Checks that it can be simulated: not too many jobs, at once or in all, and not too many turns.
     fn check_work(&self, at: &mut FaultsAt<'_>) {
         let horizon = self.horizon();
         for (i, hosts) in self.record.hosts.iter().enumerate() {
@@ -337,7 +330,7 @@ impl Campaign {
                 let (all, done) = (count * queued, count * most * horizon);
                 if queued > MOST_QUEUED || all > MOST_QUEUED_IN_GROUP || done > MOST_DONE {
                     let message = format!(
-                        "a host of `{}` keeps {queued:.0} jobs of `{}` queued, all of them {all:.0}, and they do {done:.0} in the campaign",
+                        "a host of `{}` keeps {queued:.0} jobs of `{}` queued, the whole group {all:.0}, and the group does {done:.0} in the campaign; at most {MOST_QUEUED}, {MOST_QUEUED_IN_GROUP} and {MOST_DONE} are supported",
                         hosts.name, batch.name
                     );
                     at.add("buffer", message, SMALLER);

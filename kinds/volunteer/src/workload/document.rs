@@ -1,5 +1,3 @@
-//! The document of a campaign, as it is read, and as policies record it.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,76 +9,76 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Batches of jobs on the machines of volunteers.
+/// A campaign of batches of jobs that run on the hosts of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignDocument {
     /// Always `volunteer`.
     pub kind: String,
-    /// Where the numbers come from: any text, which is copied to the policy file.
+    /// Where the numbers come from: free text, copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    /// The unit of all times and rates. If it is a unit of time, times may be given in other units.
     #[serde(default = "unit_of_time")]
     #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     pub time_unit: String,
-    /// How long the campaign lasts \[time\], > 0.
+    /// The length of the campaign \[time\], > 0.
     pub horizon: Decimal,
-    /// Groups of hosts, each drawn from the same laws.
+    /// Groups of hosts, each with its own distributions.
     pub hosts: Vec<HostsRecord>,
-    /// What runs on them.
+    /// The applications that run on the hosts.
     pub applications: Vec<ApplicationRecord>,
-    /// What is to be done.
+    /// The batches of jobs, and the streams of jobs.
     pub batches: Vec<BatchRecord>,
-    /// Parameters of the dispatch that are fixed, and not tuned.
+    /// Fixed parameters of the dispatch, which are not tuned.
     #[serde(default)]
     pub policy: PolicyRecord,
 }
 
-/// Hosts that are alike in law.
+/// A group of hosts that are drawn from the same distributions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostsRecord {
-    /// Name of the group.
+    /// The name of the group.
     pub name: String,
-    /// How many there are, ≥ 1.
+    /// The number of hosts, ≥ 1.
     pub count: u32,
-    /// CPU cores of each.
+    /// CPU cores per host.
     pub cores: u32,
-    /// GPUs of each.
+    /// GPUs per host.
     #[serde(default)]
     pub gpus: u32,
-    /// The law of the speed of a core \[work/time\], drawn once a host.
+    /// The distribution of the speed of a core \[work/time\], drawn once per host.
     pub speed: Size,
-    /// The law of the speed of a GPU \[work/time\], drawn once a host.
+    /// The distribution of the speed of a GPU \[work/time\], drawn once per host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_speed: Option<Size>,
-    /// When a host is on; always, if it is not said.
+    /// The periods in which a host is on or off. By default, it is always on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<AvailabilityRecord>,
-    /// The law of the work that a host keeps queued \[time\], drawn once a host.
+    /// Distribution of the amount of work that a host keeps queued \[time\], drawn once per host.
     pub buffer: Size,
     /// The least time between two requests of a host \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<Decimal>,
-    /// The law of the time from the end of a job to its report \[time\]; none if it is not said.
+    /// Distribution of the time from the end of a job to its report \[time\]; no delay by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Size>,
-    /// The chance that a result is wrong.
+    /// The probability that a result is wrong.
     #[serde(default)]
     pub error: Decimal,
-    /// The chance that a job that was sent is never returned.
+    /// The probability that a job is never returned.
     #[serde(default)]
     pub vanish: Decimal,
 }
 
-/// Hosts are on and off in turns.
+/// The alternating periods in which a host is on or off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AvailabilityRecord {
-    /// The law of the time that a host is on \[time\].
+    /// The distribution of the time on \[time\].
     pub on: Size,
-    /// The law of the time that it is off \[time\].
+    /// The distribution of the time off \[time\].
     pub off: Size,
 }
 
@@ -88,15 +86,15 @@ pub struct AvailabilityRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplicationRecord {
-    /// Its name.
+    /// The name of the application.
     pub name: String,
-    /// Results that have to agree, ≥ 1.
+    /// The number of results that must agree, ≥ 1.
     #[serde(default = "one")]
     pub quorum: u32,
-    /// Instances that a job may have before it is given up; 5 and three a result if it is not said.
+    /// Instances after which a job is given up; 5 plus three per result by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<u32>,
-    /// Its versions.
+    /// The versions of the application.
     pub versions: Vec<VersionRecord>,
 }
 
@@ -104,14 +102,14 @@ pub struct ApplicationRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VersionRecord {
-    /// Its name.
+    /// The name of the version.
     pub name: String,
-    /// What it runs on.
+    /// The processor type.
     pub processor: Processor,
-    /// How fast it is beside others on the same processor, > 0.
+    /// The relative speed on the same processor type, > 0.
     #[serde(default = "unit")]
     pub efficiency: Decimal,
-    /// From when on it is there \[time\]; it takes the place of those for the same processor.
+    /// Release time \[time\], when it replaces other versions for the same processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<Decimal>,
 }
@@ -129,41 +127,41 @@ pub enum Processor {
 }
 
 impl Processor {
-    /// All of them.
+    /// All types.
     pub const ALL: [Processor; 2] = [Processor::Cpu, Processor::Gpu];
 }
 
-/// Jobs that are submitted together; or a stream of jobs, of which each is for itself.
+/// A set of jobs that are submitted together, or a stream of independent jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRecord {
-    /// Its name.
+    /// The name of the batch.
     pub name: String,
-    /// The application.
+    /// The name of the application.
     pub application: String,
-    /// The law of the sizes of its jobs \[work\]; a size takes so long on a core of speed 1.
+    /// The size distribution of its jobs \[work\], as run time on a core of speed 1.
     pub size: Size,
-    /// How soon it is to be done.
+    /// The quality of service.
     pub quality: Quality,
-    /// How many jobs it has; none of a stream.
+    /// The number of jobs; absent for a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
-    /// When it is submitted \[time\].
+    /// The time of submission \[time\].
     #[serde(default)]
     pub submitted: Decimal,
-    /// How often it is submitted.
+    /// The number of submissions.
     #[serde(default = "one")]
     pub times: u32,
-    /// How long after the one before \[time\].
+    /// The time between submissions \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Decimal>,
-    /// How long after its submission it is to be done \[time\]; of `short` and `long`.
+    /// The deadline after submission \[time\], for `short` and `long`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Decimal>,
-    /// How long after its creation a job of a stream is to be done \[time\]; of `throughput`.
+    /// The deadline of a stream job after its creation \[time\], for `throughput`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Decimal>,
-    /// Jobs of a stream a unit of time \[1/time\]; always some if it is not said.
+    /// The arrival rate of a stream's jobs \[1/time\]. By default, there is always another job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival_rate: Option<Decimal>,
 }
@@ -173,34 +171,34 @@ pub struct BatchRecord {
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "QualityWord")]
 pub enum Quality {
-    /// As fast as possible.
+    /// The batch should be done as fast as possible.
     #[default]
     Afap,
-    /// By a deadline that few hosts can meet by chance.
+    /// The batch has a deadline that only a few of the hosts are likely to meet by chance.
     Short,
-    /// By a deadline that nearly all hosts can meet.
+    /// The batch has a deadline that can be met by almost all of the hosts.
     Long,
-    /// No batch: as many jobs as possible, each within a bound.
+    /// A stream of jobs: as many of them as possible should be done, each of them within a bound.
     Throughput,
 }
 
-/// Parameters of the dispatch; what is not given is tuned, or has a default.
+/// The parameters of the dispatch; parameters not given are tuned or have defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRecord {
-    /// The percentile that a host has to be above to get jobs of a batch without an estimate, 0 to 100.
+    /// A host above this percentile gets jobs of a batch that has no estimate yet, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_percentile: Option<Decimal>,
-    /// The percentile that a host has to be above to get a deadline before the batch's estimate, 0 to 100.
+    /// A host above this percentile can get a deadline before the estimate of the batch, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight_percentile: Option<Decimal>,
-    /// The quantile of the time that the last results take, between 0 and 1.
+    /// The quantile of the turnaround used by estimates, between 0 and 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantile: Option<Decimal>,
-    /// How long a batch waits before thresholds fall, > 0 \[time\].
+    /// The time that a batch waits before the thresholds start to fall, > 0 \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Decimal>,
-    /// How often percentiles are computed, > 0 \[time\].
+    /// The interval at which percentiles are computed, > 0 \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Decimal>,
 }
@@ -251,10 +249,7 @@ impl WorkloadDocument for CampaignDocument {
 }
 
 impl Campaign {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
+    /// Parses a document and reports every fault; `name` identifies the file in messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         CampaignDocument::parse(text, name)
     }

@@ -1,4 +1,4 @@
-//! A campaign: hosts that come and go, and batches of jobs for them.
+//! A campaign, which consists of hosts that are not always available, and batches of jobs for them.
 
 mod capacity;
 mod check;
@@ -23,26 +23,27 @@ pub struct Campaign {
     versions: Vec<Version>,
 }
 
-/// Jobs that are submitted together, or a stream of jobs.
+/// A set of jobs that are submitted together, or a stream of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// Its name; with a number where it is submitted several times.
+    /// Its name, with a number if it is submitted several times.
     pub name: String,
-    /// Which entry of the document it comes from.
+    /// The index of its entry in the document.
     pub entry: usize,
     /// The index of its application.
     pub application: usize,
-    /// The law of the sizes of its jobs \[work\].
+    /// The size distribution of its jobs \[work\].
     pub size: Size,
-    /// How many jobs it has; none of a stream.
+    /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
-    /// When it is submitted \[time\]; a stream at the start.
+    /// The time of submission \[time\]; 0 for a stream.
     pub submitted: f64,
-    /// Jobs of a stream a unit of time, a Poisson process \[1/time\]; none where there are always some.
+    /// The rate of the Poisson arrivals of a stream \[1/time\], or `None` if there is always
+    /// another job.
     pub arrival_rate: Option<f64>,
-    /// How soon it is to be done.
+    /// The quality of service.
     pub quality: Quality,
-    /// How soon \[time\]: the deadline from the submission, or the bound from the creation of a job; else infinite.
+    /// Deadline from submission, or bound from the creation of a job \[time\]; ∞ without either.
     pub limit: f64,
 }
 
@@ -51,16 +52,16 @@ pub struct Batch {
 pub struct Version {
     /// The index of its application.
     pub application: usize,
-    /// What it runs on.
+    /// The processor type.
     pub processor: Processor,
-    /// How fast it is beside others.
+    /// The relative speed.
     pub efficiency: f64,
-    /// From when on it is there \[time\].
+    /// Release time \[time\].
     pub released: f64,
 }
 
 impl Campaign {
-    /// Returns all its numbers.
+    /// Returns the document.
     pub fn record(&self) -> &CampaignDocument {
         &self.record
     }
@@ -70,12 +71,12 @@ impl Campaign {
         &self.record.time_unit
     }
 
-    /// Returns how long it lasts \[time\].
+    /// Returns the length of the campaign \[time\].
     pub fn horizon(&self) -> f64 {
         self.record.horizon.value()
     }
 
-    /// Returns how often percentiles are computed \[time\]: sixty times where the workload does not say.
+    /// Returns the interval of percentile updates \[time\], by default 1/60 of the horizon.
     pub fn refresh(&self) -> f64 {
         let own = self.record.policy.refresh;
         own.map_or(self.horizon() / 60.0, |time| time.value())
@@ -86,34 +87,31 @@ impl Campaign {
         &self.batches
     }
 
-    /// Returns the batches that are no streams, each with its place.
     pub(crate) fn dated_batches(&self) -> impl Iterator<Item = (usize, &Batch)> {
         let batches = self.batches.iter().enumerate();
         batches.filter(|(_, batch)| !batch.is_stream())
     }
 
-    /// Returns whether some batch has one of these qualities.
     pub(crate) fn has(&self, qualities: &[Quality]) -> bool {
         let mut batches = self.batches.iter();
         batches.any(|batch| qualities.contains(&batch.quality))
     }
 
-    /// Returns the application of each batch.
     pub(crate) fn applications(&self) -> Vec<usize> {
         self.batches.iter().map(|batch| batch.application).collect()
     }
 
-    /// Returns the versions of all applications, those of the first one first.
+    /// Returns the versions of all applications, in order.
     pub fn versions(&self) -> &[Version] {
         &self.versions
     }
 
-    /// Returns how many results of an application have to agree.
+    /// Returns the number of results of an application that must agree.
     pub fn quorum(&self, application: usize) -> u32 {
         self.record.applications[application].quorum
     }
 
-    /// Returns how many instances a job of an application may have.
+    /// Returns the maximum number of instances per job of an application.
     pub fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
         let usual = own.quorum.saturating_mul(3).saturating_add(5);
@@ -127,17 +125,17 @@ impl Campaign {
 }
 
 impl Batch {
-    /// Returns whether it is a stream of jobs of which each is for itself.
+    /// Returns whether it is a stream of independent jobs.
     pub fn is_stream(&self) -> bool {
         self.quality == Quality::Throughput
     }
 
-    /// Returns whether it is a stream that always has some jobs.
+    /// Returns whether it is a stream that always has jobs.
     pub fn is_endless(&self) -> bool {
         self.is_stream() && self.arrival_rate.is_none()
     }
 
-    /// Returns when a job that was created then is due \[time\].
+    /// Returns the due time of a job created at this time \[time\].
     pub fn due(&self, created: f64) -> f64 {
         let is_stream = self.is_stream();
         self.limit + if is_stream { created } else { self.submitted }
@@ -145,13 +143,13 @@ impl Batch {
 }
 
 impl HostsRecord {
-    /// Returns the fraction of time that such a host is on.
+    /// Returns the fraction of time that a host is on.
     pub fn on_fraction(&self) -> f64 {
         let turns = self.availability.as_ref();
         turns.map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()))
     }
 
-    /// Returns how many processors of this type such a host has.
+    /// Returns the number of processors of this type per host.
     pub fn processors(&self, processor: Processor) -> u32 {
         match processor {
             Processor::Cpu => self.cores,
@@ -159,7 +157,7 @@ impl HostsRecord {
         }
     }
 
-    /// Returns the law of the speed of a processor of this type; none where it has none.
+    /// Returns the speed distribution of this processor type; `None` if hosts have none.
     pub fn speed_of(&self, processor: Processor) -> Option<&Size> {
         match processor {
             Processor::Cpu => (self.cores > 0).then_some(&self.speed),

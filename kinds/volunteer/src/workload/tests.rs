@@ -12,7 +12,7 @@ fn read(text: &str) -> Result<Campaign, String> {
 }
 
 #[test]
-fn a_campaign_has_what_the_document_says() {
+fn reads_a_campaign() {
     let campaign = read(TEXT).unwrap();
     assert_eq!(campaign.host_count(), 12);
     let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
@@ -21,25 +21,22 @@ fn a_campaign_has_what_the_document_says() {
     assert_eq!(campaign.batches()[4].quality, Quality::Short);
     assert_eq!(campaign.batches()[4].limit, 30.0);
     assert_eq!((campaign.quorum(1), campaign.most_instances(1)), (2, 11));
-    // 10·4·2·(6/24)·.9 + 2·8·2, all times the faster version; and two GPUs.
+    // 10·4·2·(6/24)·0.9 + 2·8·2, times the efficiency of the faster version; and two GPUs.
     let own = campaign.capacity(&[0]);
     assert!((own.usual - (18.0 + 32.0) * 1.5).abs() < 1e-9);
     assert!((own.most - (80.0 + 32.0) * 1.5).abs() < 1e-9);
     assert_eq!(campaign.capacity(&[1]).usual, 100.0);
     assert_eq!(campaign.shortage(), None);
-    // What is recorded is read again.
     let record = campaign.record().clone();
     assert_eq!(record.recorded(&record.digest()).unwrap(), campaign);
 }
 
-/// What can never be done is known from means alone, with the arithmetic.
 #[test]
-fn what_can_never_be_done_is_known() {
+fn detects_impossible_workloads() {
     let short = |from: &str, to: &str| {
         assert!(TEXT.contains(from), "{from}");
         read(&TEXT.replace(from, to)).unwrap().shortage()
     };
-    // Seven jobs of 5 with two results each, on two GPUs of speed 50.
     let late = short("deadline: 30", "deadline: .5");
     let expected = Some(Shortage::TooMuch {
         batch: Some("soon".into()),
@@ -54,7 +51,6 @@ fn what_can_never_be_done_is_known() {
     let text = "size: 40, quality: short, jobs: 1, deadline: .79";
     let long = short("size: 5, quality: short, jobs: 7, deadline: 30", text);
     assert!(matches!(long, Some(Shortage::TooLong { .. })), "{long:?}");
-    // A job of the stream has 3 of work, and a core a speed of 3·1.5 at most.
     let bound = short("bound: 100", "bound: .6");
     assert!(matches!(bound, Some(Shortage::TooLong { .. })), "{bound:?}");
     let text = "{name: g, processor: cpu, released: 10}";
@@ -75,10 +71,8 @@ fn what_can_never_be_done_is_known() {
     assert!(matches!(few, Some(Shortage::Never { .. })), "{few:?}");
 }
 
-/// The least time of a job of 2 h by hand: its run, at least one time off of 3 h where hosts are on for an hour at most, and
-/// the least delay; on the fastest hosts that the quorum needs.
 #[test]
-fn delays_and_cycles_count_in_what_is_possible() {
+fn impossibility_accounts_for_delays_and_availability() {
     let cycle = "availability: {on: 1, off: 3}";
     let random = "availability: {on: {law: exponential, mean: 1}, off: 30}";
     let fast = "{name: b, count: 2, cores: 1, speed: 2, buffer: 1}";
@@ -138,7 +132,6 @@ fn delays_and_cycles_count_in_what_is_possible() {
         };
         assert_eq!(found, least, "{hosts}, {quorum}, {batch}");
     }
-    // Each of 100 cores does one whole job of 2 in 9 − 6 h, and in two turns of 1 h out of 6; in 9 − 8 h only the two fast hosts do.
     for (hosts, jobs, most) in [
         (group(", delay: 6"), 101, 200.0),
         (group(&format!(", delay: 3, {cycle}")), 101, 200.0),

@@ -1,27 +1,27 @@
-//! What no policy can do better, from prices of work or rents of servers alone.
+//! Lower bounds on the cost of any policy, derived from prices of work or rents of servers alone.
 //!
 //! # Prices
 //!
-//! Let `a_1 ≤ a_2 ≤ …` be prices, and `V(x) = Σ a_k x_(k)` with what is left of the jobs sorted from the largest on. While k
-//! jobs are left, V falls no faster than `max Σ_{i ≤ k} a_i s(θ_i)`, with s the best of the speedups, and cost accrues at
-//! least as fast as the k smallest weights, `U_k`. If for each k that maximum is at most `U_k`, no policy costs less than V of
-//! the sizes. The maximum is bounded by weak duality: for any rent ν it is at most `νN + Σ max_θ (a_i s(θ) − νθ)`.
+//! Let `a_1 ≤ a_2 ≤ …` be prices, and `V(x) = Σ a_k x_(k)` with the remaining sizes in descending
+//! order. While k jobs remain, V falls at most at rate `max Σ_{i ≤ k} a_i s(θ_i)`, with s the best
+//! speedup, and cost accrues at least at rate `U_k`, the sum of the k smallest weights. If the
+//! maximum is at most `U_k` for each k, V bounds the cost. By weak duality the maximum is at most
+//! `νN + Σ max_θ (a_i s(θ) − νθ)`.
 //!
 //! # Rents
 //!
-//! Let a server cost `ν(t) ≥ 0` at time t. A policy that never uses more than N servers pays at most `N ∫ν`. So it costs at least
-//! what the jobs do that pay this rent and are served for themselves, each as is best for it, less `N ∫ν`. Job i that ends at T
-//! costs `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, with `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`, so that in an interval without
-//! change, from t on, all `T` there cost at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for any a.
+//! If a server costs `ν(t) ≥ 0`, a policy costs at least the sum of the jobs' individual optima
+//! with this rent, minus `N ∫ν`. Job i costs at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))` if
+//! it ends at T, with `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`. In an interval of constant rent starting
+//! at t this is at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length`, for any a.
 
 use super::thirds;
 use crate::artifact::Rent;
 use crate::workload::{Curve, Job, Pool};
 
-/// Halvings of the rent: sums are then as near to their least as numbers are.
 const HALVINGS: usize = 52;
 
-/// Returns the least cost that follows from prices, from the largest job on; or for which number of jobs they say too much.
+/// Returns the lower bound implied by prices, or for which number of jobs they are too high.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
@@ -41,10 +41,9 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
                 prices[..=k].iter().map(|price| (*price, curves))
             }),
         };
-        // Of powers the first sums may be too small for numbers; then they are far below what is due.
         if worth > due * (1.0 + near) {
             return Err(format!(
-                "{} jobs do work that is worth {worth} at these prices, expected at most {due}",
+                "the work of {} jobs is worth {worth} per unit of time at these prices, expected at most {due}",
                 k + 1
             ));
         }
@@ -53,13 +52,11 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// Returns what is surely not less than the worth of the work that jobs can do at their prices, each at the speedup that is best for
-/// it; `rent` is a first guess, and the best one afterwards.
+/// Bounds the worth of the jobs' work at these prices from above, and improves `rent`.
 pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
 where
     J: Iterator<Item = (f64, &'a [Curve])>,
 {
-    // What a job gains beside the rent, and what it takes.
     let gain = |(price, curves): (f64, &[Curve]), rent: f64| {
         let each = curves.iter().map(|curve| {
             let k = curve.demand(rent / price).0.min(servers);
@@ -85,17 +82,15 @@ where
     high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
 }
 
-/// Checks that not all jobs can have ended before a time: until then they need all servers there are.
 pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), String> {
     let early = time * (1.0 - near);
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
     let enough = needs.filter(|needs| *needs < pool.servers());
-    let why = |n| format!("all jobs can have ended before {time}, on {n} servers");
+    let why = |n| format!("all jobs can end before {time}, using only {n} servers");
     enough.map_or(Ok(()), |n| Err(why(n)))
 }
 
-/// Returns what no policy costs less than, from these rents.
 pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     let mut before = 0.0;
     let paid = |rent: &Rent| rent.rent * (rent.until - std::mem::replace(&mut before, rent.until));
@@ -107,7 +102,7 @@ pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     alone.sum::<f64>() - paid
 }
 
-/// Returns what a job costs at least that ends within the n-th interval; more than `enough` need not be exact.
+/// Returns the least cost of a job that ends in interval n, exact only if it is below `enough`.
 fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) -> f64 {
     let curve = &pool.curves()[job.curve];
     let most = curve.cap.min(pool.servers());
@@ -124,13 +119,11 @@ fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) 
         }
         let rest = match rents.get(n) {
             Some(rent) => (gain(a, rent.rent) - job.weight).max(0.0) * (rent.until - start),
-            // Behind the last rent servers are free: a price at which that gains is too high.
             None if a * curve.at(most) > job.weight => return f64::NEG_INFINITY,
             None => 0.0,
         };
         a * job.size + job.weight * start - gained - rest
     };
-    // It is concave in the price: by sections.
     let (mut low, mut high) = (0.0, job.weight / curve.at(most));
     if n < rents.len() {
         high = 64.0 * (job.weight * start / job.size + high);
@@ -161,12 +154,11 @@ fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) 
     best
 }
 
-/// Sections of the range of a price: it is known to 1e-12 then, and its worth, which is flat there, better.
+/// The number of golden-section steps; they determine the price to a relative 1e-12.
 const SECTIONS: usize = 60;
 
-/// Returns what no policy has less mean response time than, at any one rent: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`, for one curve.
+/// Returns the lower bound on the mean response time at rent ν: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`.
 pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, rent: f64) -> f64 {
-    // The best number of servers takes s(k)/(1 + νk) to its top, which has one.
     let per_work = |k: f64| (1.0 + rent * k) / curve.at(k);
     let most = curve.cap.min(servers);
     let (low, high) = ((most * 1e-18).ln(), most.ln());

@@ -1,4 +1,4 @@
-//! The checker: derives what an artifact says from the artifact alone, by other code than the synthesis.
+//! The checker: derives the claims of an artifact independently of the synthesis code.
 
 mod bound;
 mod online;
@@ -13,10 +13,8 @@ use super::{Artifact, Claim, Evidence, Method, Policy};
 use crate::workload::Workload;
 use synth_core::artifact::{Findings, KnownNames};
 
-/// How near sums of many doubles are to what they are to be.
 const NEAR: f64 = 1e-9;
 
-/// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Findings) {
     let mut seen = HashSet::new();
     let time = &workload.record().time_unit;
@@ -30,20 +28,25 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Fin
         }
         (Workload::Stream(stream), Policy::Online(online)) => {
             if artifact.evidence != Evidence::default() {
-                findings.add("evidence", "it is of a plan, and here jobs arrive");
+                findings.add(
+                    "evidence",
+                    "evidence belongs to a plan, but in this workload jobs arrive",
+                );
             }
             online::check(stream, online, &artifact.claims, findings);
         }
         (Workload::Pool(_), _) => {
-            findings.add("policy", "all jobs are there at the start: expected a plan");
+            findings.add(
+                "policy",
+                "all jobs are present at the start: expected a plan",
+            );
         }
         (Workload::Stream(_), _) => {
-            findings.add("policy", "jobs arrive: expected a rule that is online");
+            findings.add("policy", "jobs arrive: expected an online rule");
         }
     }
 }
 
-/// Returns the ends between which a function of one valley is least, after so many thirds were left out.
 fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) -> (f64, f64) {
     for _ in 0..turns {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
@@ -52,13 +55,12 @@ fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) ->
     (low, high)
 }
 
-/// Checks that a claim was derived as its quantity is, and has an interval if that is by simulation.
 fn derived_as(claim: &Claim, method: Method, findings: &mut Findings) {
     if claim.method != method {
-        let message = "it is not how this quantity is known of this policy";
+        let message = "this quantity is derived by another method for this policy";
         findings.add("method", message);
     }
     if method != Method::Simulated && claim.half_width.is_some() {
-        findings.add("", "it is one number: no `half_width` goes with it");
+        findings.add("", "only simulated claims have a `half_width`");
     }
 }

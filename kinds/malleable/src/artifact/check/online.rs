@@ -1,4 +1,4 @@
-//! Rules for jobs that arrive: what is simulated is judged, and the bound is derived.
+//! Checks rules for jobs that arrive. The bound is derived again, but simulated values are not.
 
 use super::bound::least_response;
 use super::{NEAR, derived_as, thirds};
@@ -7,11 +7,10 @@ use crate::policy::Online;
 use crate::workload::Stream;
 use synth_core::artifact::{Findings, Grounds, nonnegative, positive};
 
-const SIMULATED: Grounds = Grounds::Judged(
-    "an interval around a number that is not below the bound; `synth simulate` tries to refute it",
-);
+const SIMULATED: Grounds =
+    Grounds::Judged("the interval is not below the bound; `synth simulate` tries to refute it");
 const BOUND: Grounds =
-    Grounds::Derived("weak duality: jobs that pay rent for servers, each served for itself");
+    Grounds::Derived("weak duality: jobs that pay rent for servers, each scheduled on its own");
 
 pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings: &mut Findings) {
     findings.within("policy.online", |f| {
@@ -31,14 +30,17 @@ pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings
             Quantity::LeastResponse => {
                 derived_as(claim, Method::BoundRent, f);
                 if !(claim.value > 0.0 && claim.value <= bound * (1.0 + NEAR)) {
-                    let message = format!("{}, but all that is known is {bound}", claim.value);
+                    let message = format!("{}, but the proved bound is only {bound}", claim.value);
                     f.add("value", message);
                 }
                 f.stands("", BOUND);
             }
             Quantity::MeanResponse => simulated(claim, bound, f),
             Quantity::MeanNumber => simulated(claim, bound * stream.arrival_rate(), f),
-            _ => f.add("", "it is about jobs that are all there at the start"),
+            _ => f.add(
+                "",
+                "this quantity applies only to jobs that are all present at the start",
+            ),
         });
     }
     littles_law(stream, claims, findings);
@@ -48,20 +50,19 @@ fn simulated(claim: &Claim, least: f64, findings: &mut Findings) {
     derived_as(claim, Method::Simulated, findings);
     positive("value", claim.value, findings);
     let Some(half_width) = claim.half_width else {
-        return findings.add("", "it is simulated: expected its `half_width`");
+        return findings.add("", "a simulated claim needs a `half_width`");
     };
     positive("half_width", half_width, findings);
     if half_width > claim.value {
         findings.differs("half_width", half_width, "less than the value");
     }
     if claim.value + 4.0 * half_width < least {
-        let message = format!("{}, but no policy has less than {least}", claim.value);
+        let message = format!("{}, but every policy has at least {least}", claim.value);
         findings.add("value", message);
     }
     findings.stands("", SIMULATED);
 }
 
-/// Checks that E[N] = λE[T], up to chance.
 fn littles_law(stream: &Stream, claims: &[Claim], findings: &mut Findings) {
     let of = |quantity| claims.iter().find(|claim| claim.quantity == quantity);
     let (Some(response), Some(number)) = (of(Quantity::MeanResponse), of(Quantity::MeanNumber))
@@ -71,17 +72,15 @@ fn littles_law(stream: &Stream, claims: &[Claim], findings: &mut Findings) {
     let widths = |claim: &Claim| claim.half_width.unwrap_or(0.0) / claim.value;
     let apart = (number.value / (stream.arrival_rate() * response.value) - 1.0).abs();
     if apart > 4.0 * (widths(response) + widths(number)) + NEAR {
-        let message = format!("E[N] and λE[T] are apart by {apart}, relatively");
+        let message = format!("the relative difference between E[N] and λE[T] is {apart}");
         findings.add("claims", message);
     }
 }
 
-/// Returns the greatest of the bounds at any one rent.
 fn bound(stream: &Stream) -> f64 {
     let (servers, rate) = (stream.servers(), stream.arrival_rate());
     let mean = stream.size().mean();
     let at = |rent: f64| least_response(servers, stream.curve(), rate, mean, rent);
-    // It is concave in the rent: over orders of magnitude first, and then by thirds.
     let scale = 1.0 / servers;
     let powers = (-60..=60).map(|n| scale * f64::from(n).exp2());
     let each = powers.map(|rent| (rent, at(rent)));

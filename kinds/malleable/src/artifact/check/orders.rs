@@ -1,26 +1,23 @@
-//! What few jobs cost at least in each order in which they may end: all orders, one after the other.
+//! Lower bound for few jobs, by enumerating all orders in which they may end.
 //!
-//! Let prices `a_1, a_2, …` be such that the work that the k jobs which end last can do is worth at most `W_k` a unit of time, for
-//! each k. Then no plan in which they end in that order costs less than `Σ a_k x_k`. Here each price is the greatest such one, by
-//! halves. Next among fewer jobs a job has a lower price than later, so that a beginning of an order has a bound, too.
+//! If at prices `a_1, a_2, …` the work of the k jobs that end last is worth at most `W_k` per unit
+//! of time, for each k, a plan with that order costs at least `Σ a_k x_k`. A job placed earlier has
+//! a lower price than later, so partial orders have a bound as well.
 
 use super::bound::most_worth;
 use crate::workload::Pool;
 
-/// Orders of more jobs are not looked through.
 const MOST: usize = 8;
 
-/// Halvings of a price.
 const HALVINGS: usize = 48;
 
-/// Beginnings of orders that are looked at.
 const LOOKED_AT: usize = 20_000;
 
-/// Checks that in no order the jobs cost less; or why that is not known.
+/// Checks that no order has a lower cost; an error explains why this is not proved.
 pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<(), String> {
     if pool.jobs().len() > MOST {
         return Err(format!(
-            "too many jobs to look at all orders: at most {MOST}"
+            "too many jobs to enumerate all orders: at most {MOST} are supported"
         ));
     }
     let mut look = Look {
@@ -35,7 +32,6 @@ pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<
 struct Look<'a> {
     pool: &'a Pool,
     enough: f64,
-    /// Jobs from the last to end on, with their prices.
     placed: Vec<(usize, f64)>,
     looks: usize,
 }
@@ -43,7 +39,7 @@ struct Look<'a> {
 impl Look<'_> {
     fn from(&mut self, known: f64, due: f64) -> Result<(), String> {
         let left = self.looks.checked_sub(1);
-        self.looks = left.ok_or("too many orders to look at all of them")?;
+        self.looks = left.ok_or("there are too many orders to enumerate")?;
         let is_placed = |i: &usize| self.placed.iter().any(|(placed, _)| placed == i);
         let others = (0..self.pool.jobs().len()).filter(|i| !is_placed(i));
         let next: Vec<(usize, f64)> = others.map(|i| (i, self.price(i, due))).collect();
@@ -53,8 +49,8 @@ impl Look<'_> {
             return Ok(());
         }
         if next.len() <= 1 {
-            let why = "at least, and no more is known";
-            return Err(format!("in one order they cost {least} {why}"));
+            let why = "by the bound, which is too low";
+            return Err(format!("in one order the jobs cost only {least} {why}"));
         }
         for (i, price) in next {
             let job = &self.pool.jobs()[i];
@@ -65,7 +61,6 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Returns the greatest price of a job next to those that are placed.
     fn price(&self, i: usize, due: f64) -> f64 {
         let due = due + self.pool.jobs()[i].weight;
         let (mut low, mut high) = (0.0, due / self.pool.curve(i).at(self.pool.servers()));
@@ -78,7 +73,6 @@ impl Look<'_> {
         low
     }
 
-    /// Returns what the work is worth at most that the placed jobs and this one do.
     fn worth(&self, i: usize, price: f64) -> f64 {
         let jobs = self.placed.iter().copied().chain([(i, price)]);
         let priced = jobs.filter(|(_, price)| *price > 0.0);

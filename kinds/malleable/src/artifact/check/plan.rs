@@ -1,5 +1,3 @@
-//! Plans: executed, and bounded.
-
 use super::bound::{least_cost, least_makespan, least_with_rents};
 use super::orders::no_order_costs_less;
 use super::{NEAR, derived_as};
@@ -8,18 +6,17 @@ use crate::policy::Rule;
 use crate::workload::{Objective, Pool};
 use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive};
 
-/// Servers that are given out twice, of all.
 const ROUNDING: f64 = 1e-9;
 
-/// Of more jobs than this under a power the ends are verified and not found.
+/// If there are more jobs than this and the speedup is a power, the ends are only verified.
 const EXECUTED: usize = 64;
 
-const FLOW: Grounds = Grounds::Derived("the plan is executed, from one end of a job to the next");
-const WORK: Grounds = Grounds::Derived("the work done of each job until its end is its size");
+const FLOW: Grounds = Grounds::Derived("the plan is executed from one job completion to the next");
+const WORK: Grounds = Grounds::Derived("the work done on each job until its end equals its size");
 const BOUND: Grounds =
-    Grounds::Derived("weak duality: no policy does work that is worth more than it costs");
+    Grounds::Derived("weak duality: no policy can do work that is worth more than its time costs");
 
-const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which jobs can end");
+const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which jobs may end");
 
 pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mut Findings) {
     let evidence = &artifact.evidence;
@@ -51,7 +48,7 @@ pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mu
                 }
             }
             Quantity::MeanNumber | Quantity::LeastResponse => {
-                f.add("", "it is about jobs that arrive");
+                f.add("", "this quantity applies only to jobs that arrive");
             }
             quantity => {
                 derived_as(claim, Method::ExactFlow, f);
@@ -76,7 +73,7 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
         }
         Rule::Phases(phases) => {
             if phases.is_empty() {
-                findings.add("phases", "there is none");
+                findings.add("phases", "expected at least one phase");
             }
             ascending("phases", phases.iter().map(|phase| phase.until), findings);
             for (n, phase) in phases.iter().enumerate() {
@@ -84,7 +81,10 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
                 findings.all_nonnegative(&path, &phase.servers, jobs, "job");
                 let (sum, all) = (phase.servers.iter().sum::<f64>(), pool.servers());
                 if sum > all * (1.0 + ROUNDING) {
-                    findings.add(&path, format!("{sum} servers in all, but there are {all}"));
+                    findings.add(
+                        &path,
+                        format!("{sum} servers in total, but there are only {all}"),
+                    );
                 }
                 let parts = phase.servers.iter().position(|k| k.fract() != 0.0);
                 if let Some(i) = parts.filter(|_| pool.record().whole_servers) {
@@ -95,7 +95,6 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
     }
 }
 
-/// Checks that the ends of intervals ascend from 0.
 fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Findings) {
     let mut before = 0.0;
     for (n, until) in ends.enumerate() {
@@ -107,17 +106,16 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
     }
 }
 
-/// Returns whether these are the ends of jobs at these prices, under a power below 1 that all jobs share.
+/// Verifies end times at these prices, if all jobs share a power p < 1; returns whether they do.
 ///
-/// With `b_i = a_i^c` and `B(t)` its sum over the jobs that remain, job i runs at rate `(N b_i/B)^p`, so that its work until
-/// its end is `(N b_i)^p Φ(T_i)`, where Φ is the integral of `B^−p`. All in logarithms: these numbers have no common scale.
+/// With `b_i = a_i^c` and `B(t)` the sum of b over the remaining jobs, job i runs at rate
+/// `(N b_i/B)^p`, so its work is `(N b_i)^p Φ(T_i)`, with Φ the integral of `B^−p`; in logarithms.
 fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) -> bool {
     let curves = pool.curves().iter();
     let powers = curves.map(|curve| curve.smooth_power(pool.servers()));
     let [Some(p)] = powers.collect::<Vec<_>>()[..] else {
         return false;
     };
-    // The logarithm of a sum; −∞ is nothing.
     let together = |a: f64, b: f64| match (a, b) {
         (f64::NEG_INFINITY, some) | (some, f64::NEG_INFINITY) => some,
         _ => a.max(b) + (-(a - b).abs()).exp().ln_1p(),
@@ -137,7 +135,7 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
         let done = (p * (pool.servers().ln() + share(i)) + integral).exp();
         if !is_close(done, size, NEAR) {
             let message =
-                format!("{end}, but {done} is done of the job until then, and its size is {size}");
+                format!("{end}, but by then the work done is {done}, and the job's size is {size}");
             findings.add(format!("evidence.ends[{i}]"), message);
         }
     }
@@ -146,7 +144,6 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
     true
 }
 
-/// Returns when jobs end: the plan is executed event by event.
 fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     let mut done: Vec<f64> = vec![0.0; pool.jobs().len()];
     let mut ends = vec![f64::INFINITY; done.len()];
@@ -158,7 +155,7 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         let sum: f64 = servers.iter().sum();
         let within = sum <= pool.servers() * (1.0 + ROUNDING);
         if !within || servers.iter().any(|k| *k < 0.0) {
-            findings.add("policy.plan.rule", format!("it gives out {sum} servers"));
+            findings.add("policy.plan.rule", format!("it allocates {sum} servers"));
             return ends;
         }
         let stage = done.len() - remaining.len();
@@ -184,7 +181,6 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         for (&i, speed) in remaining.iter().zip(&speeds) {
             done[i] += speed * step;
         }
-        // Those that end together have rounding errors left.
         let is_done = |i: usize| done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
         for &i in &remaining {
             if ending && i == first || is_done(i) {
@@ -202,7 +198,6 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     ends
 }
 
-/// Checks that a row of the table says what the rule says.
 fn tabled(row: &[f64], remaining: &[usize], servers: &[f64], findings: &mut Findings) {
     let all: f64 = servers.iter().sum();
     for (i, found) in row.iter().enumerate() {
@@ -228,7 +223,11 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
         positive(format!("prices[{i}]"), *price, findings);
     }
     if !prices.is_sorted() {
-        findings.differs("prices", "they fall", "the largest job's first");
+        findings.differs(
+            "prices",
+            "not sorted",
+            "ascending prices, starting with the largest job",
+        );
     }
     for (n, rent) in rents.iter().enumerate() {
         nonnegative(format!("rents[{n}].rent"), rent.rent, findings);
@@ -238,7 +237,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
     findings.stands("rents", BOUND);
 }
 
-/// Returns what the ends of jobs cost.
+/// Returns the value of this quantity for these end times.
 pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     let each = || pool.jobs().iter().zip(ends);
     match quantity {
@@ -251,7 +250,6 @@ pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     }
 }
 
-/// Checks a claim that no policy costs so much less.
 fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Result<(), String> {
     let (value, Evidence { prices, rents, .. }) = (claim.value, evidence);
     let cost = cost(pool, pool.objective().quantity(), ends);
@@ -259,18 +257,18 @@ fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Result<
     match (pool.objective(), claim.method) {
         (Objective::Makespan, Method::BoundServers) => least_makespan(pool, least, NEAR)?,
         (Objective::Makespan, _) | (_, Method::BoundServers) => {
-            return Err("it is not how this objective is bounded".into());
+            return Err("this method does not apply to the objective".into());
         }
         (_, Method::BoundPrices) if !prices.is_empty() => least = least_cost(pool, prices, NEAR)?,
         (_, Method::BoundRents) if !rents.is_empty() => least = least_with_rents(pool, rents),
         (_, Method::BoundOrders) => no_order_costs_less(pool, least, NEAR)?,
-        _ => return Err("the evidence has nothing of the kind".into()),
+        _ => return Err("the evidence contains no data for this method".into()),
     }
     if value >= 0.0 && cost <= least * (1.0 + value) * (1.0 + NEAR) {
         return Ok(());
     }
     let known = cost / least - 1.0;
     Err(format!(
-        "{value}, but all that is known is {known}: {cost} over {least}"
+        "{value}, but only {known} is proved: the cost {cost} over the lower bound {least}"
     ))
 }

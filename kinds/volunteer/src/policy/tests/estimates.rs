@@ -1,10 +1,9 @@
-//! Percentiles, what is remembered of a host, and when a batch is done.
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-/// By counting, as the definition reads; and no monotone map of turnarounds changes anything.
+/// Compares the result with direct counting, and checks that only the order of turnarounds matters.
 #[test]
-fn percentiles_are_what_counting_gives() {
+fn percentiles_match_direct_counting() {
     let mut stream = Streams::new(5, 0).arrivals;
     for _ in 0..200 {
         let mut pair = || {
@@ -47,7 +46,7 @@ fn percentiles_are_what_counting_gives() {
 }
 
 #[test]
-fn a_new_version_takes_over_ten_results_at_most() {
+fn new_versions_inherit_at_most_ten_results() {
     let mut old = History::default();
     for n in 1..=30 {
         old.took(f64::from(n));
@@ -57,21 +56,18 @@ fn a_new_version_takes_over_ten_results_at_most() {
     assert_eq!((copied.results, copied.valid), (10, 30));
     assert_eq!(copied.turnaround, old.turnaround);
     assert_eq!(copied.copied(), copied);
-    // What the new version does itself counts for a tenth at once.
     let mut new = copied;
     new.took(copied.turnaround + 11.0);
     assert!((new.turnaround - copied.turnaround - 1.0).abs() < 1e-12);
-    // A mean of few results is their mean.
     let mut few = History::default();
     [3.0, 5.0, 10.0].into_iter().for_each(|t| few.took(t));
     assert!((few.turnaround - 6.0).abs() < 1e-12);
 }
 
-/// Kaplan and Meier's own example by hand: results after 1, 3 and 4, one awaited for 2, one for 5.
+/// A Kaplan–Meier example by hand: results after 1, 3 and 4, censored at 2 and 5.
 #[test]
-fn censored_results_count_as_long_as_they_are_awaited() {
+fn turnaround_matches_kaplan_meier() {
     let law = |q: f64| turnaround([3.0, 1.0, 4.0], [2.0, 5.0], q, &[]);
-    // Left after 1: 4/5; after 3: 4/5·2/3 = 8/15; after 4: 4/15.
     for (q, expected) in [
         (0.2, 1.0),
         (0.21, 3.0),
@@ -81,11 +77,9 @@ fn censored_results_count_as_long_as_they_are_awaited() {
     ] {
         assert_eq!(law(q), expected, "{q}");
     }
-    // Nobody took longer: no less than what was seen.
     assert_eq!(law(0.99), 5.0);
     assert_eq!(turnaround([], [], 0.5, &[2.0, 4.0]), 2.0);
-    // Ten of twenty are there, after which the law of the others goes on: of those above 10 a half is
-    // needed for .75, and four fifths for .9.
+    // Beyond 10, half of the others are needed for 0.75, and four fifths for 0.9.
     let others = [5.0, 11.0, 12.0, 13.0, 14.0];
     let half = |q: f64| turnaround((1..=10).map(f64::from), [20.0; 10], q, &others);
     for (q, expected) in [(0.25, 5.0), (0.5, 10.0), (0.75, 12.0), (0.9, 14.0)] {
@@ -93,14 +87,9 @@ fn censored_results_count_as_long_as_they_are_awaited() {
     }
 }
 
-/// C(B) covers the next result as often as its quantile says, on laws whose results are seen while many
-/// are still awaited; without the censored ones it falls short.
-///
-/// 4000 fresh results against an estimate each: with probability .999 a share of q ± 3.3 √(q(1−q)/4000).
-/// An estimate from 400 instances is off by itself by ±√(q(1−q)/150) in a part, without a bias beyond
-/// half a result in 150 that are there, which is added.
+/// Tolerance: ± 3.3 √(q(1−q)/4000) at probability 0.999, plus a bias of half a result in 150.
 #[test]
-fn the_quantile_covers_as_often_as_it_says() {
+fn quantiles_have_nominal_coverage() {
     type Law = fn(&mut RandomStream) -> f64;
     let laws: [Law; 3] = [
         |s| 10.0 * s.exponential(),
@@ -114,7 +103,6 @@ fn the_quantile_covers_as_often_as_it_says() {
         for q in [0.5, 0.8, 0.9] {
             let (mut covered, mut short) = (0, 0);
             for _ in 0..4000 {
-                // Sent over ten hours, looked at after twelve.
                 let sent = (0..400).map(|_| (10.0 * stream.uniform(), law(&mut stream)));
                 let sent: Vec<(f64, f64)> = sent.collect();
                 let done = |(sent, took): &&(f64, f64)| sent + took <= 12.0;
@@ -136,12 +124,11 @@ fn the_quantile_covers_as_often_as_it_says() {
 }
 
 #[test]
-fn an_end_is_when_all_is_sent_and_has_come() {
+fn completion_adds_sending_time_and_turnaround() {
     assert_eq!(completion(100.0, 30, 10.0, 5.0), Some(108.0));
     assert_eq!(completion(1.0, 0, f64::NAN, 5.0), Some(6.0));
     assert_eq!(completion(1.0, 30, 0.0, 5.0), None);
     assert_eq!(last_of(4), 0.8);
-    // Ten jobs, or a twentieth of them; all of a small batch.
     assert!(!enough_done(9, 100) && enough_done(10, 100));
     assert!(!enough_done(14, 300) && enough_done(15, 300) && enough_done(3, 3));
 }

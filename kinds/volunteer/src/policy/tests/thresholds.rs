@@ -1,8 +1,5 @@
-//! Thresholds of percentiles.
-
 use super::*;
 
-/// A higher threshold never sends by a percentile what a lower one did not, at the same moment.
 #[test]
 fn raising_a_threshold_never_adds_a_dispatch_by_a_percentile() {
     let mut stream = Streams::new(3, 0).arrivals;

@@ -1,4 +1,4 @@
-//! What others use of a policy's servers.
+//! Capacity that jobs of others use.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,16 @@ use super::TypeMap;
 use synth_operator::Amounts;
 use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
 
-/// What of each server the policy does not have: other jobs use it, or its node is down or drained.
-///
-/// A node may have more than the policy counts on: that is used first.
+/// The capacity that others use on each server; they use a node's surplus capacity first.
 #[derive(Default)]
 pub(super) struct Usage {
-    /// The nodes as they were last seen.
     nodes: Vec<NodeRow>,
-    /// By node: what is allocated that no row of the queue accounted for when the nodes were last read, and the lesser
-    /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
-    /// may be a job that had just started or ended.
+    /// By node: the allocation that the queue did not explain, and its minimum over two readings: a
+    /// difference seen once may be a job that just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
 }
 
 impl Usage {
-    /// Takes in the nodes; tells of those that are down or drained, and again up.
     pub(crate) fn look(&mut self, nodes: &Nodes, queue: &SlurmQueue, notes: &mut Vec<String>) {
         notes.extend(nodes.unread.note("sinfo"));
         for node in &nodes.rows {
@@ -31,22 +26,22 @@ impl Usage {
                 (true, false) => {
                     let NodeRow { name, words, .. } = node;
                     let reason = match &*node.reason {
-                        "" => "no reason is given",
+                        "" => "no reason given",
                         reason => reason,
                     };
                     let until = match node.state {
-                        NodeState::Unknown => "it is known again".into(),
+                        NodeState::Unknown => "its state is known".into(),
                         _ => format!("`scontrol update nodename={name} state=resume`"),
                     };
                     notes.push(format!(
-                        "node {name} is {words} ({reason}): nothing starts there until {until}"
+                        "node {name} is {words} ({reason}): no jobs start there until {until}"
                     ));
                 }
                 (false, true) => notes.push(format!("node {} is back", node.name)),
                 _ => {}
             }
         }
-        // A node that was not understood stays what it was.
+        // Nodes in unreadable rows keep their last state.
         let unread = |was: &NodeRow| nodes.unread.known.contains(&was.name);
         self.nodes.retain(unread);
         self.nodes.splice(0..0, nodes.rows.iter().cloned());
@@ -64,8 +59,7 @@ impl Usage {
         }
     }
 
-    /// Returns the amounts that others leave of each server, once nodes were read. `is_own` says which jobs the rule has
-    /// started.
+    /// Returns the amounts that others leave on each server; empty before nodes are read.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,

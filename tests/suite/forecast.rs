@@ -246,7 +246,7 @@ fn a_bridge_says_when_a_job_starts() {
         )))
     };
     let said = why(&journal, 22);
-    has(&said, "1 job of its type is before it");
+    has(&said, "1 job of its type is ahead of it");
     let expected = "one starts within 20 min, five within 20 min, nine within 20 min";
     has(&said, expected);
     let expected = "Its start cannot be predicted: 3 jobs have ended so far";

@@ -1,4 +1,4 @@
-//! A cluster written by hand, and what the desk makes of it. No API, no clock.
+//! The desk on hand-written clusters, without API or clock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use kube::api::DynamicObject;
 
 const GATE: &str = "synth/gate";
 
-/// The desk of a policy among the conformance vectors, and a cluster.
+/// The desk for a policy of the conformance vectors, and a cluster.
 struct Scene {
     desk: Desk,
     cluster: Cluster,
@@ -63,7 +63,6 @@ impl Scene {
         scene
     }
 
-    /// The node of the one server.
     fn server(&mut self, cpus: u64, is_open: bool) {
         let capacity = json!({"cpu": cpus, "memory": "15Gi", "example.com/net": 50});
         self.machine("n1", capacity, is_open);
@@ -89,7 +88,6 @@ impl Scene {
         );
     }
 
-    /// A job as the API has it: its owner's annotations, conditions that hold, pods, and what each takes.
     fn job(
         &mut self,
         name: &str,
@@ -141,7 +139,6 @@ impl Scene {
         self.cluster.pods.insert(uid.as_str().into(), pod);
     }
 
-    /// The nodes of a job.
     fn nodes(&self, job: &str) -> Vec<String> {
         self.desk.nodes.named(&self.desk.operator.jobs[job].servers)
     }
@@ -150,7 +147,6 @@ impl Scene {
         self.nodes(job).iter().any(|own| own == node)
     }
 
-    /// Looks a second later: what is released, and what is noted.
     fn look(&mut self) -> (Vec<String>, Vec<Concern>) {
         self.now += 1.0;
         let at = HostMoment {
@@ -167,7 +163,7 @@ impl Scene {
 
     fn released(&mut self) -> Vec<String> {
         let (released, notes) = self.look();
-        assert_eq!(notes, [], "nothing is noted");
+        assert_eq!(notes, [], "no notes");
         released
     }
 }
@@ -180,7 +176,7 @@ fn marked(nodes: &[&str]) -> Value {
     json!({MARK: json!({"gate": GATE, "policy": "d", "at": 1, "nodes": nodes}).to_string()})
 }
 
-/// 10 CPUs: two of them fill the server.
+/// 10 CPUs: two such jobs fill the server.
 fn wide() -> (u64, Value) {
     (
         2,

@@ -21,8 +21,7 @@ pub fn amounts(written: &Value) -> Amounts {
     Amounts(amounts.collect())
 }
 
-/// Parses a quantity such as `100m`, `1.5Gi` or `1e3` in billionths, rounded up; `None` if it is
-/// invalid or negative.
+/// Parses a quantity such as `100m`, `1.5Gi` or `1e3` in billionths, rounded up.
 pub fn nano(text: &str) -> Option<u128> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, suffix) = text.split_at(end.unwrap_or(text.len()));
@@ -55,8 +54,7 @@ fn scale(suffix: &str) -> Option<(u128, u128)> {
     }
 }
 
-/// Returns the resources of a workload; `named` has options such as `gpu=nvidia.com/gpu` and
-/// `memory=memory:M`.
+/// Returns the resources of a workload; `named` has options such as `memory=memory:M`.
 pub fn resources(workload: &Workload, named: &[String]) -> Result<Resources, String> {
     let names: Vec<&str> = workload.resources().iter().map(|own| own.name()).collect();
     let mut options = Vec::new();
@@ -119,7 +117,6 @@ mod tests {
         }
     }
 
-    /// Units of 3 CPUs, half a memory, and a GPU.
     fn units(memory: &str, options: &[&str], written: Value) -> Result<[Vec<u64>; 2], String> {
         let text = format!(
             "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 20, {memory}: 15, gpus: 2}}}}, jobs: [

@@ -8,7 +8,6 @@ use synth_operator::Amounts;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     pub capacity: Amounts,
-    /// Whether new pods can start there.
     pub is_open: bool,
 }
 
@@ -26,13 +25,11 @@ pub struct Placed {
 pub struct Cluster {
     pub works: HashMap<Uid, Work>,
     pub owners: HashMap<Uid, Owner>,
-    /// By node name.
     pub machines: HashMap<Uid, Machine>,
     pub pods: HashMap<Uid, Placed>,
 }
 
 impl Cluster {
-    /// Returns the jobs, the oldest first.
     pub fn views(&self, gate: &str) -> Vec<View<'_>> {
         let works = self.works.values();
         let views = works.map(|work| View::new(work, &self.owners, gate));
@@ -44,7 +41,6 @@ impl Cluster {
         views
     }
 
-    /// Returns the pods with their jobs.
     pub fn placed(&self) -> Vec<(&Placed, Option<&Uid>)> {
         let (mut by_name, mut by_owner) = (HashMap::new(), HashMap::new());
         for work in self.works.values() {

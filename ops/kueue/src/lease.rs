@@ -19,13 +19,11 @@ use crate::server::{Refused, answer};
 struct Election {
     identity: String,
     duration: Duration,
-    /// The contents of the Lease at its last observed change, and the time of that.
     seen: Option<(LeaseSpec, Instant)>,
 }
 
 impl Election {
-    /// Returns the new contents of the Lease; `None` while another replica holds it. The wall-clock
-    /// time is written but never compared.
+    /// Returns the new Lease; `None` while another replica holds it. `wall` is never compared.
     fn next(&mut self, found: &LeaseSpec, now: Instant, wall: Timestamp) -> Option<LeaseSpec> {
         if self.seen.as_ref().is_none_or(|(seen, _)| seen != found) {
             self.seen = Some((found.clone(), now));
@@ -49,8 +47,7 @@ impl Election {
         })
     }
 
-    /// Returns until when a replica acts after a renewal sent at this time. The last third of the
-    /// duration is reserved for requests in flight.
+    /// The last third of the duration is reserved for requests in flight.
     fn until(&self, sent: Instant) -> Instant {
         sent + self.duration * 2 / 3
     }
@@ -65,11 +62,9 @@ impl Leadership {
         self.0.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits until this replica acts.
     pub async fn begin(&mut self) {
         let is_valid = |until: &Option<Instant>| until.is_some_and(|until| Instant::now() < until);
         if self.0.wait_for(is_valid).await.is_err() {
-            // The program is ending.
             std::future::pending().await
         }
     }
@@ -113,12 +108,10 @@ impl Elector {
         Leadership(self.until.subscribe())
     }
 
-    /// Returns the time between two steps.
     pub fn period(&self) -> Duration {
         self.election.duration / 6
     }
 
-    /// Acquires or renews the Lease if possible.
     pub async fn step(&mut self) -> Result<(), Refused> {
         let begin = Instant::now();
         let until = match answer(self.election.duration / 5, self.renew(begin)).await {
@@ -212,8 +205,7 @@ mod tests {
         assert!(takes(&long, 70));
     }
 
-    /// Simulates two replicas, the second with a skewed wall clock; the first ends after a minute.
-    /// Returns when the second one first acts \[s\].
+    /// Returns when the second replica first acts \[s\], after the first one ends at 60 s.
     fn takeover(skew: i64) -> f64 {
         let begin = Instant::now();
         let mut lease = LeaseSpec::default();

@@ -35,7 +35,6 @@ use setup::{Format, Setup};
 #[tokio::main]
 async fn main() -> ExitCode {
     let setup = Setup::parse();
-    // One-off operations are run by a person.
     let is_text = setup.log == Format::Text || setup.dry_run || setup.release_all;
     let lines = tracing_subscriber::fmt()
         .with_target(false)
@@ -62,7 +61,6 @@ async fn main() -> ExitCode {
 }
 
 async fn controlled(setup: Arc<Setup>) -> Result<String, String> {
-    // Report faults of the policy first.
     if setup.policy.is_some() {
         desk::Desk::new(&setup)?;
     }

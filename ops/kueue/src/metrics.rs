@@ -30,13 +30,11 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Records that this replica acts from now on.
     pub fn begin(&mut self, desk: &Desk) {
         self.count(desk, &Round::default());
         self.is_leader = true;
     }
 
-    /// Records the code of an answer.
     pub fn answered(&mut self, code: u16) {
         if code >= 400 {
             info!(code, "refused");
@@ -87,7 +85,6 @@ impl Metrics {
     }
 }
 
-/// Returns a text without its digits.
 pub fn words(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit()).collect()
 }

@@ -85,7 +85,6 @@ impl Notices {
         }
     }
 
-    /// Reports the notes of a round, and why jobs wait.
     pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: HostMoment) {
         self.said.retain(|uid, _| cluster.works.contains_key(uid));
         for note in &round.notes {
@@ -168,12 +167,10 @@ impl Notices {
     }
 
     fn write(&self, request: impl Future<Output = ()> + Send + 'static) {
-        // Dropped if the queue is full.
         let _ = self.send.try_send(request.boxed());
     }
 
-    /// Forecasts one of the jobs that have waited longest, if one is due and the time budget allows
-    /// it.
+    /// Forecasts the start of one of the jobs that have waited longest, if one is due.
     pub fn forecast(&mut self, desk: &Desk, at: HostMoment) {
         let Notices {
             next, forecasts, ..

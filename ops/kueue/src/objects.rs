@@ -32,7 +32,6 @@ pub fn demand(pod: &Value) -> Amounts {
     running.most(&before).plus(&amounts(&pod["overhead"]))
 }
 
-/// Returns the requests of a container; limits are the default.
 fn requested(container: &Value) -> Amounts {
     let resources = &container["resources"];
     let mut all = amounts(&resources["limits"]);

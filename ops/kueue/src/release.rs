@@ -32,12 +32,10 @@ pub struct Releaser {
     pub server: Server,
     /// `None` for `--release-all`, which ignores other replicas.
     pub leadership: Option<Leadership>,
-    /// The time limit of a request.
     pub answer: Duration,
 }
 
 impl Releaser {
-    /// Removes the gates of all owners of a job.
     pub async fn release(&self, release: &Release) -> Outcome {
         let mut changed = Vec::new();
         for owner in &release.owners {
@@ -97,7 +95,6 @@ impl Releaser {
         Outcome::Failed(last)
     }
 
-    /// Returns the present state of an object; `None` if it is gone or replaced.
     async fn read_again(
         &self,
         api: &Api<DynamicObject>,
@@ -112,9 +109,8 @@ impl Releaser {
     }
 }
 
-/// Returns the request that removes the gate and sets the mark if the object is unchanged. For a
-/// suspended Job it tests the resourceVersion; for a gate only its value, because others update the
-/// status at any time.
+/// Returns a request that tests whether the object is unchanged. For a suspended Job it tests the
+/// resourceVersion, for a gate only its value, because others update the status at any time.
 fn patch(owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
     let (uid, mark_text) = (&*owner.own.uid, json!(mark).to_string());
     if owner.is_suspended {
@@ -212,8 +208,7 @@ mod tests {
         assert_eq!(sent(&job), expected);
     }
 
-    /// Removes a gate on an API server with these answers, the last of which repeats. Returns the
-    /// outcome and the number of requests.
+    /// Removes a gate on an API server that gives these answers; the last one repeats.
     async fn removed(answers: &[(u16, serde_json::Value)]) -> (Outcome, usize) {
         let (sent, own) = (Arc::new(Mutex::new(0)), answers.to_vec());
         let count = Arc::clone(&sent);

@@ -36,9 +36,6 @@ pub struct Controller {
 
 impl Controller {
     /// Acts while this replica holds the Lease, until a signal ends it.
-    ///
-    /// # Errors
-    /// If the policy does not fit the cluster, or permissions are missing.
     pub async fn run(&self, identity: String) -> Result<(), String> {
         // Report errors now, not only when this replica acts.
         let watch = self.watch().await?;
@@ -103,7 +100,6 @@ impl Controller {
         Ok(desk)
     }
 
-    /// Runs rounds while the Lease is held.
     async fn lead(
         &self,
         watch: &Watch,
@@ -202,8 +198,7 @@ impl Controller {
         self.server.metrics().count(desk, round);
     }
 
-    /// Performs a dry run: reports the waiting and running jobs by type, and the jobs that would be
-    /// released now.
+    /// Performs a dry run.
     pub async fn plan(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let mut desk = self.desk(&watch)?;
@@ -218,7 +213,6 @@ impl Controller {
         let rows = types.map(|(i, (name, counts))| {
             let [waiting, running] = counts.map(|count| count as usize);
             let started = starts(Some(i));
-            // These jobs are still waiting.
             let n = started.len();
             (
                 name.to_owned(),
@@ -232,10 +226,7 @@ impl Controller {
         Ok(lines.join("\n"))
     }
 
-    /// Removes all gates, whatever other gates exist.
-    ///
-    /// # Errors
-    /// If some could not be removed; their number, and the last reason.
+    /// Removes the gate from all objects, even if they have other gates.
     pub async fn release_all(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let gate = &self.setup.gate;

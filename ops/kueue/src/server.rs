@@ -26,8 +26,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a client from the options, or like kubectl, or from a pod's service account; nothing
-    /// is sent yet.
+    /// Connects like the options say, like kubectl, or with a pod's service account.
     pub async fn of(setup: &Setup) -> Result<Self, String> {
         let config = match &setup.kubeconfig {
             Some(path) => {
@@ -73,7 +72,6 @@ impl Server {
 
 #[derive(Debug)]
 pub struct Refused {
-    /// The code of the answer; 0 without one.
     pub code: u16,
     pub text: String,
 }
@@ -96,7 +94,6 @@ impl From<&kube::Error> for Refused {
             why => {
                 let (mut text, mut next) = (why.to_string(), why.source());
                 while let Some(cause) = next {
-                    // Some errors already include their cause.
                     if !text.ends_with(&cause.to_string()) {
                         text = format!("{text}: {cause}");
                     }
@@ -109,7 +106,6 @@ impl From<&kube::Error> for Refused {
     }
 }
 
-/// Waits for an answer up to a time limit.
 pub async fn answer<T>(
     limit: Duration,
     request: impl Future<Output = kube::Result<T>>,
@@ -123,7 +119,6 @@ pub async fn answer<T>(
     }
 }
 
-/// Returns the resource of a kind, with its regular plural.
 pub fn resource(api_version: &str, kind: &str) -> ApiResource {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
@@ -142,8 +137,7 @@ pub mod tests {
     use serde_json::{Value, json};
     use tower::{BoxError, service_fn};
 
-    /// An API server that maps requests (method and URL) to codes and bodies; `None` refuses the
-    /// connection. Watches deliver nothing and do not end.
+    /// An API server with these answers to requests; `None` refuses the connection.
     pub fn fake(answers: impl FnMut(&str) -> Option<(u16, Value)> + Send + 'static) -> Server {
         let answers = Arc::new(Mutex::new(answers));
         let service = service_fn(move |request: http::Request<Body>| {

@@ -16,7 +16,6 @@ use synth_operator::Amounts;
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
 /// The annotation, called the mark, that records who removed the gate.
 pub const MARK: &str = "synth/released";
-/// The label that selects a job's type.
 pub const TYPE: &str = "synth/type";
 /// The label that selects Jobs in mode `suspend`.
 pub const POLICY: &str = "synth/policy";
@@ -70,7 +69,6 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Reads an object; marks of other gates are ignored.
     pub fn new(metadata: &ObjectMeta, (api_version, kind): (&str, &str), gate: &str) -> Self {
         let annotations = metadata.annotations.as_ref();
         let read = |name: &str| annotations.and_then(|all| all.get(name));
@@ -112,8 +110,7 @@ impl Owner {
     }
 }
 
-/// Returns the controller of an object; without one, all owners, because a group of pods has no
-/// controller.
+/// Returns the controller, or all owners: a group of pods has no controller.
 fn owners(metadata: &ObjectMeta) -> Vec<Reference> {
     let mut all: Vec<_> = metadata.owner_references.iter().flatten().collect();
     if all.iter().any(|own| own.controller == Some(true)) {
@@ -228,7 +225,6 @@ impl Work {
     }
 }
 
-/// Parses a time \[s since 1970\]; the default is now.
 fn seconds(time: &Value) -> i64 {
     let time = time
         .as_str()
@@ -276,12 +272,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns our mark, where it has one.
     pub fn mark(&self) -> Option<&'a Mark> {
         self.owners.iter().find_map(|own| own.mark.as_ref())
     }
 
-    /// Returns a label of an owner.
     pub fn label(&self, name: &str) -> Option<&'a str> {
         let mut owners = self.owners.iter();
         owners

@@ -28,7 +28,6 @@ use crate::server::{ANSWER, Refused, Server, answer, locked, resource};
 use crate::setup::{Mode, Setup};
 use crate::view::{Owner, POLICY, Uid, Work, controller};
 
-/// The observed cluster, updated by streams until it is dropped.
 pub struct Watch {
     setup: Arc<Setup>,
     shared: Shared,
@@ -53,11 +52,8 @@ const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Watch {
-    /// Starts all watches, and waits until every list has been read. An unreachable API server is
+    /// Starts all watches, and waits until every list has been read. Unreachable API servers are
     /// retried, except in one-off operations.
-    ///
-    /// # Errors
-    /// If the API server does not serve a kind, or does not permit listing it.
     pub async fn begin(server: &Server, setup: &Arc<Setup>) -> Result<Self, String> {
         let shared = Shared {
             server: server.clone(),
@@ -117,12 +113,10 @@ impl Watch {
         locked(&self.shared.cluster)
     }
 
-    /// Waits for the next change since the last call.
     pub async fn changed(&self) {
         self.shared.changed.notified().await;
     }
 
-    /// Waits until every list has been read once, including the kinds of owners.
     async fn ready(&self) -> Result<(), String> {
         loop {
             let read = self.changed();
@@ -135,9 +129,6 @@ impl Watch {
     }
 
     /// Watches new kinds of owners.
-    ///
-    /// # Errors
-    /// If required objects may not, or no longer, be read.
     pub fn follow_owners(&self) -> Result<(), String> {
         let cluster = self.cluster();
         let owners = cluster.works.values().flat_map(|work| &work.owners);
@@ -162,8 +153,6 @@ impl Watch {
         }
     }
 
-    /// Returns the served kind of jobs. An unreachable API server is retried, except in one-off
-    /// operations.
     async fn served(&self) -> Result<ApiResource, String> {
         let (server, setup) = (&self.shared.server, &self.setup);
         let kinds: &[_] = match setup.mode {
@@ -197,8 +186,7 @@ impl Watch {
         Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or handle Jobs without Kueue by --mode suspend".into())
     }
 
-    /// Follows a stream forever. After a broken connection or an expired watch, objects that the
-    /// new list lacks are removed.
+    /// Follows a stream forever. New lists replace old ones after errors.
     fn follow<K, V>(
         &self,
         api: Api<K>,
@@ -221,8 +209,7 @@ impl Watch {
         shared.unread.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).spawn(async move {
             let mut stream = pin!(stream);
-            // The keys from the current list, and the next list while it is read; other streams
-            // share the map.
+            // The keys of the current list, and the next list while it is read.
             let (mut held, mut listed, mut is_unread) = (HashSet::new(), HashMap::new(), true);
             while let Some(event) = stream.next().await {
                 let mut is_read = false;

@@ -1,5 +1,4 @@
-//! The policy at work: reports changes of the cluster to the scheduler, and returns the gates to
-//! remove.
+//! The policy at work on the observed cluster.
 
 mod round;
 mod site;
@@ -22,16 +21,15 @@ use synth_multiresource::artifact::Checked;
 use synth_operator::{HostMoment, JobTypes, Nodes, Operator, Resources, read_policy};
 
 pub struct Desk {
-    /// The data of each job say whether its release is still unanswered by the API.
+    /// The extra data say whether the API has not yet answered the release of a job.
     ///
-    /// The scheduler's id of a job is its uid, possibly with a trailing `#`: a job that is found on
-    /// other servers is adopted there before it leaves the old ones, so that nothing starts on the
-    /// new ones in between.
+    /// The id of a job is its uid, possibly with a trailing `#`: a job found on other servers is
+    /// adopted there before it leaves the old ones, so that nothing starts on the new ones in
+    /// between.
     pub operator: Operator<Uid, bool>,
     resources: Resources,
     types: JobTypes<Condition>,
     nodes: Nodes,
-    /// Nodes where nothing can start, as last reported.
     closed: BTreeSet<Uid>,
     setup: Setup,
     /// The last persistent note about each job.
@@ -44,9 +42,6 @@ const LAG: f64 = 30.0;
 
 impl Desk {
     /// Reads the policy and the types of jobs.
-    ///
-    /// # Errors
-    /// If one cannot be read, or the policy does more than start jobs.
     pub fn new(setup: &Setup) -> Result<Self, String> {
         let path = setup.policy.as_ref().ok_or("no policy specified")?;
         let policy = read_policy(path, Changes::Refused).map_err(|why| why.to_string())?;
@@ -87,7 +82,6 @@ impl Desk {
         }
     }
 
-    /// Compares the cluster with the known state, and lets the scheduler decide.
     pub fn look(&mut self, cluster: &Cluster, at: HostMoment) -> Round {
         let begin = Instant::now();
         self.at = at;
@@ -176,7 +170,6 @@ impl Desk {
     }
 }
 
-/// Returns the node of each pod, by job.
 fn nodes<'a>(placed: &[(&'a Placed, Option<&'a Uid>)]) -> HashMap<&'a Uid, Vec<&'a str>> {
     let mut nodes: HashMap<&Uid, Vec<&str>> = HashMap::new();
     for (pod, job) in placed {

@@ -9,10 +9,7 @@ use crate::view::Uid;
 use synth_operator::{Amounts, Nodes};
 
 impl Desk {
-    /// Checks that the cluster has the policy's servers.
-    ///
-    /// # Errors
-    /// If nodes of a shape or capacity are missing.
+    /// Checks that the cluster has the nodes and the capacity of the policy's servers.
     pub fn check(&mut self, cluster: &Cluster) -> Result<(), String> {
         let (machines, places) = (&cluster.machines, self.operator.places());
         let help = "generate the policy for the existing nodes, or select others with --nodes";
@@ -48,8 +45,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Assigns a node to each server without one, largest shapes first: the first by name that is
-    /// large enough.
+    /// Assigns nodes to servers, largest shapes first.
     fn assign(&mut self, machines: &HashMap<Uid, Machine>) {
         let places = self.operator.places();
         let mut nodes = self.nodes.of_servers().to_vec();
@@ -74,7 +70,6 @@ impl Desk {
         self.nodes = Nodes::new(nodes);
     }
 
-    /// Reports changes of the set of nodes where nothing can start.
     pub(super) fn closed(&mut self, machines: &HashMap<Uid, Machine>) -> Vec<String> {
         let closed = machines.iter().filter(|(_, own)| !own.is_open);
         let closed = closed.map(|(name, _)| name);
@@ -90,8 +85,7 @@ impl Desk {
         notes
     }
 
-    /// Returns the amounts that pods of `others` leave on each server; nothing is left on missing
-    /// or closed nodes.
+    /// Returns the amounts that `others` leave on each server; none on closed nodes.
     pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,

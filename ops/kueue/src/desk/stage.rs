@@ -45,7 +45,6 @@ impl Desk {
         }
     }
 
-    /// Returns the stage of a job; `None` if the scheduler has nothing to do with it.
     fn stage(
         &mut self,
         view: &View<'_>,
@@ -98,12 +97,8 @@ impl Desk {
     }
 
     /// Returns the type of a job: that of its label `synth/type`; else the first of the file with a
-    /// matching condition; else the cheapest that covers its demand, chosen by the time limit among
-    /// types of equal demand. On one server the total of its pods counts; in a fleet each pod needs
-    /// a server.
-    ///
-    /// # Errors
-    /// Why it has none.
+    /// matching condition; else the cheapest that covers its demand. On one server the total of its
+    /// pods counts; in a fleet each pod needs a server.
     pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
         let (demand, pods) = match self.is_pooled() {
             true => (&view.work.all, 1),
@@ -154,7 +149,6 @@ impl Desk {
         self.operator.fleet().is_one_server()
     }
 
-    /// Handles a job without a type: it stays gated, or is released.
     fn untyped(&mut self, view: &View<'_>, why: &str, round: &mut Round) {
         let is_left = self.setup.unknown == Unknown::Leave;
         let done = match is_left {
@@ -177,7 +171,6 @@ impl Desk {
         is_new
     }
 
-    /// Returns the distinct servers of these nodes; `None` if a node is not a server.
     fn on_servers(&self, nodes: &[&str]) -> Option<Vec<usize>> {
         let servers = nodes.iter().map(|node| self.nodes.server(node));
         let mut servers: Vec<usize> = servers.collect::<Option<_>>()?;
@@ -212,7 +205,6 @@ impl Desk {
     }
 }
 
-/// Describes a job whose pods are on these nodes; in a fleet it also holds the servers of its mark.
 fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: HostMoment) -> JobReport<'a> {
     let work = view.work;
     let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);

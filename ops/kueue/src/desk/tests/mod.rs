@@ -15,7 +15,6 @@ use kube::api::DynamicObject;
 
 const GATE: &str = "synth/gate";
 
-/// The desk for a policy of the conformance vectors, and a cluster.
 struct Scene {
     desk: Desk,
     cluster: Cluster,

@@ -117,8 +117,7 @@ fn gangs_move_without_freeing_their_new_servers() {
     scene.gang("g", mark, &["QuotaReserved"]);
     scene.gang("h", gated(), &[]);
     assert_eq!(scene.released(), [""; 0]);
-    // One of three servers differs: if the gang left first, the other one would start on the other
-    // two.
+    // If the gang left its servers first, the other gang would start on them.
     for node in ["big-2", "big-3", "big-4"] {
         scene.pod("g", node, json!({"nvidia.com/gpu": 8}));
     }

@@ -1,4 +1,4 @@
-//! Leader election among replicas by a Lease.
+//! Leader election between replicas, using a Lease.
 //!
 //! As in client-go, a replica relies only on its own clock: a Lease has expired if it has not
 //! changed for its whole duration, so clock skew between replicas does not matter.
@@ -29,7 +29,7 @@ impl Election {
             self.seen = Some((found.clone(), now));
         }
         let holder = found.holder_identity.as_deref().unwrap_or_default();
-        // The holder's own duration counts if it is longer.
+        // If the duration of the holder is longer, that one counts.
         let promised = u64::try_from(found.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
         let lasts = self.duration.max(Duration::from_secs(promised));
         let has_expired = self.seen.as_ref().is_some_and(|own| now - own.1 >= lasts);
@@ -47,7 +47,8 @@ impl Election {
         })
     }
 
-    /// The last third of the duration is reserved for requests in flight.
+    /// Returns the time until which a replica acts. The last third of the duration is reserved for
+    /// requests that are still in progress.
     fn until(&self, sent: Instant) -> Instant {
         sent + self.duration * 2 / 3
     }

@@ -49,7 +49,7 @@ impl Metrics {
     pub fn count(&mut self, desk: &Desk, round: &Round) {
         self.last = Timestamp::now().as_second();
         let doing = desk.operator.scheduler.doing();
-        // A change of numbers alone is not a change of state.
+        // If only the numbers change, the state is still the same.
         self.doing = doing.map(|doing| match &self.doing {
             Some((was, since)) if words(was) == words(&doing) => (doing, *since),
             _ => (doing, self.last),
@@ -73,7 +73,7 @@ impl Metrics {
         }
     }
 
-    /// Returns whether rounds are being run, if this replica acts.
+    /// Returns `true` if rounds are being run or this replica does not act.
     pub fn is_healthy(&self) -> bool {
         !self.is_leader || Timestamp::now().as_second() - self.last < 60
     }

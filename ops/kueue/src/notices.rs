@@ -1,4 +1,5 @@
-//! Tells owners why their jobs wait, by Events, and predicts starts in an annotation.
+//! Reports to owners why their jobs are waiting, using Events, and when they are expected to start,
+//! using an annotation.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -49,7 +50,7 @@ pub struct Notices {
     said: HashMap<Uid, (f64, String)>,
     /// By job, the time of the last forecast \[s\], and the start that was written.
     forecasts: HashMap<Uid, (f64, Option<f64>)>,
-    /// The jobs that have waited longest, and their submitted objects.
+    /// The jobs that have waited for the longest time, with the objects that were submitted.
     next: Vec<(Uid, Reference)>,
     online: OnlineForecasts,
     /// When the next forecast may be computed.
@@ -127,7 +128,7 @@ impl Notices {
             return;
         };
         let doing = waits.doing.clone().unwrap_or_default();
-        // A change of numbers alone is not a new reason.
+        // If only the numbers change, the reason is still the same.
         let key = format!("{}{}", waits.is_shut_out, words(&doing));
         let is_said = |own: &(f64, String)| own.1 == key && now - own.0 < AGAIN;
         if self.said.get(uid).is_some_and(is_said) {

@@ -1,4 +1,4 @@
-//! Removal of gates, with one atomic request per object.
+//! Removes gates, with a single atomic request for each object.
 
 use std::time::Duration;
 
@@ -254,7 +254,8 @@ mod tests {
     async fn names_missing_permissions() {
         let why = r#"jobs.batch "j" is forbidden: User "x" cannot patch resource "jobs" in API group "batch" in the namespace "s""#;
         let expected = Outcome::Failed(format!("{why}: add that verb to its role"));
-        // Retried for 25 s, because permissions may take effect late when the API server starts.
+        // The request is retried for 25 s, because permissions may not be effective yet when the
+        // API server starts.
         assert_eq!(removed(&[(403, refusal(403, why))]).await, (expected, 7));
     }
 

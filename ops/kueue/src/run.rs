@@ -89,7 +89,8 @@ impl Controller {
         Releaser {
             server: self.server.clone(),
             leadership: leadership.cloned(),
-            // The last third of the Lease's duration is reserved for requests in flight.
+            // The last third of the duration of the Lease is reserved for requests that are still
+            // in progress.
             answer: (self.setup.lease_duration / 3).min(ANSWER),
         }
     }
@@ -108,14 +109,15 @@ impl Controller {
     ) -> Result<(), String> {
         let mut desk = Desk::new(&self.setup)?;
         if let Err(why) = desk.check(&watch.cluster()) {
-            // An error at the start; a replica that takes over continues with the remaining nodes.
+            // At the start this is an error, but a replica that takes over continues with the
+            // remaining nodes.
             warn!(why, "nodes");
         }
         let releaser = self.releaser(Some(leadership));
         self.server.metrics().begin(&desk);
         let begin = Instant::now();
         let mut notices = Notices::new(&self.server, identity);
-        // Requests in flight are abandoned when the Lease is lost.
+        // If the Lease is lost, requests that are still in progress are abandoned.
         let mut releases = JoinSet::new();
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         while leadership.is_valid() {
@@ -144,7 +146,7 @@ impl Controller {
                 Duration::from_secs_f64((wake - at.now).clamp(0.0, TICK.as_secs_f64()))
             });
             let due = begin + Duration::from_secs_f64(at.now) + wake;
-            // A lost Lease also ends the wait between rounds.
+            // If the Lease is lost, the wait between rounds ends as well.
             while leadership.is_valid() {
                 tokio::select! {
                     () = watch.changed() => sleep(BATCH).await,

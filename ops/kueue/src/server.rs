@@ -77,7 +77,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// Returns whether a retry is pointless.
+    /// Returns `true` if a retry is pointless.
     pub fn is_final(&self) -> bool {
         (400..500).contains(&self.code) && self.code != 429
     }

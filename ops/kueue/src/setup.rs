@@ -17,7 +17,7 @@ pub struct Setup {
     #[arg(value_name = "POLICY", required_unless_present = "release_all")]
     pub policy: Option<PathBuf>,
 
-    /// What keeps jobs back until the policy starts them
+    /// What prevents jobs from starting until the policy releases them
     #[arg(long, value_enum, default_value_t = Mode::Kueue)]
     pub mode: Mode,
 
@@ -51,7 +51,7 @@ pub struct Setup {
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Lease by which replicas elect a leader, as NAMESPACE/NAME
+    /// The Lease that is used for leader election, as NAMESPACE/NAME
     #[arg(long, value_name = "LEASE", default_value = "default/synth-kueue")]
     pub lease: String,
 
@@ -59,7 +59,7 @@ pub struct Setup {
     #[arg(long, value_name = "NAME", env = "POD_NAME")]
     pub identity: Option<String>,
 
-    /// Time without a renewal after which another replica takes over
+    /// The time without a renewal after which another replica takes over
     #[arg(long, value_name = "TIME", default_value = "6s", value_parser = duration)]
     pub lease_duration: Duration,
 
@@ -71,12 +71,12 @@ pub struct Setup {
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub log: Format,
 
-    /// Print what waits and runs and what would be released now, then exit without releasing
-    /// anything
+    /// Print the waiting and running jobs and the jobs that would be released now, and exit without
+    /// releasing anything
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Remove the gate from all jobs and exit; needs no policy
+    /// Remove the gate from all jobs and exit. This does not need a policy
     #[arg(long, conflicts_with = "dry_run")]
     pub release_all: bool,
 
@@ -85,12 +85,12 @@ pub struct Setup {
     pub seed: u64,
 }
 
-/// What keeps jobs back.
+/// What prevents jobs from starting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
     /// Kueue's admission gate
     Kueue,
-    /// `spec.suspend` of batch/v1 Jobs, without Kueue
+    /// The field `spec.suspend` of batch/v1 Jobs, without Kueue
     Suspend,
 }
 

@@ -172,7 +172,7 @@ impl Work {
         self.each = std::mem::take(&mut self.each).most(demand);
     }
 
-    /// Reads a Workload; the place of the priority class differs between v1beta2 and v1beta1.
+    /// Reads a Workload. The priority class is in another place in v1beta2 than in v1beta1.
     pub fn of_workload(workload: &DynamicObject, api_version: &str, gate: &str) -> Self {
         let spec = &workload.data["spec"];
         let class = spec["priorityClassRef"]["name"].as_str();

@@ -83,7 +83,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Watches jobs; ended ones are dropped because Kueue keeps their Workloads for long.
+    /// Watches the jobs. Jobs that have ended are ignored, because Kueue keeps their Workloads for
+    /// a long time.
     async fn follow_jobs(&self) -> Result<(), String> {
         let (kind, setup) = (self.served().await?, Arc::clone(&self.setup));
         let is_kueue = setup.mode == Mode::Kueue;
@@ -128,7 +129,7 @@ impl Watch {
         }
     }
 
-    /// Watches new kinds of owners.
+    /// Watches the kinds of owners that are not watched yet.
     pub fn follow_owners(&self) -> Result<(), String> {
         let cluster = self.cluster();
         let owners = cluster.works.values().flat_map(|work| &work.owners);
@@ -238,7 +239,7 @@ impl Watch {
                         kept(&mut locked(&shared.cluster)).remove(&uid);
                         held.remove(&uid);
                     }
-                    // A kind that may not be read does not block the others.
+                    // If a kind cannot be read, the others do not wait for it.
                     Err(why) => is_read = shared.complain(&name, &why),
                 }
                 if is_read && std::mem::take(&mut is_unread) {
@@ -258,7 +259,8 @@ impl Shared {
         use watcher::Error::{InitialListFailed, WatchError, WatchFailed, WatchStartFailed};
         let why = match why {
             InitialListFailed(why) | WatchStartFailed(why) | WatchFailed(why) => Refused::from(why),
-            // An expired watch arrives as an event and is listed again immediately.
+            // A watch that has expired is reported as an event, and the objects are listed again
+            // immediately.
             WatchError(status) => {
                 self.server.metrics().answered(status.code);
                 Refused {
@@ -291,7 +293,7 @@ fn machine(node: &DynamicObject) -> Option<Machine> {
     })
 }
 
-/// Pods that have ended use nothing.
+/// A pod that has ended does not use any resources.
 fn placed_pod(pod: &DynamicObject) -> Option<Placed> {
     let (spec, phase) = (&pod.data["spec"], &pod.data["status"]["phase"]);
     let has_ended = phase == "Succeeded" || phase == "Failed";

@@ -7,7 +7,7 @@ use num_traits::ToPrimitive;
 
 use synth_multiresource::workload::{Resource, Workload};
 
-/// Amounts by resource name in a scheduler; missing resources have the amount 0.
+/// Amounts by the name of a resource in a scheduler. A missing resource has the amount 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amounts(pub BTreeMap<String, u128>);
 

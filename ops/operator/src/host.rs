@@ -21,7 +21,8 @@ pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), B
     Ok((policy, digest(&text)))
 }
 
-/// Checks that a policy neither stops jobs nor waits for setups; `why` goes into the message.
+/// Checks that a policy neither stops jobs nor waits for setups. If it does, the error explains
+/// this with `why`.
 pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     let rule = &policy.artifact().policy;
     let stops = |rule: &Family| {

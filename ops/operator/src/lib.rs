@@ -45,9 +45,11 @@ struct Known {
 #[derive(Clone, PartialEq)]
 enum Place {
     In(Job),
-    /// Waiting, but it would not fit even if no other job ran, because others use the capacity.
+    /// The job waits, but it would not fit even if no other job was running, because others use the
+    /// capacity.
     Aside(Option<Job>),
-    /// Running on these servers without capacity in the rule's view; it counts as use by others.
+    /// The job runs on these servers although the rule has no capacity for it there. It counts as
+    /// use by others.
     Beyond(Vec<usize>),
 }
 
@@ -208,7 +210,8 @@ impl Scheduler {
         }
     }
 
-    /// Returns the runtimes that the rule has learned from ended jobs; `None` if it does not learn.
+    /// Returns the runtimes that the rule has learned from ended jobs, or `None` if it does not
+    /// learn.
     pub fn learned(&self) -> Option<LearnedRuntimes> {
         self.site.rule.learned()
     }
@@ -222,7 +225,7 @@ impl Scheduler {
         })
     }
 
-    /// Returns whether the rule requires the limit of each job.
+    /// Returns `true` if the rule requires the limit of each job.
     pub fn needs_limits(&self) -> bool {
         self.needs_limits
     }
@@ -239,19 +242,19 @@ impl Scheduler {
         at.is_finite().then_some(clock)
     }
 
-    /// Returns whether the job is known, waiting or running.
+    /// Returns `true` if the job is known, waiting or running.
     pub fn knows(&self, job: &str) -> bool {
         self.known.contains_key(job)
     }
 
-    /// Returns whether the job is running.
+    /// Returns `true` if the job is running.
     pub fn runs(&self, job: &str) -> bool {
         self.known
             .get(job)
             .is_some_and(|known| self.is_running(known))
     }
 
-    /// Returns whether anything but running jobs has been reported.
+    /// Returns `true` if anything but running jobs has been reported.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -403,7 +406,8 @@ impl Scheduler {
         }
     }
 
-    /// Applies a change of use by others: jobs that cannot run at all are kept aside.
+    /// Updates the capacity that others use on these servers. Jobs that cannot run at all are kept
+    /// aside.
     fn review(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);

@@ -53,7 +53,8 @@ pub struct JobReport<'a> {
     pub servers: Vec<usize>,
 }
 
-/// Shorter waits are not reported \[s\]: rounds take as long, and clocks differ by as much.
+/// Shorter waits are not reported \[s\], because a round can take as long, and clocks can differ by
+/// as much.
 const SHORTEST_WAIT: f64 = 5.0;
 
 /// The reports and decisions of a round.
@@ -66,7 +67,7 @@ pub struct Round {
     pub told: Vec<Line>,
     /// The jobs to release, in order.
     pub start: Vec<Started>,
-    /// Jobs whose first process was seen to run.
+    /// The jobs whose first process has been seen to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub began: Vec<String>,
     /// The messages in the log.
@@ -92,7 +93,8 @@ pub struct Operator<K, X> {
     is_by_job: bool,
     /// The jobs that the scheduler knows.
     pub jobs: BTreeMap<K, KnownJob<X>>,
-    /// Servers with running jobs, which adopted jobs with unknown servers get last.
+    /// The servers with running jobs. If the servers of an adopted job are not known, other servers
+    /// are assigned to it first.
     pub busy: HashSet<usize>,
     lines: Vec<Line>,
 }
@@ -129,8 +131,8 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.scheduler.places()
     }
 
-    /// Restarts without jobs, with runtimes learned under the policy with this digest, unless
-    /// another policy has its own.
+    /// Restarts without jobs, using the runtimes that were learned under the policy with this
+    /// digest. They are ignored if the policy is another one that has its own.
     pub fn take_over(&mut self, learned: Option<(LearnedRuntimes, String)>) {
         let mut family = self.policy.artifact().policy.clone();
         let learns = family.by_jobs();
@@ -142,7 +144,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.lines.clear();
     }
 
-    /// Restarts without jobs but with the learned runtimes; returns the jobs that were known.
+    /// Restarts without jobs, but keeps the learned runtimes. Returns the jobs that were known.
     pub fn restart(&mut self) -> BTreeMap<K, KnownJob<X>> {
         let learned = self.scheduler.learned();
         self.take_over(learned.map(|own| (own, self.digest.clone())));
@@ -260,8 +262,8 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }));
     }
 
-    /// Reports all changes at this time \[s\], in a round that began at `begun`. If errors are
-    /// returned, the scheduler must be [restarted](Operator::restart).
+    /// Reports all changes at this time \[s\] to the scheduler, in a round that began at `begun`.
+    /// If errors are returned, the scheduler must be [restarted](Operator::restart).
     pub fn decide(&mut self, now: f64, begun: Instant) -> (Round, Vec<String>) {
         let t = now / self.second;
         let (mut told, mut start, mut refused) = (Vec::new(), Vec::new(), Vec::new());
@@ -346,14 +348,15 @@ impl<X: Default> KnownJob<X> {
         }
     }
 
-    /// Returns whether it holds its servers.
+    /// Returns `true` if it holds its servers.
     pub fn runs(&self) -> bool {
         matches!(self.stage, Stage::Running(_))
     }
 }
 
-/// Orders simultaneous changes: withdrawals first, then reductions of capacity before increases, so
-/// that no job starts on capacity that is about to vanish.
+/// Returns the order in which simultaneous changes are reported. Withdrawals are first, and
+/// reductions of the capacity come before increases, so that no job is started on capacity that is
+/// no longer there.
 fn turn(line: &Line) -> u8 {
     match line {
         Line {

@@ -118,8 +118,8 @@ impl Places {
         &self.servers[n].units
     }
 
-    /// Records the amounts that others leave; returns the servers whose use has changed, with it
-    /// (R).
+    /// Records the amounts that others leave. Returns the servers whose use by others has changed,
+    /// with the amounts used (R).
     pub(super) fn others(
         &mut self,
         resources: &Resources,
@@ -163,7 +163,8 @@ impl Places {
         self.fleet.types()[i].nodes() as usize
     }
 
-    /// Returns the servers of a running job: the named ones, filled up, idle ones first.
+    /// Returns the servers of a running job. If there are fewer `named` servers than the job needs,
+    /// others are added, starting with idle ones.
     pub fn taken(
         &self,
         i: usize,

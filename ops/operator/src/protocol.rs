@@ -179,7 +179,7 @@ pub enum Forecast {
     Unknown(String),
 }
 
-/// Forecasts job starts, and learns from earlier forecasts.
+/// Predicts when jobs start, and learns from earlier predictions.
 pub trait Foresight {
     /// Returns the times by which 10 %, 50 % and 90 % of jobs like this known job start, or why no
     /// forecast is possible.
@@ -246,7 +246,7 @@ fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result
     Ok(Some(is_whole))
 }
 
-/// Answers a line; malformed and invalid lines are errors.
+/// Returns the answer to a line, or an error if the line is not valid.
 pub fn answer(
     scheduler: &mut Scheduler,
     text: &[u8],

@@ -87,7 +87,7 @@ impl Scheduler {
         })
     }
 
-    /// Returns why a job waits; `None` if it does not wait.
+    /// Returns why a job waits, or `None` if it does not wait.
     pub fn waits(&self, job: &str) -> Option<WaitReason> {
         let known = self
             .known
@@ -110,7 +110,8 @@ impl Scheduler {
         })
     }
 
-    /// Returns the waiting and running jobs by arrival, without those that are kept aside.
+    /// Returns the waiting and running jobs in order of arrival, except for those that are kept
+    /// aside.
     pub fn present(&self) -> Vec<(Arc<str>, JobView)> {
         let mut known: Vec<_> = self.known.iter().collect();
         known.sort_unstable_by_key(|(_, known)| known.order);
@@ -123,7 +124,8 @@ impl Scheduler {
         self.ended.iter()
     }
 
-    /// Takes over the ended jobs of a previous scheduler, which ended when this one began.
+    /// Takes over the ended jobs of a previous scheduler. The end of that scheduler is the
+    /// beginning of this one.
     pub fn remember(&mut self, before: &Scheduler) {
         for job in before.ended() {
             self.keep(JobView {
@@ -150,7 +152,7 @@ impl Scheduler {
         self.places.fleet()
     }
 
-    /// Returns whether jobs of this type could run if no other job did.
+    /// Returns `true` if jobs of this type could run if no other job did.
     pub fn is_open(&self, job_type: usize) -> bool {
         self.site.open[job_type]
     }

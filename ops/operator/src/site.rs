@@ -96,7 +96,8 @@ impl Site {
         self.take();
     }
 
-    /// Redraws the clocks whose rate has changed; exponential clocks have no memory.
+    /// Sets the clocks whose rate has changed to a new random time. This is correct because
+    /// exponential clocks have no memory.
     fn set_timers(&mut self) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
@@ -109,7 +110,8 @@ impl Site {
         }
     }
 
-    /// Collects actions; a job that is stopped and immediately started again continues.
+    /// Collects the actions of the system. A job that is stopped and started again immediately
+    /// continues to run.
     fn take(&mut self) {
         let decided = &mut self.decided;
         for &action in self.system.actions() {

@@ -80,7 +80,8 @@ enum By<C> {
 }
 
 impl<C: Condition> JobTypes<C> {
-    /// Returns types with these demands, assigned by `rules` or by demand at prices of whole units.
+    /// Returns the types with these demands. Jobs are assigned by `rules` if they are given, and
+    /// otherwise by demand, using the prices of whole units.
     ///
     /// # Errors
     /// If there are no rules and two types have the same demand.
@@ -127,7 +128,7 @@ impl<C: Condition> JobTypes<C> {
         rule.map(|rule| rule.0)
     }
 
-    /// Returns whether type i fits a job; single-server types only fit single-server jobs.
+    /// Returns `true` if a job fits type i. Types with one server only fit jobs with one server.
     pub fn holds(&self, i: usize, units: &[u64], nodes: u32) -> bool {
         let mut pairs = units.iter().zip(&self.demands[i]);
         (nodes > 1) == (self.nodes[i] > 1)

@@ -22,7 +22,7 @@ use synth_slurm::commands::Key;
 pub(super) enum JournalRecord {
     /// A policy takes over.
     Head(Head),
-    /// A round with observations or decisions.
+    /// A round in which something was observed or decided.
     Round(Round),
     Learned {
         /// Reused by the next bridge.
@@ -50,7 +50,7 @@ pub(super) struct Head {
 
 pub(super) struct Journal {
     file: Option<File>,
-    /// The state left by earlier bridges.
+    /// The state that was left by earlier bridges.
     pub before: TakenOver,
 }
 
@@ -74,11 +74,11 @@ impl Journal {
         Ok(Journal { file, before })
     }
 
-    /// Writes a line. After a failure, which is returned once, nothing more is written.
+    /// Writes a line. If this fails, the error is returned once, and nothing more is written.
     pub(crate) fn write(&mut self, record: &JournalRecord) -> Option<io::Error> {
         let file = self.file.as_mut()?;
         let line = serde_json::to_string(record).map_err(io::Error::other);
-        // A single write: only the last line can be incomplete.
+        // The line is written at once, so only the last line can be incomplete.
         let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
         written.err().inspect(|_| self.file = None)
     }
@@ -118,7 +118,7 @@ impl TakenOver {
                     let placed = starts.filter_map(|job| Some((job.id().parse().ok()?, job)));
                     own.placed.extend(placed);
                 }
-                // After a damaged line, the policy of the following ones is unknown.
+                // After a line that is damaged, the policy of the following lines is not known.
                 None if is_of_policy => (own.learned, digest) = (None, None),
                 None => {}
             }
@@ -186,7 +186,7 @@ pub(super) fn replay(
                         .map_err(|why| wrong(&why))?;
                 }
             }
-            // The replayed rounds produce the learned estimates again.
+            // The estimates are learned again when the rounds are replayed.
             JournalRecord::Round(_) | JournalRecord::Learned { .. } => {}
         }
     }

@@ -30,13 +30,14 @@ pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
             ));
         }
     }
-    // The process id is informational; the file of another user cannot be written.
+    // The process id is only for information. The file of another user cannot be written.
     let written = file.set_len(0).and_then(|()| file.rewind());
     let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
     Ok(file)
 }
 
-/// Opens the lock file, which is kept and shared by all users. A read-only file can be locked, too.
+/// Opens the lock file, which is shared by all users and is never removed. A read-only file can
+/// also be locked.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     match options.read(true).write(true).open(path) {

@@ -22,7 +22,8 @@ pub(super) struct EndedJob {
     pub times: [f64; 4],
 }
 
-/// Jobs by id, without those found running. A withdrawn job keeps its first arrival.
+/// The jobs by id, except for those that were already running. If a job is withdrawn and comes
+/// back, its first arrival counts.
 #[derive(Default)]
 pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
 

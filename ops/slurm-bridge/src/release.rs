@@ -1,4 +1,4 @@
-//! Carries out decisions: releases, holds and places jobs.
+//! Carries out decisions by releasing, holding and placing jobs.
 
 use super::setup::HoldBy;
 use super::watch::{Changes, Sent};

@@ -24,7 +24,7 @@ pub(crate) struct Signals {
     pub end: Arc<AtomicBool>,
     /// Reload the policy.
     pub reload: Arc<AtomicBool>,
-    /// Hold released jobs again that do not start.
+    /// Hold jobs again that were released but do not start.
     pub give_up: Arc<AtomicBool>,
 }
 
@@ -149,7 +149,7 @@ impl Bridge {
                         "warning: {why}; no decision is made, and the next round follows in {:.1} s",
                         pause.as_secs_f64()
                     ));
-                    // Another controller may answer next.
+                    // The next answer may come from another controller.
                     self.booted_read = None;
                     self.pause(pause, signals);
                     pause = (2 * pause).min(LONGEST);
@@ -184,7 +184,7 @@ impl Bridge {
         until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    /// Returns the time until the poll or an earlier clock; a clock that is due waits for the poll.
+    /// Returns the time until the next poll, or until a clock rings before that.
     fn until_next(&self) -> Duration {
         let wake = self.watch.operator.wake();
         let left = wake.map(|wake| wake - HostMoment::of(self.started).now);
@@ -192,12 +192,13 @@ impl Bridge {
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
 
-    /// Returns the time between rounds; Slurm starts jobs too slowly for a shorter one.
+    /// Returns the time between rounds. A shorter time is not useful because Slurm takes longer to
+    /// start jobs.
     fn poll(&self) -> Duration {
         self.setup.poll.max(Duration::from_millis(50))
     }
 
-    /// Sleeps in short pieces so that signals are noticed.
+    /// Sleeps in short intervals, so that signals are noticed.
     fn pause(&self, time: Duration, signals: &Signals) {
         let until = Instant::now() + time;
         while Instant::now() < until && !signals.end.load(Ordering::Relaxed) && !self.is_over() {
@@ -234,7 +235,8 @@ impl Bridge {
                 "warning: job {job} was released {STUCK:.0} s ago, but Slurm does not start it ({reason}); its capacity stays reserved"
             ));
         }
-        // Recorded before the commands run, because a failed release was decided, too.
+        // The round is recorded before the commands run, because the decision counts even if a
+        // command fails.
         let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
             self.note(JournalRecord::Round(round.clone()));
@@ -251,8 +253,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// Lets the scheduler decide; returns whether it accepted all changes. `start` excludes
-    /// commands.
+    /// Reports the changes to the scheduler. Returns its decisions, and whether it accepted all
+    /// changes.
     fn decide(&mut self, found: &mut Changes, at: HostMoment, start: Instant) -> (Round, bool) {
         let (mut round, refused) = self.watch.operator.decide(at.now, start);
         round.began = std::mem::take(&mut found.began);
@@ -294,7 +296,7 @@ impl Bridge {
         Ok(Some(nodes))
     }
 
-    /// Returns whether the nodes have reported their jobs after a restart of the controller.
+    /// Returns `true` if the nodes have reported their jobs after a restart of the controller.
     fn has_settled(&mut self, holds: bool) -> Result<bool, SlurmError> {
         let often = if holds { NODES } else { BOOTED };
         if self.booted_read.is_none_or(|at| at.elapsed() > often) {
@@ -325,7 +327,7 @@ impl Bridge {
         Ok(lines.join("\n"))
     }
 
-    /// Returns why a job does not wait for the policy; `None` if it does.
+    /// Returns why a job does not wait for the policy, or `None` if it does.
     pub(crate) fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
         let queue = self.slurm.queue()?;
         let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);

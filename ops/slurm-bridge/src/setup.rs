@@ -42,7 +42,7 @@ pub(crate) struct Setup {
     #[arg(long, value_enum, default_value_t = OnExit::Hold)]
     pub on_exit: OnExit,
 
-    /// Who else may release jobs: their owners, or operators only
+    /// Who else can release jobs: their owners, or only operators
     #[arg(long, value_enum, default_value_t = HoldBy::User)]
     pub hold: HoldBy,
 
@@ -73,12 +73,12 @@ pub(crate) enum OnExit {
     Release,
 }
 
-/// Who may release jobs besides the bridge.
+/// Who can release jobs in addition to the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HoldBy {
-    /// Jobs stay held as submitted, so their owners can release them
+    /// Jobs stay held as they were submitted, so their owners can release them
     User,
-    /// The bridge holds new jobs as an operator
+    /// New jobs are held by an operator, so that their owners cannot release them
     Admin,
 }
 

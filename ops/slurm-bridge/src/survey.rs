@@ -9,12 +9,12 @@ use synth_operator::protocol::Started;
 use synth_operator::{Stage, plan_table};
 use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue};
 
-/// The most jobs that are listed by name.
+/// The maximum number of jobs that are listed by name.
 const NAMED: usize = 20;
 
 /// Warns about jobs without a type: their number, their share of the work, and the reasons.
 pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> {
-    // Jobs without a limit count with the longest limit.
+    // Jobs without a limit are counted with the longest limit of the queue.
     let limits = queue.rows.iter().filter_map(|row| row.time_limit);
     let longest = limits.max().unwrap_or(1);
     let mut reasons: BTreeMap<&str, (usize, f64)> = BTreeMap::new();

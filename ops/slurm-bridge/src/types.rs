@@ -13,10 +13,11 @@ use synth_slurm::commands::{NodeRow, QueueRow, expand};
 
 /// Maps jobs and nodes of a cluster to the types and servers of a policy.
 ///
-/// A job gets the cheapest type, at the prices of the certificate, whose demand covers it, so every
-/// schedule of types is feasible for the jobs; with a file, the first such type with a matching
-/// condition. Among equal demands, the smallest sufficient `limit` is chosen, or else the largest.
-/// A gang needs a type with enough nodes whose demand covers its amounts on each node.
+/// A job gets the cheapest type, at the prices of the certificate, whose demand is at least that of
+/// the job. Every schedule of types is therefore feasible for the jobs. If there is a file, the job
+/// gets the first type with a matching condition instead. If several types have the same demand,
+/// the smallest sufficient `limit` is chosen, or else the largest. A job on several nodes needs a
+/// type with at least as many nodes, whose demand is sufficient on each node.
 #[derive(Clone, Debug)]
 pub struct TypeMap {
     pub(super) resources: Resources,
@@ -138,7 +139,7 @@ impl TypeMap {
         }
     }
 
-    /// Returns the servers of a running job; `None` if one of its nodes is not a server.
+    /// Returns the servers of a running job, or `None` if one of its nodes is not a server.
     pub(super) fn servers_of(&self, row: &QueueRow) -> Option<Vec<usize>> {
         let nodes = expand(&row.node_list)?;
         nodes.iter().map(|node| self.nodes.server(node)).collect()

@@ -1,4 +1,4 @@
-//! Capacity that jobs of others use.
+//! The capacity that is used by jobs of others.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,14 @@ use super::TypeMap;
 use synth_operator::Amounts;
 use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
 
-/// The capacity that others use on each server; they use a node's surplus capacity first.
+/// The capacity that others use on each server. If a node has more capacity than the policy
+/// expects, they use that first.
 #[derive(Default)]
 pub(super) struct Usage {
     nodes: Vec<NodeRow>,
-    /// By node: the allocation that the queue did not explain, and its minimum over two readings: a
-    /// difference seen once may be a job that just started or ended.
+    /// For each node, the allocated amounts that are not explained by the queue, and their minimum
+    /// over the last two readings. A difference that is seen only once may come from a job that has
+    /// just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
 }
 
@@ -41,7 +43,7 @@ impl Usage {
                 _ => {}
             }
         }
-        // Nodes in unreadable rows keep their last state.
+        // If the row of a node cannot be parsed, the last known state is kept.
         let unread = |was: &NodeRow| nodes.unread.known.contains(&was.name);
         self.nodes.retain(unread);
         self.nodes.splice(0..0, nodes.rows.iter().cloned());

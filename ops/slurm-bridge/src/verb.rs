@@ -79,7 +79,7 @@ struct SlurmArguments {
     #[command(flatten)]
     setup: Setup,
 
-    /// Release every held job of the partition and exit; needs no policy
+    /// Release all held jobs of the partition and exit. This does not need a policy
     #[arg(long)]
     release_all: bool,
 
@@ -167,7 +167,7 @@ impl SlurmArguments {
     }
 }
 
-/// SIGTERM and SIGINT end the bridge, a second one immediately.
+/// SIGTERM and SIGINT end the bridge. If a second signal arrives, it ends immediately.
 fn listen() -> Result<Signals, String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::flag::{register, register_conditional_shutdown};

@@ -18,7 +18,7 @@ pub(super) struct Changes {
     pub pass: Vec<JobId>,
     /// Jobs that must first be held by an operator.
     pub hold: Vec<JobId>,
-    /// Jobs whose first process runs.
+    /// The jobs whose first process is now running.
     pub began: Vec<String>,
     /// Jobs that were released some time ago but do not start, with Slurm's reason.
     pub stuck: Vec<(JobId, String)>,
@@ -65,7 +65,7 @@ pub(super) struct Watch {
     at: HostMoment,
     /// Jobs that a bridge, not their owner, sent to nodes.
     pub placed: HashMap<Key, Vec<String>>,
-    /// Jobs that ran under the previous scheduler.
+    /// The jobs that were running under the previous scheduler.
     before: HashSet<Key>,
 }
 
@@ -177,7 +177,7 @@ impl Watch {
         }
     }
 
-    /// Returns the stage of a job; `None` if it is not eligible or not the policy's.
+    /// Returns the stage of a job, or `None` if it is not eligible or not the policy's.
     fn stage_of(
         &mut self,
         row: &QueueRow,
@@ -205,7 +205,8 @@ impl Watch {
         let held =
             row.hold == Hold::User || self.setup.hold == HoldBy::Admin && row.hold == Hold::Admin;
         match (running, row.hold) {
-            // Slurm itself delays this job, which is not held and not the policy's until then.
+            // Slurm delays this job by itself. The job is not held, so it does not belong to the
+            // policy yet.
             (_, Hold::None) if row.depends => None,
             // A requeued job returns like this and would start by itself.
             (_, Hold::None) if is_early => {
@@ -216,7 +217,7 @@ impl Watch {
                 ));
                 None
             }
-            // Released by the bridge or its owner, but not started.
+            // The job was released by the bridge or its owner, but it has not started.
             (Some(_), Hold::None) => {
                 self.look_into(row, found);
                 running
@@ -267,7 +268,8 @@ impl Watch {
         !own.gave_up && now - since < LAG
     }
 
-    /// Records that a released job has not started: it is reported once, and finally given up.
+    /// Records that a released job has not started. It is reported once, and held again after a
+    /// longer time.
     fn look_into(&mut self, row: &QueueRow, found: &mut Changes) {
         let now = self.at.now;
         let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&row.key) else {

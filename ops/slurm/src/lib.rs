@@ -1,5 +1,5 @@
-//! Real Slurm clusters: their [`commands`] and [`configuration`], their scheduler as a [`rule`],
-//! and job orders that Slurm applies by itself ([`order`]).
+//! Support for real Slurm clusters: their [`commands`] and [`configuration`], a model of their
+//! scheduler ([`rule`]), and job orders that Slurm applies by itself ([`order`]).
 
 pub mod commands;
 pub mod configuration;

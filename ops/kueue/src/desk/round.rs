@@ -1,4 +1,4 @@
-//! The results of a round.
+//! The results of a round of the controller.
 
 use crate::view::{Mark, Owner, Uid};
 

@@ -44,7 +44,7 @@ pub async fn change<K: Clone + Debug + DeserializeOwned>(api: &Api<K>, name: &st
     done(|| api.patch(name, &params, &patch)).await;
 }
 
-/// Sets conditions given as words; a leading `!` makes one false.
+/// Sets the conditions of an object. A condition is false if its name starts with `!`.
 pub async fn set_conditions<K>(api: &Api<K>, name: &str, conditions: &str)
 where
     K: Clone + Debug + DeserializeOwned,

@@ -113,8 +113,8 @@ impl Site {
     }
 }
 
-/// Submits jobs at their times. Every `beside`th also has another gate; for every `rewritten`th the
-/// gate is soon rewritten equivalently.
+/// Submits each job at its arrival time. Every `beside`th job also has another gate. The gate of
+/// every `rewritten`th job is written in another, equivalent way after a short time.
 pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
     let (api, clock) = (site.objects::<Job>(), site.clock);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));

@@ -22,7 +22,8 @@ use stand_in::StandIn;
 
 #[derive(Clone, Debug, Parser)]
 pub struct Trial {
-    /// Folder in which scripts/kubernetes started the API server, and for output
+    /// The folder in which scripts/kubernetes started the API server, and to which the output is
+    /// written
     dir: PathBuf,
     /// Policy file, for cluster.yaml
     policy: PathBuf,
@@ -32,8 +33,8 @@ pub struct Trial {
     /// Path of scripts/kubernetes
     #[arg(long, default_value = "scripts/kubernetes")]
     kubernetes: PathBuf,
-    /// Sites, which run at once: strict and best use Kueue alone in that order, any other the
-    /// policy
+    /// The sites, which run at the same time. The sites strict and best use only Kueue with that
+    /// order, and other sites use the policy
     #[arg(long, value_delimiter = ',', default_value = "strict,best,policy")]
     sites: Vec<String>,
     #[arg(long, default_value_t = 200)]
@@ -56,7 +57,7 @@ pub struct Trial {
     /// Number of running jobs to evict
     #[arg(long, default_value_t = 0)]
     evictions: usize,
-    /// Give every Nth job another gate as well
+    /// Add another gate to every Nth job
     #[arg(long, default_value_t = 0)]
     beside: usize,
     /// Rewrite the gate of every Nth job when it is about to be removed
@@ -157,7 +158,8 @@ async fn run(trial: Trial, site: Site) -> (String, usize) {
     (report, found.len())
 }
 
-/// Returns the faults: gates removed twice, jobs forgotten, jobs started without the policy.
+/// Returns a list of faults: gates that were removed twice, jobs that were forgotten, and jobs that
+/// were started without the policy.
 fn audit(
     stand_in: &StandIn,
     plan: &[Planned],
@@ -186,7 +188,8 @@ fn audit(
     faults
 }
 
-/// Describes the waits for quota after releases: 0 if the policy only released jobs that fit.
+/// Describes how long released jobs waited for quota. This is 0 if the policy only released jobs
+/// that fit.
 fn late(stand_in: &StandIn) -> String {
     let seen = stand_in.seen.values();
     let waits = seen.filter_map(|own| Some(own.started? - own.released?));

@@ -1,4 +1,4 @@
-//! The controllers and the API server as processes, and their failures.
+//! Starts and kills the processes of the controllers and the API server.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -22,7 +22,7 @@ pub struct Controllers {
     kills: usize,
     /// How often a replica ended by itself.
     exits: usize,
-    /// Times from a kill of the leader until another replica acts \[s\].
+    /// The time from each kill of the leader until another replica acts \[s\].
     takeovers: Vec<f64>,
 }
 
@@ -67,8 +67,8 @@ impl Controllers {
             .expect("the controller")
     }
 
-    /// Kills the leader at random times and restarts it, like replicas that ended by themselves;
-    /// runs forever.
+    /// Kills the leader at random times and restarts it. Replicas that have exited are also
+    /// restarted. This never returns.
     pub async fn kill(&mut self, client: &Client) {
         let trial = self.trial.clone();
         let leases: Api<Lease> = Api::namespaced(client.clone(), "default");

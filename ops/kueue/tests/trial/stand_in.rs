@@ -44,7 +44,7 @@ pub struct StandIn {
     /// (BestEffortFIFO).
     is_strict: bool,
     pub seen: HashMap<usize, Seen>,
-    /// Free GPUs and cores of each node.
+    /// The free GPUs and cores of each node.
     free: Vec<[i64; 2]>,
 }
 

@@ -1,4 +1,4 @@
-//! Releasing, holding and placing jobs.
+//! Commands that release, hold and place jobs.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ impl Why {
 }
 
 const MOST_JOBS: usize = 500;
-/// Additional time per job: releasing tasks of an array took 35 ms each.
+/// The additional time for each job. It took 35 ms to release a task of an array.
 const EACH: Duration = Duration::from_millis(100);
 
 impl Slurm {
@@ -61,7 +61,7 @@ impl Slurm {
         self.each("release", jobs)
     }
 
-    /// Holds jobs as an operator: waiting jobs do not start, running jobs continue.
+    /// Holds jobs as an operator, so that waiting jobs do not start. Running jobs are not affected.
     pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("hold", jobs)
     }

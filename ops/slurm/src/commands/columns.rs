@@ -16,7 +16,8 @@ pub(super) struct Layout {
 pub struct ColumnTable<T, K> {
     /// The rows that were parsed, in Slurm's order.
     pub rows: Vec<T>,
-    /// The other rows. While there are nameless ones, no absence of a job or node is certain.
+    /// The other rows. If some of them have no key, a job or node that is not listed may still
+    /// exist.
     pub unread: Unread<K>,
 }
 
@@ -65,7 +66,7 @@ impl Layout {
         columns.collect::<Vec<_>>().join(",")
     }
 
-    /// Takes the next row; `None` if no line ends where its columns do.
+    /// Takes the next row, or `None` if no line ends where its columns do.
     fn next<'a>(&'static self, bytes: &mut &'a [u8]) -> Option<Cells<'a>> {
         let length = self.columns.iter().map(|(_, _, width)| width).sum();
         let behind = bytes.get(length..)?;
@@ -173,7 +174,7 @@ impl Slurm {
 }
 
 impl<'a> Cells<'a> {
-    /// Returns column i; `None` if its bytes are not UTF-8 or the text is misaligned.
+    /// Returns column i, or `None` if its bytes are not UTF-8 or the text is misaligned.
     pub(super) fn cell(&self, i: usize) -> Option<Cell<'a>> {
         let bytes = self.bytes(i);
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(' ');
@@ -183,7 +184,8 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Returns column i as free text, lossily decoded: truncation may split a character.
+    /// Returns column i as free text. Invalid UTF-8 is replaced, because a character may have been
+    /// cut.
     pub(super) fn free(&self, i: usize) -> String {
         let text = text(self.bytes(i));
         let text = text.trim_end_matches(' ');

@@ -19,10 +19,10 @@ pub struct Text {
 /// The configuration of a cluster, by the first file name of each of [`QUESTIONS`].
 pub type Texts = BTreeMap<&'static str, Text>;
 
-/// The exported output of Slurm's commands.
+/// The output of the commands of Slurm.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The jobs, printed by `sacct`.
+    /// The jobs, as printed by `sacct`.
     pub log: Text,
     /// The configuration, as far as available.
     pub texts: Texts,

@@ -37,7 +37,7 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Returns whether a text is a valid name of a node, partition or resource.
+/// Returns `true` if a text is a valid name of a node, partition or resource.
 pub fn is_plain(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.chars().all(is_plain)

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::amounts::whole;
 
-/// A job number, possibly with an array task (`17_3`) or heterogeneous component (`17+1`).
+/// The number of a job, possibly with a task of an array (`17_3`) or a component of a heterogeneous
+/// job (`17+1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId {
     job: u32,
@@ -19,7 +20,8 @@ enum Part {
     Component(u32),
 }
 
-/// Identifies a job across requeues and reused numbers; ordered by submission.
+/// The identity of a job, which stays unique if a job is requeued or its number is used again.
+/// Ordered by submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// The submission time \[s since 1970, UTC\].
@@ -29,7 +31,7 @@ pub struct Key {
 }
 
 impl JobId {
-    /// Returns whether this is a component of a heterogeneous job.
+    /// Returns `true` if this is a component of a heterogeneous job.
     pub fn is_component(self) -> bool {
         matches!(self.part, Part::Component(_))
     }

@@ -50,12 +50,13 @@ pub struct SlurmCluster {
     pub booted: String,
 }
 
-/// Runs Slurm's commands for one partition; `PATH` locates them and `SLURM_CONF` the cluster.
+/// Runs the commands of Slurm for one partition. They are found in `PATH`, and the cluster is given
+/// by `SLURM_CONF`.
 #[derive(Clone, Debug)]
 pub struct Slurm {
     /// The partition.
     pub partition: String,
-    /// The time limit of a command; releases get another 0.1 s per job.
+    /// The time limit of a command. Releases get an additional 0.1 s for each job.
     pub limit: Duration,
     /// A folder that is searched before `PATH`.
     pub programs: Option<PathBuf>,

@@ -30,7 +30,7 @@ pub struct NodeRow {
 pub enum NodeState {
     /// Jobs can start.
     Up,
-    /// Running jobs continue, and none starts.
+    /// Running jobs continue, but no new jobs start.
     Drained,
     /// No job runs: the node is down, has failed, or does not respond.
     Down,

@@ -7,7 +7,7 @@ use super::columns::{Cells, ColumnTable, Layout, STATES, layout};
 use super::{JobId, Key, Slurm, SlurmError, expand};
 use synth_operator::Amounts;
 
-/// All waiting and running jobs of a partition, with distinct keys.
+/// All waiting and running jobs of a partition. No two of them have the same key.
 pub type SlurmQueue = ColumnTable<QueueRow, Key>;
 
 impl Slurm {
@@ -78,9 +78,10 @@ pub struct QueueRow {
     pub hold: Hold,
     /// Slurm's reason for waiting, possibly truncated; `None` or similar if there is none.
     pub reason: String,
-    /// Whether the job has dependencies; not updated by Slurm for held jobs (observed in 22.05).
+    /// Whether the job has dependencies. Slurm does not update this while a job is held (observed
+    /// in 22.05).
     pub depends: bool,
-    /// The jobs or arrays that must end first, possibly truncated.
+    /// The jobs or arrays that must end first. The list may be truncated.
     pub waits_for: Vec<u32>,
     /// The earliest start \[s since 1970, UTC\]; `None` if not set.
     pub eligible: Option<i64>,
@@ -94,11 +95,11 @@ pub struct QueueRow {
     pub names_nodes: bool,
     /// Whether the job gets whole nodes (`--exclusive`).
     pub is_exclusive: bool,
-    /// The total amounts allocated or requested.
+    /// The total amounts that are allocated or requested.
     pub amounts: Amounts,
     /// Whether some generic resources are requested in amounts that are unknown before the start.
     pub has_unknown_gres: bool,
-    /// The time limit \[s\]; `None` if unlimited.
+    /// The time limit \[s\], or `None` if there is none.
     pub time_limit: Option<u64>,
     /// The requested partitions, or the one in which the job runs.
     pub partition: String,
@@ -129,11 +130,11 @@ pub enum JobState {
     Completing,
     /// Suspended, with its CPUs' memory still in use (S).
     Suspended,
-    /// An unknown state code, from which only the job's existence follows.
+    /// A state code that is not known, so the only conclusion is that the job exists.
     Unknown(String),
 }
 
-/// Who holds a pending job.
+/// The reason why a pending job is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// Not held.
@@ -180,7 +181,7 @@ impl JobState {
 }
 
 impl QueueRow {
-    /// Returns whether the job has nodes: configuring, running, completing or suspended.
+    /// Returns `true` if the job has nodes: configuring, running, completing or suspended.
     pub fn has_nodes(&self) -> bool {
         !matches!(self.state, JobState::Pending | JobState::Unknown(_))
     }

@@ -10,11 +10,12 @@ use crate::commands::Text;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
 use super::{Association, LimitSet, Qos, SlurmSite, scope};
 
-/// QOS columns that are read but not modeled. A value after a colon is the one that has no effect.
+/// The columns of a QOS that are not modeled. The value after a colon is the one without any
+/// effect.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
     MaxTRESRunMinsPU GrpJobsAccrue MaxJobsAccruePU MaxJobsAccruePA MinPrioThres Preempt UsageFactor:1.000000 UsageThres \
     LimitFactor";
-/// Association columns that are read but not modeled.
+/// The columns of an association that are not modeled.
 const ASSOCIATIONS_LEFT: &str = "GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxSubmit GrpJobsAccrue MaxJobsAccrue MinPrioThresh";
 
 /// QOS flags that the rule models, or that have no effect on jobs that ran.
@@ -220,7 +221,7 @@ pub(super) fn associations(
     in_order(found).map(inherited)
 }
 
-/// Passes limits down the tree as Slurm does; group limits are not inherited.
+/// Applies the limits of parents to their children, except for group limits, as Slurm does.
 fn inherited(mut all: Vec<Association>) -> Vec<Association> {
     for (n, parent) in Association::parents(&all).into_iter().enumerate() {
         let Some(above) = parent.map(|parent| all[parent].limits.clone()) else {

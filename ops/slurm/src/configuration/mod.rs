@@ -6,8 +6,8 @@
 //! configuration with the same keywords.
 //!
 //! # Practice
-//! [`of_texts`] builds a [`SlurmSite`]. Unreadable values are errors with their line; settings that
-//! are unknown or not modeled become remarks.
+//! [`of_texts`] builds a [`SlurmSite`]. A value that cannot be read is an error that includes the
+//! line. Settings that are unknown or not modeled are reported as remarks.
 
 mod accounting;
 mod files;

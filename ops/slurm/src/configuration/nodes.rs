@@ -211,7 +211,7 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     })
 }
 
-/// Returns whether jobs can start on a node in this state, such as `IDLE+CLOUD` or `mixed~`.
+/// Returns `true` if jobs can start on a node in this state, such as `IDLE+CLOUD` or `mixed~`.
 /// `UNKNOWN` counts as up: the node takes the state with which it registers.
 fn is_up(state: &str) -> bool {
     const DOWN: &str =
@@ -289,7 +289,8 @@ const COLUMNS: [(&str, &str); 7] = [
     ("WEIGHT", "Weight"),
 ];
 
-/// Reads `sinfo -N`: a table with titles, or seven columns separated by `|` without titles.
+/// Reads the output of `sinfo -N`, which is a table with titles, or has seven columns separated by
+/// `|` and no titles.
 fn of_sinfo(
     site: &mut SlurmSite,
     places: &mut Places,

@@ -23,7 +23,7 @@ macro_rules! numbers {
     };
 }
 
-/// Numbers in `SchedulerParameters` with their valid ranges; Slurm ignores others (`_load_config`
+/// The numbers in `SchedulerParameters` with the ranges in which Slurm accepts them (`_load_config`
 /// in `src/plugins/sched/backfill/backfill.c`, `schedule` in `src/slurmctld/job_scheduler.c`).
 const NUMBERS: [Number; 18] = numbers! {
     "bf_interval" -1..=10_800 => |own, n| if n > 0 { own.bf_interval = n as f64 } else { own.backfills &= n == 0 };
@@ -46,13 +46,14 @@ const NUMBERS: [Number; 18] = numbers! {
     "batch_sched_delay" 0..=i32::MAX as i64 => |own, n| own.batch_sched_delay = n as f64;
 };
 
-/// Other parameters; `!` marks those that influence when jobs start but are not modeled.
+/// The other parameters. Those that start with `!` affect the start of jobs but are not modeled.
 const PARAMETERS: &str = include_str!("parameters.txt");
 
-/// Settings that influence when jobs start and are not modeled.
+/// The settings that affect the start of jobs but are not modeled.
 const UNFOLLOWED: &str = include_str!("unfollowed.txt");
 
-/// Yields settings, effective values, the replay's assumption, and whether reports begin with it.
+/// Returns the settings that are not modeled, with their values, the assumption that is made
+/// instead, and whether reports begin with it.
 fn unfollowed<'a>(
     record: &'a Record,
     of: &'static str,
@@ -102,7 +103,8 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (lower, shown) = (name.to_ascii_lowercase(), short(part));
         let is_it = |line: &&str| line.trim_start_matches('!') == lower;
-        // Slurm uses the first `name=`, and max_job_bf only without bf_max_job_test.
+        // Slurm uses the first `name=` in the text, and `max_job_bf` only if `bf_max_job_test` is
+        // not set.
         let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
         if is_old || part.contains('=') && seen.contains(&lower) {
             let why =

@@ -18,11 +18,11 @@ pub struct SlurmSite {
     pub priority: PrioritySettings,
     /// The qualities of service.
     pub qos: Vec<Qos>,
-    /// Accounts and their users; parents precede their children.
+    /// The accounts and their users, with each parent before its children.
     pub associations: Vec<Association>,
     /// The cluster-wide options of slurm.conf, with their values as written.
     pub options: Vec<(String, String)>,
-    /// Assumptions that affect all results, one sentence each; reports begin with them.
+    /// Assumptions that affect all results, one sentence each. Reports begin with them.
     pub assumed: Vec<String>,
     /// Settings that are not understood or not modeled, one sentence each.
     pub remarks: Vec<String>,
@@ -56,7 +56,7 @@ pub struct SiteNode {
     pub name: String,
     /// The amounts of the node's resources.
     pub has: Tres,
-    /// Nodes with lower weight are chosen first.
+    /// The weight. Nodes with a lower weight are chosen first.
     pub weight: u32,
     /// Whether jobs may start on it.
     pub is_up: bool,
@@ -93,21 +93,21 @@ with_defaults! {
         name: String = String::new(),
         /// Indices into [`SlurmSite::nodes`], ascending.
         nodes: Vec<usize> = Vec::new(),
-        /// Whether jobs that name no partition go to this one.
+        /// Whether this is the partition of jobs that do not name one.
         is_default: bool = false,
         /// The state; jobs are accepted and started while it is `UP`.
         state: String = "UP".into(),
-        /// The longest time limit \[s\]; `None` if unlimited.
+        /// The maximum time limit \[s\], or `None` if there is none.
         max_time: Option<f64> = None,
         /// The time limit of jobs that do not set one \[s\].
         default_time: Option<f64> = None,
-        /// The most nodes per job.
+        /// The maximum number of nodes per job.
         max_nodes: Option<u64> = None,
-        /// The fewest nodes per job.
+        /// The minimum number of nodes per job.
         min_nodes: u64 = 0,
-        /// Jobs of a higher tier precede all jobs of lower tiers.
+        /// The priority tier: all jobs of a higher tier come before those of a lower one.
         tier: u32 = 1,
-        /// The contribution to priority, relative to the largest of all partitions.
+        /// The contribution to the priority, which is divided by the largest of all partitions.
         job_factor: u32 = 1,
         /// Whether jobs get whole nodes (`OverSubscribe=EXCLUSIVE`, `SelectType=select/linear`).
         is_exclusive: bool = false,
@@ -127,40 +127,45 @@ with_defaults! {
         bf_window: f64 = 86_400.0,
         /// The time resolution of the plan \[s\].
         bf_resolution: f64 = 60.0,
-        /// The most jobs that a pass tests.
+        /// The maximum number of jobs that a pass tests.
         bf_max_job_test: u32 = 500,
-        /// The most jobs per user that a pass tests; 0 if unlimited.
+        /// The maximum number of jobs per user that a pass tests, or 0 if unlimited.
         bf_max_job_user: u32 = 0,
-        /// The most jobs per partition that a pass tests; 0 if unlimited.
+        /// The maximum number of jobs per partition that a pass tests, or 0 if unlimited.
         bf_max_job_part: u32 = 0,
-        /// The most jobs per user and partition that a pass tests; 0 if unlimited.
+        /// The maximum number of jobs per user and partition that a pass tests, or 0 if unlimited.
         bf_max_job_user_part: u32 = 0,
-        /// The most jobs that a pass starts; 0 if unlimited.
+        /// The maximum number of jobs that a pass starts, or 0 if unlimited.
         bf_max_job_start: u32 = 0,
-        /// Jobs with a lower priority get no reservation.
+        /// The minimum priority of a job that gets a reservation.
         bf_min_prio_reserve: u64 = 0,
-        /// Jobs with a shorter wait get no reservation \[s\].
+        /// The minimum wait of a job that gets a reservation \[s\].
         bf_min_age_reserve: f64 = 0.0,
-        /// The most reservations per partition; 0 if unlimited.
+        /// The maximum number of reservations per partition, or 0 if unlimited.
         bf_job_part_count_reserve: u32 = 0,
-        /// The most jobs that the main scheduler tests after an event.
+        /// The maximum number of jobs that the main scheduler tests after an event.
         default_queue_depth: u32 = 100,
-        /// The most jobs per partition that the main scheduler tests; 0 if unlimited.
+        /// The maximum number of jobs per partition that the main scheduler tests, or 0 if
+        /// unlimited.
         partition_job_depth: u32 = 0,
-        /// The interval between main passes over the whole queue \[s\]; `None` if never.
+        /// The interval between passes of the main scheduler over the whole queue \[s\], or `None`
+        /// if there are none.
         sched_interval: Option<f64> = Some(60.0),
         /// The minimum time between passes after submissions \[s\].
         batch_sched_delay: f64 = 3.0,
-        /// Whether the main scheduler reacts to job ends as late as to submissions: with `defer`,
-        /// or without `Epilog` (`_rpc_terminate_job` in `src/slurmd/slurmd/req.c`).
+        /// Whether the main scheduler reacts to the end of a job as late as to a submission. This
+        /// is the case with `defer`, or without an `Epilog` (`_rpc_terminate_job` in
+        /// `src/slurmd/slurmd/req.c`).
         defers: bool = true,
-        /// Whether a job at a user or account limit blocks later ones (`assoc_limit_stop`).
+        /// Whether a job whose user or account has reached a limit blocks later jobs
+        /// (`assoc_limit_stop`).
         assoc_limit_stop: bool = false,
     }
 
     /// `PriorityType` and the related options.
     PrioritySettings {
-        /// Whether priority is a sum of factors instead of the order of submission.
+        /// Whether the priority is a sum of factors, instead of being given by the order of
+        /// submission.
         is_multifactor: bool = false,
         /// The weights of the factors, indexed by [`factor`].
         weights: [f64; 6] = [0.0; 6],
@@ -168,13 +173,14 @@ with_defaults! {
         max_age: f64 = 7.0 * 86_400.0,
         /// The interval at which priorities are recalculated \[s\].
         calc_period: f64 = 300.0,
-        /// The half-life of past usage \[s\]; `None` if usage does not decay.
+        /// The half-life of past usage \[s\], or `None` if it does not decay.
         decay_half_life: Option<f64> = Some(7.0 * 86_400.0),
         /// Whether small jobs are favored (`PriorityFavorSmall`).
         favors_small: bool = false,
         /// Whether job size is divided by time (`SMALL_RELATIVE_TO_TIME`).
         small_relative_to_time: bool = false,
-        /// Whether fair share uses the Fair Tree algorithm instead of effective usage.
+        /// Whether fair share is computed by the Fair Tree algorithm, instead of from the effective
+        /// usage.
         is_fair_tree: bool = true,
         /// The `FairShareDampeningFactor`, used without the Fair Tree.
         dampening: f64 = 1.0,
@@ -185,7 +191,7 @@ with_defaults! {
 pub mod factor {
     /// The time in the queue.
     pub const AGE: usize = 0;
-    /// The past usage relative to the shares.
+    /// The past usage compared with the shares.
     pub const FAIR_SHARE: usize = 1;
     /// The partition.
     pub const PARTITION: usize = 3;
@@ -216,7 +222,8 @@ pub mod scope {
     /// The minimum amounts of a single job.
     pub const LEAST: usize = 6;
 
-    /// The `sacctmgr` columns of QOS limits by scope: number of jobs, amounts.
+    /// The columns of `sacctmgr` with the limits of a QOS, by scope: the number of jobs and the
+    /// amounts.
     pub(crate) const OF_QOS: &str = "GrpJobs GrpTRES;MaxJobsPU MaxTRESPU;MaxJobsPA MaxTRESPA;- MaxTRES;\
         - MaxTRESPerNode;MaxWall MaxTRESMins;- MinTRES";
     pub(crate) const OF_ASSOCIATION: &str =
@@ -237,7 +244,7 @@ pub struct Qos {
 }
 
 impl Qos {
-    /// Returns whether the QOS has this flag, ignoring case.
+    /// Returns `true` if the QOS has this flag, ignoring case.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|own| own.eq_ignore_ascii_case(flag))
     }
@@ -252,13 +259,15 @@ pub struct Association {
     pub user: Option<String>,
     /// The parent account, which is `account` itself for users; empty for the root.
     pub parent: String,
-    /// The shares relative to siblings; `None` to use the parent's (`fairshare=parent`).
+    /// The shares relative to the siblings, or `None` to use those of the parent
+    /// (`fairshare=parent`).
     pub shares: Option<u64>,
     /// The decayed past usage \[CPU seconds\], if `sshare` provides it.
     pub usage: f64,
     /// The contribution to priority, before division by the largest of all.
     pub priority: u32,
-    /// The limits; group limits cover all jobs below, other limits are inherited.
+    /// The limits. Group limits apply to all jobs below this association, and other limits are
+    /// inherited.
     pub limits: LimitSet,
     /// The QOS of jobs that do not set one.
     pub default_qos: Option<String>,

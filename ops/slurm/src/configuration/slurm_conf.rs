@@ -23,7 +23,7 @@ pub(super) struct Conf {
 }
 
 impl Conf {
-    /// Reads a text; relative includes are resolved against its folder.
+    /// Reads a text. Relative paths of included files are resolved against its folder.
     pub(super) fn read(name: &str, text: &str) -> Result<Self, SiteError> {
         let other = FileKind::of(text).filter(|kind| *kind != FileKind::SlurmConf);
         if let Some(kind) = other {

@@ -9,7 +9,7 @@ use crate::templates;
 use synth_core::document::filled_in;
 use synth_core::number::in_words;
 
-/// Scripts whose parameters are all in job_submit.lua.
+/// These scripts read all of their parameters from job_submit.lua.
 const CHECK: &str = include_str!("../../templates/order/check.sh");
 const PENDING: &str = include_str!("../../templates/order/pending.sh");
 

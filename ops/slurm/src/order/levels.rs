@@ -2,7 +2,8 @@
 
 use synth_multiresource::policy::Priority;
 
-/// Points per factor of ten of the limit or the share, whichever has the larger exponent.
+/// The number of points for each factor of ten in the limit or the share, whichever has the larger
+/// exponent.
 pub const A_DECADE: f64 = 600.0;
 
 /// The largest limit that is distinguished, a year \[min\], and the largest share \[CPUs\].
@@ -12,18 +13,20 @@ const SHARES: f64 = 1e6;
 /// The wait at which Slurm's age factor reaches 1 by default \[s\].
 pub(super) const FULL_AGE: f64 = 7.0 * 86_400.0;
 
-/// Points of a Slurm priority, lost for limit and share and gained for the wait.
+/// The points of a Slurm priority. A job loses points for its limit and share, and gains points
+/// while it waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriorityLevels {
-    /// Points per factor of ten of the limit.
+    /// The number of points for each factor of ten in the limit.
     pub limit: f64,
-    /// Points per factor of ten of the share.
+    /// The number of points for each factor of ten in the share.
     pub share: f64,
-    /// Points per factor of ten of the wait plus `offset`.
+    /// The number of points for each factor of ten in the wait plus `offset`.
     pub wait: f64,
     /// The offset that is added to the wait \[s\].
     pub offset: f64,
-    /// Points of a job of one minute and one CPU; one of a year and a million CPUs has at least 1.
+    /// The number of points of a job of one minute and one CPU. A job of a year and a million CPUs
+    /// still has at least one point.
     pub base: f64,
 }
 

@@ -1,10 +1,10 @@
 //! A queue order that Slurm applies without a daemon, through the site factor of each job.
 //!
 //! # Theory
-//! Ascending `a ln e + b ln p − g ln(w + c)` of a [`Priority`] by limits is a descending order by
-//! points, a whole number per factor of ten ([`PriorityLevels`]). job_submit.lua writes the
-//! constant terms at submission; the wait is Slurm's linear age factor, or is updated periodically
-//! by a script.
+//! Sorting jobs by `a ln e + b ln p − g ln(w + c)` in ascending order, as with a [`Priority`] by
+//! limits, is the same as sorting them by points in descending order, with a whole number of points
+//! for each factor of ten ([`PriorityLevels`]). job_submit.lua writes the constant terms at
+//! submission; the wait is Slurm's linear age factor, or is updated periodically by a script.
 //!
 //! # Practice
 //! [`SlurmOrder`] converts a policy or a name such as `easy+saf`; [`export`] creates the files to
@@ -31,7 +31,7 @@ pub use levels::{A_DECADE, PriorityLevels};
 pub struct SlurmOrder {
     /// The exponents; the offset is in seconds.
     pub priority: Priority,
-    /// The policy's reservations; Slurm makes reservations in its own way.
+    /// The reservations of the policy. Slurm makes reservations in its own way.
     pub reservations: Reservations,
     /// The wait after which a job is moved to the head of the queue \[s\].
     pub longest_wait: Option<f64>,
@@ -123,7 +123,8 @@ impl SlurmOrder {
         })
     }
 
-    /// Returns the order of a name such as `easy+saf` or `saf`; `None` if the text names no order.
+    /// Returns the order of a name such as `easy+saf` or `saf`, or `None` if the text names no
+    /// order.
     ///
     /// # Errors
     /// If a part of the name is unknown, or Slurm cannot apply the order.

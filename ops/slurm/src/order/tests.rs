@@ -26,7 +26,7 @@ fn scales_the_largest_exponent_to_600_points_per_decade() {
     assert!((most - off).abs() < 1.0, "{most} {off}");
 }
 
-/// Slurm does not check site factors and would wrap a negative one.
+/// Slurm does not check site factors, and a negative one would wrap around.
 #[test]
 fn site_factors_stay_in_the_range_of_slurm() {
     let numbers = [-20.0, -1.0, -0.4, 0.0, 0.4, 1.0, 20.0];

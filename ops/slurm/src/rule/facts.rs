@@ -16,7 +16,7 @@ use synth_traces::trace::{Observed, Reason, SentTo};
 pub struct LogFacts {
     /// Indexed by job.
     pub facts: Vec<Facts>,
-    /// Sentences on data that the site or the log lacks.
+    /// Remarks about data that are missing in the site or the log.
     pub remarks: Vec<String>,
 }
 
@@ -26,8 +26,9 @@ pub fn clock_of(log: &Log) -> f64 {
     log.begin.rem_euclid(86_400 * per_second) as f64 / per_second as f64
 }
 
-/// Completes a site with assumptions and removes jobs that its limits or nodes would never let
-/// start, on which it returns a remark.
+/// Prepares a site and a log for a replay. Missing settings of the site are replaced by
+/// assumptions. Jobs that could never start with its limits and nodes are removed from the log, and
+/// a remark about them is returned.
 ///
 /// # Errors
 /// If no job remains.
@@ -66,7 +67,8 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
 }
 
 const MOST_LIMITS: usize = 8;
-/// How much longer than its limit a job may have run \[min\]: Slurm ends jobs a little late.
+/// The time by which a job may have exceeded its limit \[min\], because Slurm does not end jobs
+/// immediately.
 const OVERRUN: f64 = 2.0;
 
 /// Returns the descriptions of the jobs that exceed a limit by themselves, by limit and line.

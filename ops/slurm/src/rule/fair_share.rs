@@ -1,4 +1,4 @@
-//! Fair share: the past usage of accounts and users relative to their shares.
+//! The fair-share factor, which compares the past usage of accounts and users with their shares.
 
 use crate::configuration::{Association, PrioritySettings};
 
@@ -85,7 +85,7 @@ impl FairShare {
             rank: self.users,
             untied: self.users,
         };
-        // A single root account does not compete with anyone.
+        // If there is a single root account, it has no siblings to compete with.
         let top = match self.roots[..] {
             [root] if !self.is_user[root] => self.children[root].clone(),
             _ => self.roots.clone(),
@@ -152,7 +152,8 @@ impl FairShare {
                 ranks.untied -= 1;
                 continue;
             }
-            // Slurm does not merge accounts with equal levels, despite its comment.
+            // Slurm does not merge accounts with equal levels, although a comment in its source
+            // says so.
             self.rank(&self.children[n], tied, ranks, factors);
         }
     }

@@ -10,12 +10,12 @@ use synth_core::number::shown;
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     site: Arc<SlurmSite>,
-    /// Running amounts by holder (first the QOS, then the associations), scope, and user or
-    /// account.
+    /// The amounts of running jobs by holder of limits (first each QOS, then each association),
+    /// scope, and user or account.
     running: HashMap<(usize, usize, u32), Vec<f64>>,
     parents: Vec<Option<usize>>,
     of_partition: Vec<Option<usize>>,
-    /// Names of the amounts: jobs, nodes, CPUs, memory \[MiB\] and generic resources.
+    /// The names of the amounts: jobs, nodes, CPUs, memory \[MiB\] and generic resources.
     names: Vec<String>,
     types: Vec<Vec<f64>>,
 }
@@ -24,10 +24,10 @@ pub(super) const NODES: usize = 1;
 pub(super) const CPUS: usize = 2;
 const MEMORY: usize = 3;
 
-/// An exceeded limit: its holder, scope, resource and amount.
+/// A limit that is exceeded, given by its holder, scope, resource and amount.
 type Exceeded<'a> = (usize, usize, &'a str, u64);
 
-/// Tolerance for rounding when units are converted.
+/// The tolerance for rounding errors when units are converted.
 const TOLERANCE: f64 = 1e-6;
 pub(super) const MINUTE: f64 = 60.0;
 
@@ -105,7 +105,7 @@ impl Limits {
         qos.into_iter().flatten().chain(accounts)
     }
 
-    /// Returns whether limits on numbers of jobs allow a start; Slurm checks these first.
+    /// Returns `true` if limits on numbers of jobs allow a start; Slurm checks these first.
     pub(super) fn allow_one(&self, facts: &Facts) -> bool {
         self.allow(&[1.0], facts)
     }
@@ -115,14 +115,15 @@ impl Limits {
     }
 
     /// Returns the first limit that a job exceeds together with the running jobs; `minutes` adds
-    /// limits on single jobs. A QOS limit overrides that of accounts (`acct_policy.c`).
+    /// limits on single jobs. If a QOS has a limit, the corresponding limits of accounts are
+    /// ignored (`acct_policy.c`).
     fn exceeded(&self, job: &[f64], minutes: Option<f64>, facts: &Facts) -> Option<Exceeded<'_>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
         let qos = facts.qos.map(|n| &self.site.qos[n as usize]);
         let own_first = qos.is_some_and(|own| own.has("OverPartQOS"));
         for n in self.holders(facts, own_first) {
             let is_qos = n < self.site.qos.len();
-            // The other limits of ancestors were inherited.
+            // All other limits have been inherited from the ancestors.
             let is_above = !is_qos && facts.association != Some((n - self.site.qos.len()) as u32);
             for scope in 0..minutes.map_or(scope::JOB, |_| scope::LEAST) + 1 {
                 if is_above && scope != scope::GROUP {

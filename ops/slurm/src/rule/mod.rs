@@ -50,9 +50,10 @@ use synth_multiresource::policy::{Event, Job, Knows, Policy, System};
 use synth_multiresource::simulator::OtherRule as _;
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// Events within this time are due now \[s\]; it absorbs rounding when units are converted.
+/// Events within this time are due now \[s\]. This tolerates rounding errors when units are
+/// converted.
 const GRAIN: f64 = 1e-6;
-/// Time limit of jobs without any limit \[s\].
+/// The time limit of jobs that do not have a limit \[s\].
 const YEAR: f64 = 365.0 * 86_400.0;
 
 fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitSet {
@@ -65,9 +66,9 @@ fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitS
 #[derive(Clone, Debug)]
 pub struct SlurmPolicy {
     site: Arc<SlurmSite>,
-    /// Indexed by job number; jobs without facts use the default.
+    /// The facts of each job by its number. Jobs without facts use the default.
     jobs: Arc<[Facts]>,
-    /// The job order that a submit script expresses by site factors.
+    /// The order of jobs if a submit script sets their site factors.
     levels: Option<PriorityLevels>,
     /// The length of a second in the rule's time.
     second: f64,
@@ -83,7 +84,7 @@ pub struct SlurmPolicy {
     times: Times,
 }
 
-/// A waiting job; times are in seconds.
+/// A waiting job. All times are in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     i: usize,
@@ -210,7 +211,7 @@ impl SlurmPolicy {
 
     fn priority(&self, waiting: &Waiting, now: f64) -> f64 {
         if !self.priority_is_a_sum() {
-            // Equal priorities leave the order of submission.
+            // If all priorities are equal, jobs are sorted by submission.
             return 0.0;
         }
         let amounts = self.limits.amounts(waiting.i);
@@ -272,14 +273,14 @@ impl SlurmPolicy {
         if self.moves() && self.times.priorities == f64::INFINITY {
             self.times.priorities = next(own.priority.calc_period);
         }
-        // A pass over a shorter queue would see nothing new.
+        // For a shorter queue, this pass would be the same as the previous one.
         let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
         if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
             self.times.full = self.times.full.min(next(interval));
         }
     }
 
-    /// Returns whether a priority is a sum of factors, which submit scripts require.
+    /// Returns `true` if a priority is a sum of factors, which submit scripts require.
     fn priority_is_a_sum(&self) -> bool {
         self.site.priority.is_multifactor || self.levels.is_some()
     }
@@ -368,7 +369,7 @@ impl Policy for SlurmPolicy {
             };
             (looked, started) = (true, started || has_started);
         }
-        // With nothing running and nothing started, nothing changes until a job arrives.
+        // If no job is running and none was started, nothing changes until a job arrives.
         let is_over = looked && !started && self.times.queued == f64::INFINITY;
         if self.waiting.is_empty() || self.running.is_empty() && is_over {
             self.times.stop();

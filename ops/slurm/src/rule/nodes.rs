@@ -7,13 +7,13 @@ use synth_multiresource::workload::{Fleet, JobType};
 
 use fixedbitset::FixedBitSet;
 
-/// Planned end \[s\], type and number of a running job, and its models ([`Models::start`]).
+/// The planned end \[s\], type, number and models ([`Models::start`]) of a running job.
 type Held = (f64, usize, u64, Vec<f64>);
 
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
     running: Vec<Vec<Held>>,
-    /// Planned end \[s\], number and server of all running jobs, sorted.
+    /// The planned end \[s\], number and server of each running job, in this order.
     ends: Vec<(f64, u64, usize)>,
     weights: Vec<u32>,
     cpu: usize,
@@ -23,7 +23,8 @@ pub(super) struct Nodes {
     seen: RefCell<Vec<Vec<(u32, f64)>>>,
 }
 
-/// The models of generic resources, such as `gpu:a100`; jobs that request `gpu` get the first free.
+/// The models of generic resources, such as `gpu:a100`. A job that requests `gpu` gets the first
+/// free ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Models {
     /// The resource index of each model, and that of its base resource.
@@ -78,7 +79,7 @@ fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
     pairs.for_each(|(free, amount)| *free += sign * amount);
 }
 
-/// Running jobs past their limit are assumed to end this much later \[s\].
+/// If a running job has exceeded its limit, it is assumed to end after this time \[s\].
 const ANY_TIME: f64 = 1.0;
 /// Slurm groups job ends into windows \[s\], each twice as long as the last (`_will_run_test`).
 const FIRST_WINDOW: f64 = 30.0;
@@ -130,7 +131,8 @@ impl Nodes {
         }
     }
 
-    /// Returns when another task of a job of type i fits on server n \[s\]: −∞ now, ∞ never.
+    /// Returns the time from which another task of a job of type i fits on server n \[s\]. This is
+    /// −∞ if it fits now, and ∞ if it never does.
     fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
         let mut seen = self.seen.borrow_mut();
         if seen.len() <= i {

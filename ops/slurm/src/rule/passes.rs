@@ -68,14 +68,15 @@ impl SlurmPolicy {
         self.limits.allow(amounts, &own.facts)
     }
 
-    /// Returns whether other jobs must not overtake a job that does not fit.
+    /// Returns `true` if other jobs must not overtake a job that does not fit.
     fn reserves(&self, own: &Waiting, now: f64) -> bool {
         let scheduler = &self.site.scheduler;
         own.priority >= scheduler.bf_min_prio_reserve as f64
             && now - own.submit >= scheduler.bf_min_age_reserve
     }
 
-    /// Plans each job in order and starts those due now (`_attempt_backfill`).
+    /// Plans the start of each job in order, and starts the jobs that can start now
+    /// (`_attempt_backfill`).
     pub(super) fn backfill(&mut self, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
@@ -143,7 +144,8 @@ impl SlurmPolicy {
         is_tested
     }
 
-    /// Returns the planned start \[s\] and servers; without `reserves` only a start now.
+    /// Returns the planned start \[s\] and servers of a job. If `reserves` is false, only a start
+    /// now is considered.
     fn planned(
         &self,
         own: &Waiting,

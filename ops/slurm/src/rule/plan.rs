@@ -4,12 +4,13 @@ use fixedbitset::FixedBitSet;
 
 use super::set_of;
 
-/// The future as intervals with their unreserved servers (`node_space` in backfill.c). A
-/// reservation takes whole servers.
+/// The future as intervals with their unreserved servers (`node_space` in backfill.c). Reservations
+/// are always for whole servers.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     parts: Vec<Part>,
-    /// The number of intervals ever created: merged ones still count toward Slurm's maximum.
+    /// The number of intervals that were ever created. Slurm limits this number, including
+    /// intervals that have been merged.
     pub count: usize,
     /// Reservations begin and end at multiples of this \[s\].
     resolution: f64,
@@ -50,7 +51,7 @@ impl Plan {
             if let Some(next) = self.parts.get(n + 1)
                 && later.is_none()
             {
-                // Earlier losses count for the comparison only.
+                // The servers that have been lost so far are only used for this comparison.
                 let mut present = left.clone();
                 present.intersect_with(&part.left);
                 if next.left.intersection(among).any(|n| !present.contains(n)) {

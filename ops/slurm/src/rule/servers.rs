@@ -73,7 +73,7 @@ impl SlurmSite {
 pub struct SlurmRule {
     /// The site and the facts of arriving jobs; if `None`, [`SlurmSite::plain`] is used.
     pub at: Option<(Arc<SlurmSite>, Arc<[Facts]>)>,
-    /// The job order that a submit script expresses by site factors.
+    /// The order of jobs if a submit script sets their site factors.
     pub order: Option<Priority>,
     /// The time of day at time 0 \[s\]; plans are aligned to whole steps of it.
     pub clock: f64,

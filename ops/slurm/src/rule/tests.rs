@@ -179,7 +179,8 @@ fn fair_share_favors_lower_usage() {
         user("a", Some("ann"), "a"),
         user("b", Some("bob"), "b"),
     ];
-    // Ann runs for 900 s; then Bob's job precedes hers although it arrived later.
+    // Ann runs a job for 900 s. After that, Bob's job is started before hers although it arrived
+    // later.
     let rows = [(0, 900, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
     let of = |n: usize, facts: &mut Facts| facts.association = Some([3, 3, 4][n]);
     assert_eq!(starts(&own, &rows, of), [0.0, 910.0, 900.0]);

@@ -3,14 +3,16 @@
 /// The next and the last passes of the schedulers \[s\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// The main scheduler over the first jobs, at job ends that are seen immediately.
+    /// The next pass of the main scheduler over the first jobs, after a job end that is seen
+    /// immediately.
     pub main: f64,
-    /// The same pass after submissions, and after job ends that are seen later.
+    /// The same after a submission, or after a job end that is seen later.
     pub queued: f64,
-    /// The main scheduler over the whole queue.
+    /// The next pass of the main scheduler over the whole queue.
     pub full: f64,
     pub backfill: f64,
-    /// `queued` and `backfill` when the queue became empty: they still determine the last passes.
+    /// The values of `queued` and `backfill` when the queue became empty, from which the times of
+    /// the last passes are computed.
     pub idle: [f64; 2],
     pub priorities: f64,
     pub last_queued: f64,

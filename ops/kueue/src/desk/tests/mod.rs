@@ -175,7 +175,7 @@ fn marked(nodes: &[&str]) -> Value {
     json!({MARK: json!({"gate": GATE, "policy": "d", "at": 1, "nodes": nodes}).to_string()})
 }
 
-/// 10 CPUs: two such jobs fill the server.
+/// A job with 10 CPUs, so that two of them fill the server.
 fn wide() -> (u64, Value) {
     (
         2,

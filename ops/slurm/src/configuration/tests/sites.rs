@@ -143,7 +143,7 @@ fn reports_settings_that_are_not_modeled() {
     }
 }
 
-/// By default Slurm 22.05 allocates whole nodes and ranks jobs by submission.
+/// By default, Slurm 22.05 allocates whole nodes and sorts jobs by submission.
 #[test]
 fn defaults_of_22_05() {
     let lines = "NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]\n";

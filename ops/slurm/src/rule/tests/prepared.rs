@@ -13,7 +13,7 @@ const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParame
 const MAIN: &str = "PartitionName=main Nodes=n1 Default=YES\n";
 const HEAD: &str = "JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
 
-/// Submission \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\] of a job.
+/// The submission time \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\] of a job.
 type Row = (u32, &'static str, &'static str, &'static str, u32, u32, u32);
 
 fn rows(rows: &[Row]) -> String {
@@ -65,7 +65,7 @@ fn starts(played: &Played) -> Vec<f64> {
     played.starts.iter().map(|own| own.1).collect()
 }
 
-/// Users without usage precede, then those whose usage has decayed longer.
+/// Users without any usage come first, followed by those whose usage has decayed for longer.
 #[test]
 fn assumes_and_reports_equal_shares() {
     let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");
@@ -87,7 +87,8 @@ fn assumes_and_reports_equal_shares() {
     let known = played(&conf, "", assoc, &rows(&own)).unwrap();
     assert_eq!(starts(&known), fair);
     assert_eq!(known.site.assumed, [""; 0]);
-    // Users without accounts share one account; accounts without users have one user each.
+    // Users without an account share a single account, and an account without users has a single
+    // user.
     let bare = rows(&own).replace("|a|", "||");
     let found = played(&conf, "", "", &bare).unwrap();
     assert_eq!(starts(&found), fair.to_vec());
@@ -180,7 +181,7 @@ fn omits_and_reports_jobs_above_a_limit() {
     }
 }
 
-/// The limits of jobs count, not their run times: Slurm ends jobs a little late.
+/// The limit of a job counts and not its run time, because Slurm does not end jobs immediately.
 #[test]
 fn overrunning_jobs_do_not_exceed_the_maximum_time() {
     let conf = format!("{CONF}{}", MAIN.replace("YES", "YES MaxTime=60"));

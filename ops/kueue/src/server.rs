@@ -26,7 +26,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Connects like the options say, like kubectl, or with a pod's service account.
+    /// Connects according to the options, or like kubectl, or with a pod's service account.
     pub async fn of(setup: &Setup) -> Result<Self, String> {
         let config = match &setup.kubeconfig {
             Some(path) => {

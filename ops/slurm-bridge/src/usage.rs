@@ -61,7 +61,7 @@ impl Usage {
         }
     }
 
-    /// Returns the amounts that others leave on each server; empty before nodes are read.
+    /// Returns the amounts that others leave on each server. Empty until the nodes have been read.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,

@@ -1,4 +1,4 @@
-//! Changes of a cluster between two looks.
+//! Compares the cluster with its last known state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;

@@ -339,7 +339,9 @@ fn one_bridge_a_partition_and_a_way_back() {
     assert_eq!(code(&other), 2);
     assert!(stderr(&other).contains("only of"), "{}", stderr(&other));
     running.signal("HUP");
-    cluster.wait("it is taken", || log(&dir).contains("the policy was reloaded"));
+    cluster.wait("it is taken", || {
+        log(&dir).contains("the policy was reloaded")
+    });
     is_decided_again(&dir);
 
     // It is told to end while one is held that it would not release.

@@ -286,7 +286,10 @@ fn a_bridge_says_when_a_job_starts() {
             "34",
             "it is held (JobHeldAdmin), but not for the policy. Its",
         ),
-        ("35", "job 35 is neither waiting nor running in the partition synth"),
+        (
+            "35",
+            "job 35 is neither waiting nor running in the partition synth",
+        ),
     ] {
         has(&ask(job), words);
     }

@@ -6,6 +6,7 @@ pub mod configuration;
 pub mod order;
 pub mod rule;
 
+/// Declares a struct for each template file, with the fields that the template uses.
 #[macro_export]
 macro_rules! templates {
     ($($Name:ident: $path:literal, $($(#[$doc:meta])* $field:ident: $Type:ty),+;)+) => {

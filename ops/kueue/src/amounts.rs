@@ -1,14 +1,15 @@
-//! Kubernetes' notation of resource amounts, and the Kubernetes names of a policy's resources.
+//! The amounts of resources as they are written in Kubernetes, and the names of the resources.
 
 use serde_json::Value;
 
 use synth_multiresource::workload::Workload;
 use synth_operator::{Amounts, Resources, usual};
 
-/// Amounts are in billionths, the finest resolution in Kubernetes.
+/// All amounts are in billionths, which is the smallest unit in Kubernetes.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Parses quantities by name in billionths. Invalid ones, which the API server rejects, count as 0.
+/// Parses the quantities by name in billionths. A quantity that is not valid is 0, because it would
+/// have been rejected by the API server.
 pub fn amounts(written: &Value) -> Amounts {
     let amounts = written.as_object().into_iter().flatten();
     let amounts = amounts.map(|(name, value)| {

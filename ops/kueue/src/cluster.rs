@@ -17,7 +17,7 @@ pub struct Placed {
     pub node: String,
     pub demand: Amounts,
     pub parent: Option<Uid>,
-    /// Namespace and name of its Workload, if annotated.
+    /// The namespace and the name of its Workload, if there is an annotation.
     pub workload: Option<(String, String)>,
 }
 

@@ -23,7 +23,8 @@ struct Election {
 }
 
 impl Election {
-    /// Returns the new Lease; `None` while another replica holds it. `wall` is never compared.
+    /// Returns the new contents of the Lease, or `None` if it is held by another replica. The time
+    /// in `wall` is written but never compared.
     fn next(&mut self, found: &LeaseSpec, now: Instant, wall: Timestamp) -> Option<LeaseSpec> {
         if self.seen.as_ref().is_none_or(|(seen, _)| seen != found) {
             self.seen = Some((found.clone(), now));

@@ -29,7 +29,7 @@ const FORECAST: &str = "synth/forecast";
 /// Intervals before the same reason, and a changed one, is reported again \[s\].
 const AGAIN: f64 = 600.0;
 const CHANGED: f64 = 30.0;
-/// Shorter waits are not reported \[s\].
+/// If a job has waited for less than this time \[s\], nothing is reported.
 const SOON: i64 = 10;
 /// The interval between requests, and how many may be queued; further ones are dropped.
 const PACE: Duration = Duration::from_millis(200);

@@ -1,4 +1,5 @@
-//! The rounds of the controller: observe, decide, and release.
+//! The rounds of the controller, in which it reads the changes, lets the policy decide, and
+//! releases jobs.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,9 +36,9 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Acts while this replica holds the Lease, until a signal ends it.
+    /// Runs rounds while this replica holds the Lease, until it is ended by a signal.
     pub async fn run(&self, identity: String) -> Result<(), String> {
-        // Report errors now, not only when this replica acts.
+        // Errors are reported now, and not only when this replica becomes the leader.
         let watch = self.watch().await?;
         self.desk(&watch)?;
         self.server.metrics().is_ready = true;
@@ -51,7 +52,7 @@ impl Controller {
             loop {
                 leadership.begin().await;
                 info!(identity, "leader");
-                // The former leader may have made changes that an old stream has not delivered.
+                // The previous leader may have made changes that are not in the old stream yet.
                 let watch = match first.take() {
                     Some(watch) => watch,
                     None => self.watch().await?,
@@ -61,7 +62,7 @@ impl Controller {
                 warn!(identity, "leader lost");
             }
         };
-        // A separate task, because rounds may take long.
+        // This is a separate task, because a round can take a long time.
         let (stop, mut stopped) = oneshot::channel::<()>();
         let renewing = tokio::spawn(async move {
             loop {

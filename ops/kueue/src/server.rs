@@ -124,7 +124,8 @@ pub fn resource(api_version: &str, kind: &str) -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
 }
 
-/// Locks a mutex. A poisoned one is usable because every change leaves it consistent.
+/// Locks a mutex. A mutex that is poisoned can still be used, because every change leaves it in a
+/// consistent state.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -137,7 +138,8 @@ pub mod tests {
     use serde_json::{Value, json};
     use tower::{BoxError, service_fn};
 
-    /// An API server with these answers to requests; `None` refuses the connection.
+    /// Returns an API server with these answers to requests. If there is no answer, the connection
+    /// is refused.
     pub fn fake(answers: impl FnMut(&str) -> Option<(u16, Value)> + Send + 'static) -> Server {
         let answers = Arc::new(Mutex::new(answers));
         let service = service_fn(move |request: http::Request<Body>| {

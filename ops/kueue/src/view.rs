@@ -12,12 +12,12 @@ use serde_json::Value;
 use crate::objects::{demand, holds, items};
 use synth_operator::Amounts;
 
-/// The annotation whose gates keep Kueue from admitting a job.
+/// The annotation with the gates. Kueue does not admit a job if there is a gate.
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
 /// The annotation, called the mark, that records who removed the gate.
 pub const MARK: &str = "synth/released";
 pub const TYPE: &str = "synth/type";
-/// The label that selects Jobs in mode `suspend`.
+/// The label of the Jobs that are used in mode `suspend`.
 pub const POLICY: &str = "synth/policy";
 
 pub type Uid = Arc<str>;

@@ -187,7 +187,7 @@ impl Watch {
         Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or handle Jobs without Kueue by --mode suspend".into())
     }
 
-    /// Follows a stream forever. New lists replace old ones after errors.
+    /// Follows a stream forever. After an error, the objects are listed again.
     fn follow<K, V>(
         &self,
         api: Api<K>,

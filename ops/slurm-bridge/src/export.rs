@@ -1,4 +1,5 @@
-//! The files that an administrator installs to let a policy start the jobs of a Slurm partition.
+//! The files that an administrator has to install so that a policy can start the jobs of a
+//! partition.
 
 use std::path::Path;
 

@@ -25,7 +25,7 @@ pub(super) enum JournalRecord {
     /// A round in which something was observed or decided.
     Round(Round),
     Learned {
-        /// Reused by the next bridge.
+        /// The estimates, which are used by the next bridge.
         learned: LearnedRuntimes,
     },
 }
@@ -55,7 +55,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal for appending; an incomplete last line is truncated.
+    /// Opens a journal for appending. If the last line is not complete, it is removed.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
     }
 
-    /// A killed bridge leaves an incomplete line, which the next one replaces.
+    /// If a bridge is killed, it may leave an incomplete line, which is removed by the next one.
     #[test]
     fn truncates_incomplete_lines() {
         let folder = tempfile::tempdir().unwrap();

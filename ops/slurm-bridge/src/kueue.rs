@@ -1,4 +1,4 @@
-//! The files that an administrator installs to let a policy start the jobs of Kueue.
+//! The files that an administrator has to install so that a policy can start the jobs of Kueue.
 
 use askama::Template;
 use synth_slurm::templates;

@@ -1,4 +1,4 @@
-//! Measured arrivals and run times, compared with the policy's workload.
+//! The measured arrivals and run times, which are compared with the workload of the policy.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ pub(super) struct OpenJob {
 pub(super) struct EndedJob {
     pub id: String,
     pub job_type: String,
-    /// Arrival, run time, wait until release, and delay from release to first process \[time\].
+    /// The arrival, the run time, the time until the job was released, and the time from there
+    /// until its first process was seen \[time\].
     pub times: [f64; 4],
 }
 
@@ -69,7 +70,7 @@ pub(super) struct Measured {
     since: f64,
     jobs: OpenJobs,
     types: Vec<OfType>,
-    /// The number and total \[time\] of delays from release to first process.
+    /// The number of delays from the release to the first process, and their sum \[time\].
     latency: (u64, f64),
 }
 
@@ -96,7 +97,8 @@ impl Measured {
         }
     }
 
-    /// Counts a round. The jobs that the first round finds waiting are not arrivals.
+    /// Counts a round. The jobs that are already waiting in the first round are not counted as
+    /// arrivals.
     pub(crate) fn count(&mut self, round: &Round, is_first: bool, places: &Places) {
         for line in &round.told {
             if let Some(id) = &line.withdraw {
@@ -141,7 +143,8 @@ impl Measured {
                 let expected = of.size().mean();
                 let ended = own.ended as f64;
                 let mean = own.sum / ended;
-                // The sample variance of few jobs is unreliable, so an exponential one is assumed.
+                // The variance of a few samples is not reliable, so an exponential distribution is
+                // assumed.
                 let spread = match own.ended {
                     ..10 => mean.max(expected),
                     _ => (own.squares / ended - mean * mean).max(0.0).sqrt(),

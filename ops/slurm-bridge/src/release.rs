@@ -1,11 +1,12 @@
-//! Carries out decisions by releasing, holding and placing jobs.
+//! Releases and holds jobs as decided in a round.
 
 use super::setup::HoldBy;
 use super::watch::{Changes, Sent};
 use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
 use synth_verb::{VerbResult, refuse};
 
-/// Carries out a round; if a command fails, the queue shows it and the rule learns of it.
+/// Carries out the decisions of a round. If a command fails, this can be seen in the queue, and it
+/// is reported to the rule.
 pub(super) fn act(
     slurm: &Slurm,
     hold: HoldBy,
@@ -42,7 +43,8 @@ fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> VerbResult<()
     Ok(())
 }
 
-/// Releases all held jobs, except for those that only `--hold admin` releases.
+/// Releases all held jobs of the partition, except for those that are only released with `--hold
+/// admin`.
 pub(crate) fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
     let queue = slurm.queue()?;
     let mut jobs: Vec<JobId> = Vec::new();

@@ -1,4 +1,4 @@
-//! The rounds of a bridge: observe, decide, release.
+//! The rounds of a bridge, in which it reads the queue, lets the policy decide, and releases jobs.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -28,10 +28,11 @@ pub(crate) struct Signals {
     pub give_up: Arc<AtomicBool>,
 }
 
-/// The maximum pause after failed rounds, which doubles each time.
+/// The maximum pause after a failed round. The pause is doubled after each failure.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Maximum age of the node table, and of the controller's start time unless jobs are held.
+/// The maximum age of the list of nodes, and of the start time of the controller if no jobs are
+/// held.
 const NODES: Duration = Duration::from_secs(1);
 const BOOTED: Duration = Duration::from_secs(10);
 
@@ -55,7 +56,7 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    /// Inspects the cluster and locks the partition; nothing is released yet.
+    /// Reads the state of the cluster and locks the partition. No job is released yet.
     pub(crate) fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
         let watch = Watch::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;

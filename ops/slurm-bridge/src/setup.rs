@@ -34,7 +34,8 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
 
-    /// Print what waits and what would be released now, then exit without releasing anything
+    /// Print the waiting jobs and the jobs that would be released now, and exit without releasing
+    /// anything
     #[arg(long)]
     pub dry_run: bool,
 
@@ -42,7 +43,7 @@ pub(crate) struct Setup {
     #[arg(long, value_enum, default_value_t = OnExit::Hold)]
     pub on_exit: OnExit,
 
-    /// Who else can release jobs: their owners, or only operators
+    /// Whether jobs can also be released by their owners, or only by operators
     #[arg(long, value_enum, default_value_t = HoldBy::User)]
     pub hold: HoldBy,
 
@@ -50,8 +51,8 @@ pub(crate) struct Setup {
     #[arg(long, value_enum, default_value_t = Unknown::Pass)]
     pub unknown: Unknown,
 
-    /// Treat all nodes of the partition as one server; free capacity may then be spread over nodes,
-    /// so started jobs may wait
+    /// Treat all nodes of the partition as a single server. Jobs may then have to wait after they
+    /// are started, because the free capacity can be on several nodes
     #[arg(long)]
     pub pool: bool,
 
@@ -76,7 +77,7 @@ pub(crate) enum OnExit {
 /// Who can release jobs in addition to the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HoldBy {
-    /// Jobs stay held as they were submitted, so their owners can release them
+    /// Jobs stay held as they were submitted, so that they can also be released by their owners
     User,
     /// New jobs are held by an operator, so that their owners cannot release them
     Admin,

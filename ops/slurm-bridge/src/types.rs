@@ -80,7 +80,7 @@ impl TypeMap {
         }
         let named = |name: &str| written.resources.get(name).cloned();
         let resources = resources(fleet.envelope(), named)?;
-        // Resources that Slurm does not count are unlimited.
+        // The resources that are not counted by Slurm are not limited.
         let demands = fleet.types().iter().map(|job| {
             let pairs = resources.iter().zip(job.units());
             let counted = pairs.map(|(own, units)| u64::from(own.source != UNCOUNTED) * units);

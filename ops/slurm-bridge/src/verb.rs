@@ -24,7 +24,7 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
 };
 
-/// Let a policy start the jobs of a real cluster
+/// Use a policy to decide when the jobs of a real cluster start
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
@@ -167,7 +167,8 @@ impl SlurmArguments {
     }
 }
 
-/// SIGTERM and SIGINT end the bridge. If a second signal arrives, it ends immediately.
+/// Installs the signal handlers. The bridge ends on SIGTERM or SIGINT, and a second signal ends it
+/// immediately.
 fn listen() -> Result<Signals, String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::flag::{register, register_conditional_shutdown};
@@ -212,7 +213,7 @@ impl ReplayArguments {
     }
 }
 
-/// The most jobs of a journal that are forecast to measure the accuracy.
+/// The maximum number of jobs of a journal that are used to measure the accuracy of forecasts.
 const LOOKED_AT: usize = 200;
 
 /// Explains a wait at the end of a journal, and predicts the start from `later` seconds after it.

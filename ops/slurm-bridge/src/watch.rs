@@ -44,13 +44,13 @@ pub(super) type Jobs = BTreeMap<Key, KnownJob<Progress>>;
 
 pub(super) type Sent = (Vec<String>, Option<u128>);
 
-/// How long a released job may still appear as held \[s\].
+/// The time for which a released job may still be reported as held \[s\].
 const LAG: f64 = 5.0;
 
 /// The seed of the policy's clocks.
 pub(crate) const SEED: u64 = 1;
 
-/// Released jobs that do not start within this time are reported \[s\].
+/// If a released job does not start within this time \[s\], this is reported.
 pub(crate) const STUCK: f64 = 30.0;
 
 const GIVE_UP: f64 = 600.0;
@@ -59,11 +59,11 @@ pub(super) struct Watch {
     pub operator: Operator<Key, Progress>,
     pub map: TypeMap,
     pub setup: Setup,
-    /// All jobs and arrays that have not ended, if some job waits for others.
+    /// All jobs and arrays that have not ended, if there is a job that depends on others.
     pub present: HashSet<u32>,
     pub usage: Usage,
     at: HostMoment,
-    /// Jobs that a bridge, not their owner, sent to nodes.
+    /// The jobs that were sent to their nodes by a bridge, and not by their owners.
     pub placed: HashMap<Key, Vec<String>>,
     /// The jobs that were running under the previous scheduler.
     before: HashSet<Key>,
@@ -136,7 +136,8 @@ impl Watch {
     fn compare(&mut self, row: &QueueRow, found: &mut Changes) {
         let before = self.operator.stage(&row.key);
         let stage = match self.stage_of(row, before, found) {
-            // A job that was just released may still appear as held, but counts as running.
+            // A job that has just been released may still be reported as held, but it is counted as
+            // running.
             Some(Stage::Waiting(i)) if self.before.contains(&row.key) => Some(Stage::Running(i)),
             stage => stage,
         };
@@ -208,7 +209,7 @@ impl Watch {
             // Slurm delays this job by itself. The job is not held, so it does not belong to the
             // policy yet.
             (_, Hold::None) if row.depends => None,
-            // A requeued job returns like this and would start by itself.
+            // This is the state of a job that was requeued. It would start by itself.
             (_, Hold::None) if is_early => {
                 found.give_up.push(row.key.id);
                 found.notes.push(format!(
@@ -224,7 +225,8 @@ impl Watch {
             }
             (Some(_), _) if held && self.lags(row.key) => running,
             (None, Hold::None) => {
-                // In a fleet its nodes are unknown, unless an earlier bridge chose them.
+                // If the policy is for a fleet, the nodes of the job are not known, unless they
+                // were chosen by an earlier bridge.
                 let is_known = !self.is_fleet() || self.placed.contains_key(&row.key);
                 let found = self.map.find(row).ok().filter(|_| is_known);
                 found.map(Stage::Running)
@@ -251,7 +253,8 @@ impl Watch {
         self.operator.places().servers() > 1
     }
 
-    /// Returns the type of a waiting job. In a fleet, jobs whose owners name nodes have none.
+    /// Returns the type of a waiting job. If the policy is for a fleet, a job has no type if its
+    /// owner requested nodes by name.
     pub(crate) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if self.is_fleet() && row.names_nodes && !self.placed.contains_key(&row.key) {
             return Err(Untyped::OWN_NODES);
@@ -329,7 +332,7 @@ impl Watch {
         [waiting, without.count() - waiting]
     }
 
-    /// Reports all jobs to a new scheduler; `before` are the previously known ones.
+    /// Reports all jobs to a new scheduler. The jobs in `before` were known to the previous one.
     pub(crate) fn again(&mut self, before: &Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
         let running = before.iter().filter(|(_, job)| job.runs());
         self.before = running.map(|(key, _)| *key).collect();
@@ -340,7 +343,7 @@ impl Watch {
     }
 }
 
-/// Returns the time since which a job waits, by which Slurm orders jobs \[s since 1970\].
+/// Returns the time at which a job started to wait \[s since 1970\], as used by Slurm to sort jobs.
 fn since(row: &QueueRow) -> i64 {
     row.eligible.unwrap_or(row.key.submitted)
 }

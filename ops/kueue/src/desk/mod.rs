@@ -1,4 +1,4 @@
-//! The policy at work on the observed cluster.
+//! Runs the policy on the state of the cluster that has been observed.
 
 mod round;
 mod site;
@@ -32,7 +32,7 @@ pub struct Desk {
     nodes: Nodes,
     closed: BTreeSet<Uid>,
     setup: Setup,
-    /// The last persistent note about each job.
+    /// The last note that was reported for each job.
     noted: HashMap<Uid, Concern>,
     at: HostMoment,
 }

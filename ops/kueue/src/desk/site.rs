@@ -45,7 +45,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Assigns nodes to servers, largest shapes first.
+    /// Assigns a node to each server that has none, starting with the largest servers.
     fn assign(&mut self, machines: &HashMap<Uid, Machine>) {
         let places = self.operator.places();
         let mut nodes = self.nodes.of_servers().to_vec();
@@ -85,7 +85,8 @@ impl Desk {
         notes
     }
 
-    /// Returns the amounts that `others` leave on each server; none on closed nodes.
+    /// Returns the amounts that `others` leave on each server. Nothing is left on a node that is
+    /// closed.
     pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,

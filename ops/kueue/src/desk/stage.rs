@@ -86,7 +86,7 @@ impl Desk {
             }
             Phase::Released | Phase::Running if runs => before,
             Phase::Released => typed.ok().map(Stage::Running),
-            // Without a mark, the servers of a job are known only when its pods have nodes.
+            // If there is no mark, the servers of a job are not known until its pods have nodes.
             Phase::Running => {
                 let is_known = view.mark().is_some()
                     || self.is_pooled()
@@ -162,7 +162,7 @@ impl Desk {
         }
     }
 
-    /// Records a persistent condition; returns whether it is new.
+    /// Records a note that is only reported once. Returns `true` if it is new.
     fn note_once(&mut self, uid: &Uid, concern: Concern, text: String, round: &mut Round) -> bool {
         let is_new = self.noted.insert(uid.clone(), concern) != Some(concern);
         if is_new {
@@ -179,7 +179,8 @@ impl Desk {
         Some(servers)
     }
 
-    /// Moves a running job to the servers of its pods if Kueue or the kube-scheduler chose others.
+    /// Moves a running job to the servers of its pods, if other servers were chosen by Kueue or the
+    /// kube-scheduler.
     fn move_to(&mut self, view: &View<'_>, i: usize, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {

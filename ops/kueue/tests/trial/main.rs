@@ -203,7 +203,7 @@ fn late(stand_in: &StandIn) -> String {
     )
 }
 
-/// Formats waits and response times by type, in hours of the workload.
+/// Returns a table of the waiting and response times of each type, in hours of the workload.
 fn table(plan: &[Planned], stand_in: &StandIn, hour: f64) -> String {
     let mut lines = format!(
         "{:<10} {:>5} {:>16} {:>12} {:>13} {:>17}\n",

@@ -112,7 +112,7 @@ impl Controllers {
         holder.rsplit('-').next()?.parse().ok()
     }
 
-    /// Stops the replicas and reports their resources and metrics.
+    /// Stops the replicas, and returns a report of their memory and metrics.
     pub fn end(&mut self) -> String {
         let mut lines = format!(
             "{} kills of the controller, which exited {} times by itself\n",

@@ -143,7 +143,7 @@ impl StandIn {
                 create(&api, &workload).await;
             });
         } else if before != gates {
-            // Kueue copies the gates immediately; those on the Workload do not count.
+            // Kueue copies the gates immediately. The gates of the Workload are not used.
             let patch = json!({"metadata": {"annotations": {GATES: gates}}});
             if let (None, Some(own)) = (&gates, self.seen.get_mut(&i)) {
                 own.released = Some(now);
@@ -217,7 +217,7 @@ impl StandIn {
         });
     }
 
-    /// Ends a job: its pods are deleted before its Workload is finished and the Job complete.
+    /// Ends a job. Its pods are deleted before the Workload is finished and the Job is complete.
     fn end(&mut self, i: usize) {
         self.vacate(i);
         if let Some(own) = self.seen.get_mut(&i) {

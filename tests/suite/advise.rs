@@ -172,14 +172,14 @@ fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
     for report in [stdout(&advised), stdout(&replayed)] {
         let report = report.replace('\n', " ");
         let (first, notes) = report.split_once("Lines of the log").unwrap();
-        let expected = "partition batch: OverSubscribe=FORCE:2 is not followed";
+        let expected = "partition batch: OverSubscribe=FORCE:2 is not modeled";
         has(first, expected);
         has(first, "PriorityWeightFairshare=9, but shares are unknown");
         has(first, "sacctmgr -P show assoc tree");
         has(notes, "above a limit of the site");
         let expected = "MaxTRESPU cpu=15 of QOS normal: line 2 (16 CPUs, 1 node, limit 400 min), first of 252 jobs";
         has(notes, expected);
-        has(notes, "the reservations maint are not followed");
+        has(notes, "the reservations maint are not modeled");
     }
 }
 

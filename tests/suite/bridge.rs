@@ -327,7 +327,7 @@ fn one_bridge_a_partition_and_a_way_back() {
     std::fs::write(dir.path("policy.json"), &whole[..whole.len() / 2]).unwrap();
     running.signal("HUP");
     cluster.wait("it is refused", || {
-        log(&dir).contains("the old one goes on")
+        log(&dir).contains("the old one stays in effect")
     });
     let id = cluster.submit("synth", 0.2, &["-n", "16"]);
     cluster.wait("the old one decides", || {
@@ -337,9 +337,11 @@ fn one_bridge_a_partition_and_a_way_back() {
     dir.make("policy.json", WORKLOAD, &given);
     let other = replay(&dir);
     assert_eq!(code(&other), 2);
-    assert!(stderr(&other).contains("is of"), "{}", stderr(&other));
+    assert!(stderr(&other).contains("only of"), "{}", stderr(&other));
     running.signal("HUP");
-    cluster.wait("it is taken", || log(&dir).contains("read again"));
+    cluster.wait("it is taken", || {
+        log(&dir).contains("the policy was reloaded")
+    });
     is_decided_again(&dir);
 
     // It is told to end while one is held that it would not release.

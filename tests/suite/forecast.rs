@@ -246,10 +246,10 @@ fn a_bridge_says_when_a_job_starts() {
         )))
     };
     let said = why(&journal, 22);
-    has(&said, "1 job of its type is before it");
+    has(&said, "1 job of its type is ahead of it");
     let expected = "one starts within 20 min, five within 20 min, nine within 20 min";
     has(&said, expected);
-    let expected = "When it starts nobody can say: 3 jobs have ended so far";
+    let expected = "Its start cannot be predicted: 3 jobs have ended so far";
     has(&why(&short, 22), expected);
     let typed = format!("bridge --replay {journal} {policy} --why 5");
     fails(&typed, "synth bridge slurm POLICY");
@@ -278,15 +278,18 @@ fn a_bridge_says_when_a_job_starts() {
     for (job, words) in [
         (
             "31",
-            "it waits for other jobs. When it starts nobody can say.",
+            "it depends on other jobs. Its start cannot be predicted.",
         ),
-        ("32", "it is to begin later. When"),
-        ("33", "it is one of the jobs that no type holds. When"),
+        ("32", "its earliest start is in the future. Its"),
+        ("33", "it is one of the jobs that fit no type. Its"),
         (
             "34",
-            "it is held (JobHeldAdmin), and not for the policy. When",
+            "it is held (JobHeldAdmin), but not for the policy. Its",
         ),
-        ("35", "job 35 neither waits nor runs in the partition synth"),
+        (
+            "35",
+            "job 35 is neither waiting nor running in the partition synth",
+        ),
     ] {
         has(&ask(job), words);
     }

@@ -227,5 +227,5 @@ fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
     let printed = stdout(&works(&format!(
         "bridge --replay {journal} {policy} --why 17"
     )));
-    has(&printed, "as `whole`: it is the next.");
+    has(&printed, "as `whole`: it is the next job.");
 }

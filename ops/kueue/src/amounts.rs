@@ -1,14 +1,15 @@
-//! Amounts of resources as Kubernetes writes them, and the names of a policy's resources there.
+//! The amounts of resources as they are written in Kubernetes, and the names of the resources.
 
 use serde_json::Value;
 
 use synth_multiresource::workload::Workload;
 use synth_operator::{Amounts, Resources, usual};
 
-/// Billionths in one: no amount is written more exactly.
+/// All amounts are in billionths, which is the smallest unit in Kubernetes.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Reads quantities by name in billionths; one that is none counts as 0, since the API server has checked them.
+/// Parses the quantities by name in billionths. A quantity that is not valid is 0, because it would
+/// have been rejected by the API server.
 pub fn amounts(written: &Value) -> Amounts {
     let amounts = written.as_object().into_iter().flatten();
     let amounts = amounts.map(|(name, value)| {
@@ -21,7 +22,7 @@ pub fn amounts(written: &Value) -> Amounts {
     Amounts(amounts.collect())
 }
 
-/// Reads a quantity such as `100m`, `1.5Gi` or `1e3` in billionths, rounded up; `None` where it is none, or below 0.
+/// Parses a quantity such as `100m`, `1.5Gi` or `1e3` in billionths, rounded up.
 pub fn nano(text: &str) -> Option<u128> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, suffix) = text.split_at(end.unwrap_or(text.len()));
@@ -30,14 +31,13 @@ pub fn nano(text: &str) -> Option<u128> {
     if digits.is_empty() || part.len() > 18 || digits.len() > 30 {
         return None;
     }
-    // The amount is digits × factor / divisor.
     let (factor, divisor) = scale(suffix)?;
     let divisor = 10_u128.pow(part.len() as u32).checked_mul(divisor)?;
     let amount: u128 = digits.parse().ok()?;
     Some(amount.checked_mul(factor)?.div_ceil(divisor))
 }
 
-/// Returns what a suffix stands for, in billionths, as a fraction.
+/// Returns the factor of a suffix in billionths, as a fraction.
 fn scale(suffix: &str) -> Option<(u128, u128)> {
     let binary = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     if let Some(n) = binary.iter().position(|own| *own == suffix) {
@@ -55,10 +55,7 @@ fn scale(suffix: &str) -> Option<(u128, u128)> {
     }
 }
 
-/// Returns the resources of a policy's workload; `named` has options such as `gpu=nvidia.com/gpu` and `memory=memory:M`.
-///
-/// # Errors
-/// When an option names no resource of the policy, or it is not known what Kubernetes calls one.
+/// Returns the resources of a workload; `named` has options such as `memory=memory:M`.
 pub fn resources(workload: &Workload, named: &[String]) -> Result<Resources, String> {
     let names: Vec<&str> = workload.resources().iter().map(|own| own.name()).collect();
     let mut options = Vec::new();
@@ -74,7 +71,7 @@ pub fn resources(workload: &Workload, named: &[String]) -> Result<Resources, Str
         }
         let (source, unit) = source.rsplit_once(':').unwrap_or((source, ""));
         let scale = nano(&format!("1{unit}")).ok_or_else(|| {
-            format!("--resource {option}: `{unit}` is no unit of Kubernetes such as M or Gi")
+            format!("--resource {option}: `{unit}` is not a unit of Kubernetes such as M or Gi")
         })?;
         options.push((name, (source.to_owned(), scale)));
     }
@@ -85,7 +82,7 @@ pub fn resources(workload: &Workload, named: &[String]) -> Result<Resources, Str
             Some((source.to_owned(), u128::from(one) * NANO))
         };
         option.map(|own| own.1.clone()).or_else(usual).ok_or_else(|| {
-            format!("it is not known what Kubernetes calls the policy's resource `{name}`: name it by --resource {name}=NAME, as in gpu=nvidia.com/gpu (`kubectl describe node` lists the names under Allocatable)")
+            format!("the name of the policy's resource `{name}` in Kubernetes is unknown: set it with --resource {name}=NAME, as in gpu=nvidia.com/gpu (`kubectl describe node` lists the names under Allocatable)")
         })
     })
 }
@@ -97,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn quantities_are_read_as_kubernetes_writes_them() {
+    fn parses_quantities() {
         let read = [
             ("1", 1_000_000_000),
             ("100m", 100_000_000),
@@ -121,7 +118,6 @@ mod tests {
         }
     }
 
-    /// The whole units of amounts that are written like this: 3 CPUs, half a memory, a GPU.
     fn units(memory: &str, options: &[&str], written: Value) -> Result<[Vec<u64>; 2], String> {
         let text = format!(
             "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 20, {memory}: 15, gpus: 2}}}}, jobs: [
@@ -136,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn options_name_resources() {
+    fn options_map_resources() {
         let written = json!({"cpu": "3001m", "memory": "1537Mi", "nvidia.com/gpu": 1});
         let found = units("memory", &[], written).unwrap();
         assert_eq!(found, [[2, 4, 1], [1, 3, 1]]);
@@ -147,7 +143,7 @@ mod tests {
             ("network", &[][..], "--resource network=NAME"),
             ("memory", &["disk=x"], "it has cpu, memory, gpus"),
             ("memory", &["gpus"], "gpu=nvidia.com/gpu"),
-            ("memory", &["memory=memory:X"], "`X` is no unit"),
+            ("memory", &["memory=memory:X"], "`X` is not a unit"),
         ] {
             let refused = units(memory, options, json!({})).unwrap_err();
             assert!(refused.contains(why), "{refused}");

@@ -1,16 +1,13 @@
-//! What is known of a cluster: jobs with what their gates stand on, nodes, and pods that have a node.
+//! The observed state of a cluster: jobs and the owners of their gates, nodes, and scheduled pods.
 
 use std::collections::HashMap;
 
 use crate::view::{Owner, Uid, View, Work};
 use synth_operator::Amounts;
 
-/// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// What pods can have.
     pub capacity: Amounts,
-    /// Whether something new can be started there.
     pub is_open: bool,
 }
 
@@ -20,22 +17,19 @@ pub struct Placed {
     pub node: String,
     pub demand: Amounts,
     pub parent: Option<Uid>,
-    /// Namespace and name of its Workload, where it says so.
+    /// The namespace and the name of its Workload, if there is an annotation.
     pub workload: Option<(String, String)>,
 }
 
-/// All of it, by uid.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     pub works: HashMap<Uid, Work>,
     pub owners: HashMap<Uid, Owner>,
-    /// Nodes, by their names.
     pub machines: HashMap<Uid, Machine>,
     pub pods: HashMap<Uid, Placed>,
 }
 
 impl Cluster {
-    /// Returns the jobs, the oldest first.
     pub fn views(&self, gate: &str) -> Vec<View<'_>> {
         let works = self.works.values();
         let views = works.map(|work| View::new(work, &self.owners, gate));
@@ -47,7 +41,6 @@ impl Cluster {
         views
     }
 
-    /// Returns the pods with the jobs to which they belong.
     pub fn placed(&self) -> Vec<(&Placed, Option<&Uid>)> {
         let (mut by_name, mut by_owner) = (HashMap::new(), HashMap::new());
         for work in self.works.values() {
@@ -63,7 +56,7 @@ impl Cluster {
                 .map(|(space, name)| (&**space, &**name));
             let named = named.and_then(|name| by_name.get(&name));
             named.copied().or_else(|| {
-                // A pod of a Job of a JobSet: three steps.
+                // A pod of a Job of a JobSet is three steps away.
                 let mut next = Some(uid);
                 for _ in 0..4 {
                     let uid = next?;

@@ -1,8 +1,9 @@
-//! Which replica acts: the holder of a Lease.
+//! Leader election between replicas, using a Lease.
 //!
-//! As in client-go, a replica trusts only its own clock: a Lease has expired when it has not seen it change for the whole
-//! duration. So clocks that differ between replicas do not matter. (kube-lease-manager 0.13 and kube-leader-election 0.44
-//! compare the time that the holder wrote with their own.)
+//! As in client-go, a replica relies only on its own clock: a Lease has expired if it has not
+//! changed for its whole duration, so clock skew between replicas does not matter.
+//! (kube-lease-manager 0.13 and kube-leader-election 0.44 compare the holder's timestamp with their
+//! own clock.)
 
 use std::time::{Duration, Instant};
 
@@ -15,23 +16,21 @@ use tokio::sync::watch;
 
 use crate::server::{Refused, answer};
 
-/// A replica's part in the election.
 struct Election {
     identity: String,
     duration: Duration,
-    /// What the Lease said when it was last seen to change, and when that was.
     seen: Option<(LeaseSpec, Instant)>,
 }
 
 impl Election {
-    /// Returns what this replica writes into the Lease, as it is found now; `None` while another one holds it. What the
-    /// clock on the wall says is written and never compared.
+    /// Returns the new contents of the Lease, or `None` if it is held by another replica. The time
+    /// in `wall` is written but never compared.
     fn next(&mut self, found: &LeaseSpec, now: Instant, wall: Timestamp) -> Option<LeaseSpec> {
         if self.seen.as_ref().is_none_or(|(seen, _)| seen != found) {
             self.seen = Some((found.clone(), now));
         }
         let holder = found.holder_identity.as_deref().unwrap_or_default();
-        // What its holder goes by counts, where that is longer.
+        // If the duration of the holder is longer, that one counts.
         let promised = u64::try_from(found.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
         let lasts = self.duration.max(Duration::from_secs(promised));
         let has_expired = self.seen.as_ref().is_some_and(|own| now - own.1 >= lasts);
@@ -49,34 +48,30 @@ impl Election {
         })
     }
 
-    /// Returns until when a replica acts that sent its renewal at this moment. After two thirds without another one it does
-    /// not act any more: the last third is for requests that are on their way.
+    /// Returns the time until which a replica acts. The last third of the duration is reserved for
+    /// requests that are still in progress.
     fn until(&self, sent: Instant) -> Instant {
         sent + self.duration * 2 / 3
     }
 }
 
-/// Whether this replica acts, for all who ask: until when, if it does.
+/// The time until which this replica acts, if it does.
 #[derive(Clone)]
 pub struct Leadership(watch::Receiver<Option<Instant>>);
 
 impl Leadership {
-    /// Returns whether it acts now.
     pub fn is_valid(&self) -> bool {
         self.0.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits until it acts.
     pub async fn begin(&mut self) {
         let is_valid = |until: &Option<Instant>| until.is_some_and(|until| Instant::now() < until);
         if self.0.wait_for(is_valid).await.is_err() {
-            // The program ends.
             std::future::pending().await
         }
     }
 }
 
-/// The Lease, and this replica's part in it.
 pub struct Elector {
     api: Api<Lease>,
     name: String,
@@ -85,10 +80,6 @@ pub struct Elector {
 }
 
 impl Elector {
-    /// Returns the part of a replica that has not looked yet; the Lease is named NAMESPACE/NAME.
-    ///
-    /// # Errors
-    /// When it is not.
     pub fn new(
         client: Client,
         lease: &str,
@@ -100,7 +91,7 @@ impl Elector {
             .ok_or_else(|| format!("--lease {lease}: write NAMESPACE/NAME"))?;
         if duration < Duration::from_secs(3) {
             return Err(format!(
-                "--lease-duration {duration:?}: 3 s or more, since the API server may be slow"
+                "--lease-duration {duration:?}: must be at least 3 s, because the API server may be slow"
             ));
         }
         Ok(Elector {
@@ -115,26 +106,19 @@ impl Elector {
         })
     }
 
-    /// Returns whether this replica acts, as it changes.
     pub fn leadership(&self) -> Leadership {
         Leadership(self.until.subscribe())
     }
 
-    /// Returns the time between two looks.
     pub fn period(&self) -> Duration {
         self.election.duration / 6
     }
 
-    /// Takes or renews the Lease where that can be.
-    ///
-    /// # Errors
-    /// When the API server did not answer, or refuses.
     pub async fn step(&mut self) -> Result<(), Refused> {
         let begin = Instant::now();
         let until = match answer(self.election.duration / 5, self.renew(begin)).await {
-            // A renewal counts from when it was sent.
             Ok(is_holder) => is_holder.then(|| self.election.until(begin)),
-            // Its resourceVersion is that which was read: of two replicas one is refused.
+            // The resourceVersion makes one of two simultaneous updates fail.
             Err(why) if why.code == 409 => None,
             Err(why) => return Err(why),
         };
@@ -142,7 +126,6 @@ impl Elector {
         Ok(())
     }
 
-    /// Returns whether this replica holds the Lease now.
     async fn renew(&mut self, now: Instant) -> kube::Result<bool> {
         let found = self.api.get_opt(&self.name).await?;
         let mut lease = found.unwrap_or_default();
@@ -159,7 +142,7 @@ impl Elector {
         Ok(true)
     }
 
-    /// Gives the Lease back, so that another replica takes over at once.
+    /// Releases the Lease, so that another replica takes over immediately.
     pub async fn give_back(&mut self) {
         if !self.leadership().is_valid() {
             return;
@@ -175,7 +158,6 @@ impl Elector {
             }
             Ok(())
         };
-        // If it fails, the Lease expires.
         let _ = answer(Duration::from_secs(2), back).await;
     }
 }
@@ -206,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_is_free_or_the_own_is_taken_at_once() {
+    fn acquires_free_own_and_expired_leases() {
         let (now, wall) = (Instant::now(), Timestamp::UNIX_EPOCH);
         let mut own = replica("b");
         let mut takes =
@@ -220,13 +202,12 @@ mod tests {
             lease_duration_seconds: Some(60),
             ..held("a", 0)
         };
-        assert!(!takes(&long, 10), "what its holder goes by");
+        assert!(!takes(&long, 10), "the holder's duration counts");
         assert!(!takes(&long, 69));
         assert!(takes(&long, 70));
     }
 
-    /// Two replicas, of which the second one's clock on the wall is off by so much; the first is ended after a minute. Returns
-    /// when the second one acts first [s].
+    /// Returns when the second replica first acts \[s\], after the first one ends at 60 s.
     fn takeover(skew: i64) -> f64 {
         let begin = Instant::now();
         let mut lease = LeaseSpec::default();
@@ -234,7 +215,7 @@ mod tests {
         for tenth in 0..1200_u64 {
             let now = begin + Duration::from_millis(100 * tenth);
             for (n, (own, skew, until)) in replicas.iter_mut().enumerate() {
-                // They look once a second, at different moments; the first not after its end.
+                // They look once per second at different times; the first not after its end.
                 if tenth % 10 == 3 * n as u64 && (n == 1 || tenth < 600) {
                     let wall = Timestamp::from_second(1_767_225_600 + *skew + tenth as i64 / 10);
                     let next = own.next(&lease, now, wall.unwrap_or_default());
@@ -249,14 +230,14 @@ mod tests {
             if acts[1] {
                 return tenth as f64 / 10.0;
             }
-            assert!(acts[0] || tenth >= 600, "nobody acts at {tenth}");
+            assert!(acts[0] || tenth >= 600, "no replica acts at {tenth}");
         }
         f64::INFINITY
     }
 
     #[test]
-    fn clocks_that_differ_change_nothing() {
-        // Last renewed at 59.0 and seen so at 59.3: expired at 65.3, when the second one looks.
+    fn clock_skew_does_not_matter() {
+        // Last renewed at 59.0 and observed at 59.3, so expired at 65.3, when the second one looks.
         for skew in [0, 3600, -3600, 100_000_000] {
             assert_eq!(takeover(skew), 65.3, "{skew}");
         }

@@ -1,7 +1,7 @@
 //! Lets a scheduling policy decide when the jobs of a Kubernetes cluster start.
 //!
-//! Jobs come with an admission gate; the policy decides when each is to start, and its gate is removed; Kueue and the
-//! kube-scheduler say where. `view`, `types` and `desk` know no API; the other modules are around them.
+//! Jobs are submitted with an admission gate, which is removed when the policy starts them; Kueue
+//! and the kube-scheduler choose the nodes. `view`, `types` and `desk` are independent of the API.
 
 mod amounts;
 mod cluster;
@@ -35,13 +35,11 @@ use setup::{Format, Setup};
 #[tokio::main]
 async fn main() -> ExitCode {
     let setup = Setup::parse();
-    // What is done once is for a person.
     let is_text = setup.log == Format::Text || setup.dry_run || setup.release_all;
     let lines = tracing_subscriber::fmt()
         .with_target(false)
         .with_ansi(false);
     let lines = lines.with_writer(std::io::stderr);
-    // What kube says of its connections is in our own messages.
     let ours = Targets::new().with_target("synth_kueue", Level::INFO);
     match is_text {
         true => lines.finish().with(ours).init(),
@@ -62,9 +60,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Does what was typed; returns what is printed in the end.
 async fn controlled(setup: Arc<Setup>) -> Result<String, String> {
-    // What is wrong with the policy is said before anything else is looked at.
     if setup.policy.is_some() {
         desk::Desk::new(&setup)?;
     }

@@ -1,19 +1,17 @@
-//! What the controller has done and sees, as Prometheus reads it.
+//! Metrics of the controller for Prometheus.
 
 use k8s_openapi::jiff::Timestamp;
 use tracing::info;
 
 use crate::desk::{Concern, Desk, Round};
 
-/// What is counted from the start on.
 #[derive(Debug)]
 pub struct Metrics {
-    /// Whether all lists have been read.
     pub is_ready: bool,
     pub is_leader: bool,
-    /// When the last round was \[s since 1970\].
+    /// The time of the last round \[s since 1970\].
     last: i64,
-    /// What the rule does, and since when \[s since 1970\].
+    /// What the rule is doing, and since when \[s since 1970\].
     doing: Option<(String, i64)>,
     values: synth_operator::Metrics,
 }
@@ -32,13 +30,11 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Takes note that this replica acts from now on.
     pub fn begin(&mut self, desk: &Desk) {
         self.count(desk, &Round::default());
         self.is_leader = true;
     }
 
-    /// Takes note of the code of an answer.
     pub fn answered(&mut self, code: u16) {
         if code >= 400 {
             info!(code, "refused");
@@ -46,16 +42,14 @@ impl Metrics {
         }
     }
 
-    /// Counts one more with this value of a label.
     pub fn add(&mut self, name: &'static str, label: &str, value: &str) {
         *self.values.value(name, &[(label, value)]) += 1.0;
     }
 
-    /// Counts a round.
     pub fn count(&mut self, desk: &Desk, round: &Round) {
         self.last = Timestamp::now().as_second();
         let doing = desk.operator.scheduler.doing();
-        // How many run is no switch.
+        // If only the numbers change, the state is still the same.
         self.doing = doing.map(|doing| match &self.doing {
             Some((was, since)) if words(was) == words(&doing) => (doing, *since),
             _ => (doing, self.last),
@@ -79,12 +73,11 @@ impl Metrics {
         }
     }
 
-    /// Returns whether rounds go on, where this replica acts.
+    /// Returns `true` if rounds are being run or this replica does not act.
     pub fn is_healthy(&self) -> bool {
         !self.is_leader || Timestamp::now().as_second() - self.last < 60
     }
 
-    /// Returns all of it.
     pub fn text(&mut self) -> String {
         let is_leader = f64::from(u8::from(self.is_leader));
         self.values.set("leader", is_leader);
@@ -92,7 +85,6 @@ impl Metrics {
     }
 }
 
-/// Returns a text without its numbers.
 pub fn words(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit()).collect()
 }

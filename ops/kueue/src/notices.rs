@@ -1,4 +1,5 @@
-//! Why jobs wait, where their owners see it: events on what was submitted, and when it will start as an annotation there.
+//! Reports to owners why their jobs are waiting, using Events, and when they are expected to start,
+//! using an annotation.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -23,35 +24,33 @@ use synth_advice::forecast::OnlineForecasts;
 use synth_operator::HostMoment;
 use synth_operator::protocol::Foresight;
 
-/// When it will start, as one, five and nine of ten such jobs do.
+/// The annotation with the times by which 10 %, 50 % and 90 % of such jobs start.
 const FORECAST: &str = "synth/forecast";
-/// The same is said again after so long \[s\]; something else after this.
+/// Intervals before the same reason, and a changed one, is reported again \[s\].
 const AGAIN: f64 = 600.0;
 const CHANGED: f64 = 30.0;
-/// Of jobs that wait for less nothing is said \[s\].
+/// If a job has waited for less than this time \[s\], nothing is reported.
 const SOON: i64 = 10;
-/// Between two that are written; so many wait for that, and others are left out.
+/// The interval between requests, and how many may be queued; further ones are dropped.
 const PACE: Duration = Duration::from_millis(200);
 const QUEUE: usize = 50;
-/// So many jobs are forecast, each this often \[s\].
+/// How many jobs are forecast, and the interval for each \[s\].
 const FORECASTS: usize = 20;
 const EACH: f64 = 300.0;
-/// Forecasts take at most this part of the time.
+/// The maximum fraction of time spent on forecasts.
 const SHARE: f64 = 0.05;
-/// A forecast that moved by less than this part of the wait is not written.
+/// Forecasts that move by less than this fraction of the wait are not written.
 const MOVED: f64 = 0.1;
 
-/// Says why jobs wait.
 pub struct Notices {
     server: Server,
     recorder: Recorder,
-    /// What is to be written.
     send: mpsc::Sender<BoxFuture<'static, ()>>,
-    /// By job: when something was last said of it \[s\], and what it came to.
+    /// By job, the time \[s\] and the key of the last report.
     said: HashMap<Uid, (f64, String)>,
-    /// By job: when it was last forecast \[s\], and the start that was written, if one was.
+    /// By job, the time of the last forecast \[s\], and the start that was written.
     forecasts: HashMap<Uid, (f64, Option<f64>)>,
-    /// Jobs that have waited longest, and what was submitted.
+    /// The jobs that have waited for the longest time, with the objects that were submitted.
     next: Vec<(Uid, Reference)>,
     online: OnlineForecasts,
     /// When the next forecast may be computed.
@@ -59,7 +58,7 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Returns notices that are written in the background; what cannot be written is left out.
+    /// Creates a background writer, which drops requests that fail.
     pub fn new(server: &Server, identity: &str) -> Self {
         let (send, mut requests) = mpsc::channel::<BoxFuture<'static, ()>>(QUEUE);
         let reporter = Reporter {
@@ -87,7 +86,6 @@ impl Notices {
         }
     }
 
-    /// Says what a round has found, and why the others wait.
     pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: HostMoment) {
         self.said.retain(|uid, _| cluster.works.contains_key(uid));
         for note in &round.notes {
@@ -102,7 +100,7 @@ impl Notices {
                 .started(&release.job, desk.operator.scheduler.now());
             let work = cluster.works.get(&release.job);
             if let Some(work) = work.filter(|_| release.job_type.is_some()) {
-                let text = "the policy starts it: its gate is removed";
+                let text = "the policy starts this job: its gate is removed";
                 self.event(work, "Started", text.into());
             }
         }
@@ -124,14 +122,13 @@ impl Notices {
         }
     }
 
-    /// Says why a job waits, where that is new.
     fn say_why(&mut self, desk: &Desk, work: &Work, now: f64) {
         let uid = work.uid();
         let Some(waits) = desk.operator.scheduler.waits(uid) else {
             return;
         };
         let doing = waits.doing.clone().unwrap_or_default();
-        // How many run is no other reason.
+        // If only the numbers change, the reason is still the same.
         let key = format!("{}{}", waits.is_shut_out, words(&doing));
         let is_said = |own: &(f64, String)| own.1 == key && now - own.0 < AGAIN;
         if self.said.get(uid).is_some_and(is_said) {
@@ -146,7 +143,6 @@ impl Notices {
         self.event(work, "Waits", text);
     }
 
-    /// Writes an Event on what was submitted.
     fn event(&self, work: &Work, reason: &str, text: String) {
         let on = work.submitted().clone();
         let reference = ObjectReference {
@@ -172,11 +168,10 @@ impl Notices {
     }
 
     fn write(&self, request: impl Future<Output = ()> + Send + 'static) {
-        // Left out where others wait to be written.
         let _ = self.send.try_send(request.boxed());
     }
 
-    /// Forecasts one of the jobs that have waited longest, if one is due and the last forecast was not just now.
+    /// Forecasts the start of one of the jobs that have waited longest, if one is due.
     pub fn forecast(&mut self, desk: &Desk, at: HostMoment) {
         let Notices {
             next, forecasts, ..

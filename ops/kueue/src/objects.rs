@@ -1,4 +1,4 @@
-//! What is read of the API's objects: the few fields that count here. One that is missing counts as empty.
+//! Access to the relevant fields of API objects; missing ones are empty.
 
 use kube::api::DynamicObject;
 use serde_json::Value;
@@ -6,18 +6,17 @@ use serde_json::Value;
 use crate::amounts::amounts;
 use synth_operator::Amounts;
 
-/// Returns the items of a list.
 pub fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// Returns a condition of an object that holds, if it does.
+/// Returns a condition of this name if it is true.
 pub fn holds<'a>(object: &'a DynamicObject, name: &str) -> Option<&'a Value> {
     let mut conditions = items(&object.data["status"]["conditions"]);
     conditions.find(|own| own["type"] == name && own["status"] == "True")
 }
 
-/// Returns what a pod with this specification takes, as the kube-scheduler counts it: the most that it has at once.
+/// Returns the maximum simultaneous demand of a pod, as the kube-scheduler computes it.
 pub fn demand(pod: &Value) -> Amounts {
     let mut beside = Amounts::default();
     let mut before = Amounts::default();
@@ -33,7 +32,6 @@ pub fn demand(pod: &Value) -> Amounts {
     running.most(&before).plus(&amounts(&pod["overhead"]))
 }
 
-/// Returns what a container requests: what is limited only is requested, too.
 fn requested(container: &Value) -> Amounts {
     let resources = &container["resources"];
     let mut all = amounts(&resources["limits"]);
@@ -48,7 +46,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_pod_takes_the_most_that_it_has_at_once() {
+    fn demand_is_the_simultaneous_maximum() {
         let cpus = |n: &str| json!({"resources": {"requests": {"cpu": n}}});
         let mut sidecar = cpus("1");
         sidecar["restartPolicy"] = json!("Always");
@@ -57,7 +55,7 @@ mod tests {
             "containers": [cpus("3"), {"resources": {"limits": {"cpu": 4, "nvidia.com/gpu": "1"}}}],
             "overhead": {"cpu": "500m"},
         });
-        // 9 before; then 1 beside 3 + 4; and the overhead at any time.
+        // First 9, later 1 + 3 + 4, plus the overhead.
         assert_eq!(demand(&pod).get("cpu"), 19 * NANO / 2);
         assert_eq!(demand(&pod).get("nvidia.com/gpu"), NANO);
         pod["initContainers"] = json!([]);

@@ -1,4 +1,4 @@
-//! Gates removed: one request an object, which does all or nothing.
+//! Removes gates, with a single atomic request for each object.
 
 use std::time::Duration;
 
@@ -13,33 +13,29 @@ use crate::lease::Leadership;
 use crate::server::{Refused, Server, answer, resource};
 use crate::view::{GATES, MARK, Mark, Owner};
 
-/// What became of a release.
 #[derive(Debug, PartialEq)]
 pub enum Outcome {
-    /// The gate is removed, and our mark is there.
+    /// The gate is removed, and the mark is set.
     Done,
-    /// Nothing was done: the object is not what it was, or not there any more. What it is now, if it was read.
+    /// Nothing was done because the object changed or is gone; its present state, if known.
     Changed(Vec<Owner>),
-    /// It is not known, or was refused: why.
+    /// The request was refused, or its result is unknown; the reason.
     Failed(String),
 }
 
-/// Pauses between attempts: the next is twice as long.
+/// The pause after the first attempt, which doubles each time.
 const FIRST: Duration = Duration::from_millis(200);
 const ATTEMPTS: u32 = 7;
 
-/// Removes gates.
 #[derive(Clone)]
 pub struct Releaser {
     pub server: Server,
-    /// None where no other replica counts: the way back.
+    /// `None` for `--release-all`, which ignores other replicas.
     pub leadership: Option<Leadership>,
-    /// An answer is waited for so long.
     pub answer: Duration,
 }
 
 impl Releaser {
-    /// Removes the gate from all that a job's stands on.
     pub async fn release(&self, release: &Release) -> Outcome {
         let mut changed = Vec::new();
         for owner in &release.owners {
@@ -56,7 +52,6 @@ impl Releaser {
         }
     }
 
-    /// Removes the gate from one object.
     pub async fn remove(&self, owner: &Owner, mark: &Mark) -> Outcome {
         let own = &owner.own;
         let kind = resource(&own.api_version, &own.kind);
@@ -65,20 +60,20 @@ impl Releaser {
         let (mut pause, mut last) = (FIRST, String::new());
         for _ in 0..ATTEMPTS {
             if self.leadership.as_ref().is_some_and(|own| !own.is_valid()) {
-                last = "the Lease was not renewed in time: nothing more is released".into();
+                last = "the Lease was not renewed in time: no more gates are removed".into();
                 break;
             }
             let request = api.patch_metadata(&own.name, &params, &patch);
             match answer(self.answer, request).await {
                 Ok(_) => return Outcome::Done,
                 Err(why) if why.code == 404 => return Outcome::Changed(Vec::new()),
-                // The test failed, or a webhook refused it.
+                // The test failed, or a webhook refused the request.
                 Err(why) if matches!(why.code, 409 | 422) => {
                     match self.read_again(&api, owner, &mark.gate).await {
                         Err(why) => last = why.text,
                         Ok(None) => return Outcome::Changed(Vec::new()),
                         Ok(Some(now)) => {
-                            // This request was carried out, and its answer was lost.
+                            // An earlier request succeeded, and its answer was lost.
                             if now.mark.as_ref() == Some(mark) && !now.has(&mark.gate) {
                                 return Outcome::Done;
                             }
@@ -100,7 +95,6 @@ impl Releaser {
         Outcome::Failed(last)
     }
 
-    /// Returns what an object is now; `None` where it is gone, or another one has its name.
     async fn read_again(
         &self,
         api: &Api<DynamicObject>,
@@ -115,8 +109,8 @@ impl Releaser {
     }
 }
 
-/// Returns the request that removes our gate and writes our mark, if the object is what was read. Of a suspended Job the
-/// version that was read is named; of a gate its value, since others change the object's status at any time.
+/// Returns a request that tests whether the object is unchanged. For a suspended Job it tests the
+/// resourceVersion, for a gate only its value, because others update the status at any time.
 fn patch(owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
     let (uid, mark_text) = (&*owner.own.uid, json!(mark).to_string());
     if owner.is_suspended {
@@ -181,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_goes_in_one_request_that_tests_what_was_read() {
+    fn removes_gates_in_one_request_with_a_test() {
         let mark = r#"{"at":7,"gate":"synth/gate","nodes":["n1"],"policy":"p"}"#;
         let gates = "/metadata/annotations/kueue.x-k8s.io~1admission-gated-by";
         let owner = |gates: &str| Owner {
@@ -214,8 +208,7 @@ mod tests {
         assert_eq!(sent(&job), expected);
     }
 
-    /// Removes the gate of a job from an API server that answers so, one after another (the last again and again); returns
-    /// what became of it, and how many requests that took.
+    /// Removes a gate on an API server that gives these answers; the last one repeats.
     async fn removed(answers: &[(u16, serde_json::Value)]) -> (Outcome, usize) {
         let (sent, own) = (Arc::new(Mutex::new(0)), answers.to_vec());
         let count = Arc::clone(&sent);
@@ -258,22 +251,23 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_right_that_is_missing_is_named() {
+    async fn names_missing_permissions() {
         let why = r#"jobs.batch "j" is forbidden: User "x" cannot patch resource "jobs" in API group "batch" in the namespace "s""#;
         let expected = Outcome::Failed(format!("{why}: add that verb to its role"));
-        // Tried for 25 s, since rights come late where the API server starts.
+        // The request is retried for 25 s, because permissions may not be effective yet when the
+        // API server starts.
         assert_eq!(removed(&[(403, refusal(403, why))]).await, (expected, 7));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_patch_whose_test_fails_is_looked_into() {
+    async fn investigates_failed_tests() {
         let failed = (422, refusal(422, "the server rejected our request"));
         let marked = json!({MARK: json!(mark()).to_string()});
         let (outcome, n) = removed(&[failed.clone(), found("u", marked.clone())]).await;
         assert_eq!(
             (outcome, n),
             (Outcome::Done, 2),
-            "carried out, and the answer was lost"
+            "carried out, but the answer was lost"
         );
         let late = [
             (500, refusal(500, "etcdserver: request timed out")),

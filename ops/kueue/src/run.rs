@@ -1,4 +1,5 @@
-//! The controller's rounds: what has changed is looked at, decided on and carried out.
+//! The rounds of the controller, in which it reads the changes, lets the policy decide, and
+//! releases jobs.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,26 +23,22 @@ use crate::view::{Mark, Owner};
 use crate::watch::Watch;
 use synth_operator::{HostMoment, plan_table};
 
-/// After the first change others are waited for so long.
+/// How long to wait for further changes after the first.
 const BATCH: Duration = Duration::from_millis(50);
-/// A round is due at least this often.
+/// The maximum time between rounds.
 const TICK: Duration = Duration::from_secs(5);
-/// So many requests that remove gates are under way at once.
+/// The maximum number of concurrent requests.
 const AT_ONCE: usize = 8;
 
-/// What a controller works with.
 pub struct Controller {
     pub setup: Arc<Setup>,
     pub server: Server,
 }
 
 impl Controller {
-    /// Acts while this replica holds the Lease, and waits while another does; until a signal ends it.
-    ///
-    /// # Errors
-    /// When the policy does not fit the cluster, or what it needs may not be read.
+    /// Runs rounds while this replica holds the Lease, until it is ended by a signal.
     pub async fn run(&self, identity: String) -> Result<(), String> {
-        // Refused now, and not only when it is this replica's turn.
+        // Errors are reported now, and not only when this replica becomes the leader.
         let watch = self.watch().await?;
         self.desk(&watch)?;
         self.server.metrics().is_ready = true;
@@ -55,7 +52,7 @@ impl Controller {
             loop {
                 leadership.begin().await;
                 info!(identity, "leader");
-                // Whoever acted before may have done what a stream from before has not brought yet: all is listed anew.
+                // The previous leader may have made changes that are not in the old stream yet.
                 let watch = match first.take() {
                     Some(watch) => watch,
                     None => self.watch().await?,
@@ -65,7 +62,7 @@ impl Controller {
                 warn!(identity, "leader lost");
             }
         };
-        // A task of its own: rounds may take long.
+        // This is a separate task, because a round can take a long time.
         let (stop, mut stopped) = oneshot::channel::<()>();
         let renewing = tokio::spawn(async move {
             loop {
@@ -81,7 +78,6 @@ impl Controller {
             () = terminated() => Ok(()),
         };
         drop(stop);
-        // It ends by itself.
         let _ = renewing.await;
         done
     }
@@ -94,19 +90,18 @@ impl Controller {
         Releaser {
             server: self.server.clone(),
             leadership: leadership.cloned(),
-            // The last third of the Lease's duration is for requests that are on their way.
+            // The last third of the duration of the Lease is reserved for requests that are still
+            // in progress.
             answer: (self.setup.lease_duration / 3).min(ANSWER),
         }
     }
 
-    /// Returns the policy, for the cluster as it is.
     fn desk(&self, watch: &Watch) -> Result<Desk, String> {
         let mut desk = Desk::new(&self.setup)?;
         desk.check(&watch.cluster())?;
         Ok(desk)
     }
 
-    /// Round after round while the Lease is held.
     async fn lead(
         &self,
         watch: &Watch,
@@ -115,14 +110,15 @@ impl Controller {
     ) -> Result<(), String> {
         let mut desk = Desk::new(&self.setup)?;
         if let Err(why) = desk.check(&watch.cluster()) {
-            // Refused at the start; a replica that takes over goes on with the nodes that are left.
+            // At the start this is an error, but a replica that takes over continues with the
+            // remaining nodes.
             warn!(why, "nodes");
         }
         let releaser = self.releaser(Some(leadership));
         self.server.metrics().begin(&desk);
         let begin = Instant::now();
         let mut notices = Notices::new(&self.server, identity);
-        // Nobody waits for what is under way where the Lease was lost.
+        // If the Lease is lost, requests that are still in progress are abandoned.
         let mut releases = JoinSet::new();
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         while leadership.is_valid() {
@@ -151,7 +147,7 @@ impl Controller {
                 Duration::from_secs_f64((wake - at.now).clamp(0.0, TICK.as_secs_f64()))
             });
             let due = begin + Duration::from_secs_f64(at.now) + wake;
-            // A Lease that was lost ends it between rounds, too.
+            // If the Lease is lost, the wait between rounds ends as well.
             while leadership.is_valid() {
                 tokio::select! {
                     () = watch.changed() => sleep(BATCH).await,
@@ -167,7 +163,6 @@ impl Controller {
         Ok(())
     }
 
-    /// Takes note of what became of a release.
     fn answered(&self, watch: &Watch, desk: &mut Desk, release: &Release, outcome: Outcome) {
         let mut metrics = self.server.metrics();
         let (job, is_done) = (&release.called, outcome == Outcome::Done);
@@ -181,7 +176,7 @@ impl Controller {
             }
             Outcome::Changed(found) => {
                 metrics.add("failed_releases_total", "reason", "changed");
-                let why = "it is not what it was: it is looked at again";
+                let why = "it has changed and is examined again";
                 info!(job, why, "not released");
                 let found = found.into_iter().map(|own| (own.own.uid.clone(), own));
                 watch.cluster().owners.extend(found);
@@ -194,7 +189,6 @@ impl Controller {
         desk.released(&release.job, is_done);
     }
 
-    /// Writes what a round has found, and counts it.
     fn note(&self, desk: &Desk, round: &Round) {
         for note in &round.notes {
             match note.concern {
@@ -207,10 +201,7 @@ impl Controller {
         self.server.metrics().count(desk, round);
     }
 
-    /// Looks once: what waits and runs by type, and what would be released if the policy began now.
-    ///
-    /// # Errors
-    /// When the policy does not fit the cluster.
+    /// Performs a dry run.
     pub async fn plan(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let mut desk = self.desk(&watch)?;
@@ -225,7 +216,6 @@ impl Controller {
         let rows = types.map(|(i, (name, counts))| {
             let [waiting, running] = counts.map(|count| count as usize);
             let started = starts(Some(i));
-            // What would be released waits still.
             let n = started.len();
             (
                 name.to_owned(),
@@ -239,10 +229,7 @@ impl Controller {
         Ok(lines.join("\n"))
     }
 
-    /// Removes the gate from all that it stands on, whatever else stands there: the way back.
-    ///
-    /// # Errors
-    /// How many could not be removed, and why the last one.
+    /// Removes the gate from all objects, even if they have other gates.
     pub async fn release_all(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let gate = &self.setup.gate;
@@ -271,9 +258,9 @@ impl Controller {
             }
         }
         match last {
-            None => Ok(format!("{done} gates are removed")),
+            None => Ok(format!("removed {done} gates")),
             Some(last) => Err(format!(
-                "{done} gates are removed, {} are not; {last}",
+                "removed {done} gates, {} failed; {last}",
                 gated.len() - done
             )),
         }
@@ -286,7 +273,6 @@ async fn renew(elector: &mut Elector) {
     }
 }
 
-/// Waits for SIGTERM or SIGINT.
 async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};
     let wait = async |kind| match signal(kind) {

@@ -1,4 +1,4 @@
-//! /metrics, /healthz and /readyz: a request a connection.
+//! Serves /metrics, /healthz and /readyz, one request per connection.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,13 +11,9 @@ use tokio::time::{sleep, timeout};
 use crate::metrics::Metrics;
 use crate::server::locked;
 
-/// Listens, and answers in the background for ever.
-///
-/// # Errors
-/// When the address cannot be had.
 pub async fn serve(address: SocketAddr, metrics: Arc<Mutex<Metrics>>) -> Result<(), String> {
     let listener = TcpListener::bind(address).await.map_err(|why| {
-        format!("cannot listen on {address}: {why}; choose another address by --listen")
+        format!("cannot listen on {address}: {why}; choose another address with --listen")
     })?;
     tokio::spawn(async move {
         loop {
@@ -26,7 +22,7 @@ pub async fn serve(address: SocketAddr, metrics: Arc<Mutex<Metrics>>) -> Result<
                 continue;
             };
             let metrics = Arc::clone(&metrics);
-            // Who sends nothing is not waited for.
+            // Idle clients are disconnected.
             tokio::spawn(timeout(Duration::from_secs(5), answer(stream, metrics)));
         }
     });

@@ -1,4 +1,4 @@
-//! The API server: how it is reached, and why it refused.
+//! The connection to the API server, and its errors.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,10 +15,9 @@ use tower::util::MapResponseLayer;
 use crate::metrics::Metrics;
 use crate::setup::Setup;
 
-/// An answer is waited for so long at most.
+/// The time limit of a request.
 pub const ANSWER: Duration = Duration::from_secs(5);
 
-/// How the API server is reached, and what is counted of it.
 #[derive(Clone)]
 pub struct Server {
     pub client: Client,
@@ -27,10 +26,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Connects as the options say, or as kubectl does, or as a pod does; nothing is sent yet.
-    ///
-    /// # Errors
-    /// When nothing says where the API server is.
+    /// Connects according to the options, or like kubectl, or with a pod's service account.
     pub async fn of(setup: &Setup) -> Result<Self, String> {
         let config = match &setup.kubeconfig {
             Some(path) => {
@@ -42,7 +38,8 @@ impl Server {
             }
             None => Config::infer().await.map_err(|why| why.to_string()),
         };
-        let config = config.map_err(|why| format!("{why}: name a kubeconfig by --kubeconfig"))?;
+        let config =
+            config.map_err(|why| format!("{why}: specify a kubeconfig with --kubeconfig"))?;
         let url = config.cluster_url.to_string();
         let metrics: Arc<Mutex<Metrics>> = Arc::default();
         let counted = Arc::clone(&metrics);
@@ -58,7 +55,6 @@ impl Server {
         })
     }
 
-    /// Returns objects of a kind, in a namespace or in all.
     pub fn objects<K>(&self, namespace: Option<&str>, kind: &ApiResource) -> Api<K>
     where
         K: Resource<DynamicType = ApiResource, Scope = DynamicResourceScope>,
@@ -69,23 +65,19 @@ impl Server {
         }
     }
 
-    /// Returns what is counted.
     pub fn metrics(&self) -> MutexGuard<'_, Metrics> {
         locked(&self.metrics)
     }
 }
 
-/// Why a request was not carried out.
 #[derive(Debug)]
 pub struct Refused {
-    /// The code of the answer; 0 where there was none.
     pub code: u16,
-    /// Why, and what to do where rights are missing.
     pub text: String,
 }
 
 impl Refused {
-    /// Returns whether the API server said that it will not do this; else it may do it later.
+    /// Returns `true` if a retry is pointless.
     pub fn is_final(&self) -> bool {
         (400..500).contains(&self.code) && self.code != 429
     }
@@ -102,7 +94,6 @@ impl From<&kube::Error> for Refused {
             why => {
                 let (mut text, mut next) = (why.to_string(), why.source());
                 while let Some(cause) = next {
-                    // Some name their cause themselves.
                     if !text.ends_with(&cause.to_string()) {
                         text = format!("{text}: {cause}");
                     }
@@ -115,10 +106,6 @@ impl From<&kube::Error> for Refused {
     }
 }
 
-/// Waits for an answer for so long.
-///
-/// # Errors
-/// When there is none by then, or the request was refused.
 pub async fn answer<T>(
     limit: Duration,
     request: impl Future<Output = kube::Result<T>>,
@@ -132,13 +119,13 @@ pub async fn answer<T>(
     }
 }
 
-/// Returns the resource of a kind, by the plural that is usual.
 pub fn resource(api_version: &str, kind: &str) -> ApiResource {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
 }
 
-/// A lock of which nobody has to fear that it was left in the middle of a change.
+/// Locks a mutex. A mutex that is poisoned can still be used, because every change leaves it in a
+/// consistent state.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -151,8 +138,8 @@ pub mod tests {
     use serde_json::{Value, json};
     use tower::{BoxError, service_fn};
 
-    /// An API server that answers a request (method and URL) with this code and body; `None` where the connection is refused.
-    /// Watches bring nothing, and do not end.
+    /// Returns an API server with these answers to requests. If there is no answer, the connection
+    /// is refused.
     pub fn fake(answers: impl FnMut(&str) -> Option<(u16, Value)> + Send + 'static) -> Server {
         let answers = Arc::new(Mutex::new(answers));
         let service = service_fn(move |request: http::Request<Body>| {
@@ -174,7 +161,6 @@ pub mod tests {
         }
     }
 
-    /// What such an API server says of a request that it refuses.
     pub fn refusal(code: u16, message: &str) -> Value {
         json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Any", "message": message, "code": code})
     }

@@ -1,5 +1,3 @@
-//! Which type a job belongs to.
-
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -11,7 +9,6 @@ use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::Fleet;
 use synth_operator::{JobTypes, TypeEntry, TypeRules, prices, type_rules};
 
-/// How such a file reads.
 const EXAMPLE: &str = "types:
   - {name: train, match: [{queue: research, labels: {stage: train*}}, {time_limit: {above: 1h}}]}
   - {name: serve}";
@@ -22,7 +19,7 @@ struct Written {
     types: Vec<TypeEntry<Condition>>,
 }
 
-/// What a job has to meet, all of it. `*` and `?` stand for any text and any character.
+/// Conditions that a job of the type must all meet; `*` matches any text and `?` any character.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
@@ -60,10 +57,7 @@ impl Condition {
     }
 }
 
-/// Returns the types of a policy; `file` has the text of a file that says which jobs are which, and its name.
-///
-/// # Errors
-/// When the file has faults, or demand alone does not tell types apart.
+/// Returns the types of a policy; `file` has the text and the name of the file of `--types`.
 pub fn types(policy: &Checked, file: Option<(&str, &str)>) -> Result<JobTypes<Condition>, String> {
     let fleet = policy.workload();
     let demands = fleet.types().iter().map(|own| own.units().to_vec());
@@ -71,7 +65,6 @@ pub fn types(policy: &Checked, file: Option<(&str, &str)>) -> Result<JobTypes<Co
     JobTypes::new(fleet, prices(policy), demands.collect(), rules.transpose()?)
 }
 
-/// Reads a file of types: the types of this fleet, in the file's order.
 fn rules(text: &str, name: &str, fleet: &Fleet) -> Result<TypeRules<Condition>, String> {
     let document = Document::parse(text, name, EXAMPLE).map_err(|why| why.to_string())?;
     let (written, mut faults) = document.read::<Written>();

@@ -1,4 +1,4 @@
-//! A job as the API has it, and what that means for the policy.
+//! A job in the API, and its phase for the policy.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,19 +12,16 @@ use serde_json::Value;
 use crate::objects::{demand, holds, items};
 use synth_operator::Amounts;
 
-/// The annotation whose gates keep Kueue from admitting a job.
+/// The annotation with the gates. Kueue does not admit a job if there is a gate.
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
-/// The annotation that says who removed our gate: the mark.
+/// The annotation, called the mark, that records who removed the gate.
 pub const MARK: &str = "synth/released";
-/// The label that names a job's type.
 pub const TYPE: &str = "synth/type";
-/// The label by which Jobs are taken where Kueue is not.
+/// The label of the Jobs that are used in mode `suspend`.
 pub const POLICY: &str = "synth/policy";
 
-/// The number that the API gives an object.
 pub type Uid = Arc<str>;
 
-/// An object of the API.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reference {
     pub api_version: String,
@@ -35,47 +32,43 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Returns what a person calls it.
     pub fn called(&self) -> String {
         format!("{} {}/{}", self.kind, self.namespace, self.name)
     }
 
-    /// Returns namespace and name.
     pub fn key(&self) -> (&str, &str) {
         (&self.namespace, &self.name)
     }
 }
 
-/// What is written on an object when its gate is removed: all that the next controller has to know.
+/// The mark left on an object when its gate is removed, with all that the next controller needs.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Mark {
     pub gate: String,
-    /// Digest of the policy; empty where no policy decided.
+    /// The digest of the policy; empty if no policy decided.
     pub policy: String,
-    /// When \[s since 1970\].
+    /// \[s since 1970\]
     pub at: i64,
     /// The nodes that the policy chose in a fleet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
 }
 
-/// What the gate stands on: a job, a set of jobs, a pod.
+/// An object with a gate: a job, a set of jobs, or a pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Owner {
     pub own: Reference,
-    /// The gates as they are written.
+    /// The gates as written.
     pub gates: String,
     pub mark: Option<Mark>,
     pub labels: BTreeMap<String, String>,
-    /// Its own controller.
     pub parent: Option<Uid>,
     pub version: String,
-    /// Whether `spec.suspend` stands for the gate.
+    /// Whether `spec.suspend` acts as the gate.
     pub is_suspended: bool,
 }
 
 impl Owner {
-    /// Reads it; a mark of another gate is none.
     pub fn new(metadata: &ObjectMeta, (api_version, kind): (&str, &str), gate: &str) -> Self {
         let annotations = metadata.annotations.as_ref();
         let read = |name: &str| annotations.and_then(|all| all.get(name));
@@ -104,12 +97,11 @@ impl Owner {
             .filter(|own| !own.is_empty())
     }
 
-    /// Returns whether this gate stands.
     pub fn has(&self, gate: &str) -> bool {
         self.gates().any(|own| own == gate)
     }
 
-    /// Returns the gates without this one, as they are written.
+    /// Returns the other gates in the notation of the annotation.
     pub fn without(&self, gate: &str) -> String {
         self.gates()
             .filter(|own| *own != gate)
@@ -118,7 +110,7 @@ impl Owner {
     }
 }
 
-/// Returns the controller of an object, or all of its owners where none is: a group of pods has no controller.
+/// Returns the controller, or all owners: a group of pods has no controller.
 fn owners(metadata: &ObjectMeta) -> Vec<Reference> {
     let mut all: Vec<_> = metadata.owner_references.iter().flatten().collect();
     if all.iter().any(|own| own.controller == Some(true)) {
@@ -134,37 +126,35 @@ fn owners(metadata: &ObjectMeta) -> Vec<Reference> {
     references.collect()
 }
 
-/// Returns the one owner of an object.
 pub fn controller(metadata: &ObjectMeta) -> Option<Reference> {
     owners(metadata).into_iter().next()
 }
 
-/// A Workload; or a Job where Kueue is not.
+/// A Workload, or a Job in mode `suspend`.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     pub itself: Owner,
-    /// What was submitted: its gate is removed there. None where it stands for itself.
+    /// The submitted objects, which have the gate; empty if the object itself was submitted.
     pub owners: Vec<Reference>,
     /// \[s since 1970\]
     pub created: i64,
     pub queue: String,
     pub class: String,
-    /// Pods at once, what all of them take, and the most that one does.
+    /// The number of simultaneous pods, their total demand, and the maximum per pod.
     pub pods: u64,
     pub all: Amounts,
     pub each: Amounts,
-    /// What it runs at most \[s\].
+    /// The maximum run time \[s\].
     pub limit: Option<f64>,
     pub is_finished: bool,
     /// Neither deleted nor deactivated.
     pub is_active: bool,
-    /// Since when its room is reserved \[s since 1970\].
+    /// When capacity was reserved \[s since 1970\].
     pub reserved: Option<i64>,
     pub is_evicted: bool,
 }
 
 impl Work {
-    /// Reads an object's name and owners; nothing else is known of it.
     fn named(metadata: &ObjectMeta, kind: (&str, &str), gate: &str) -> Self {
         let created = metadata.creation_timestamp.as_ref();
         Work {
@@ -182,7 +172,7 @@ impl Work {
         self.each = std::mem::take(&mut self.each).most(demand);
     }
 
-    /// Reads a Workload; its priority class is in one place in v1beta2, and in another one in v1beta1.
+    /// Reads a Workload. The priority class is in another place in v1beta2 than in v1beta1.
     pub fn of_workload(workload: &DynamicObject, api_version: &str, gate: &str) -> Self {
         let spec = &workload.data["spec"];
         let class = spec["priorityClassRef"]["name"].as_str();
@@ -203,7 +193,7 @@ impl Work {
         work
     }
 
-    /// Reads a Job: while it is suspended, our gate stands on it.
+    /// Reads a Job, which is gated while it is suspended.
     pub fn of_job(job: &DynamicObject, gate: &str) -> Self {
         let spec = &job.data["spec"];
         let is_suspended = spec["suspend"] == true;
@@ -221,12 +211,11 @@ impl Work {
         work
     }
 
-    /// Returns what was submitted, or itself; Events stand there.
+    /// Returns the submitted object, on which Events are recorded.
     pub fn submitted(&self) -> &Reference {
         self.owners.first().unwrap_or(&self.itself.own)
     }
 
-    /// Returns what a person calls it.
     pub fn called(&self) -> String {
         self.submitted().called()
     }
@@ -236,7 +225,6 @@ impl Work {
     }
 }
 
-/// Reads a time \[s since 1970\]; one that is not there is now.
 fn seconds(time: &Value) -> i64 {
     let time = time
         .as_str()
@@ -244,26 +232,24 @@ fn seconds(time: &Value) -> i64 {
     time.unwrap_or_else(Timestamp::now).as_second()
 }
 
-/// What a job is for the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// It has ended, or will not start.
     Gone,
-    /// Gates of others stand beside ours.
+    /// It has the policy's gate and others.
     Held,
-    /// Only our gate stands.
+    /// It only has the policy's gate.
     Waiting,
-    /// We removed the gate, and no room is reserved for it yet.
+    /// The gate was removed, and no capacity is reserved yet.
     Released,
-    /// Its room is reserved.
+    /// Capacity is reserved.
     Running,
-    /// We removed the gate, and it was evicted: it holds no room.
+    /// The gate was removed, but the job was evicted and holds no capacity.
     Evicted,
-    /// It waits, and never was ours, or somebody else removed our gate.
+    /// It waits, but was never the policy's, or its gate was removed by others.
     Foreign,
 }
 
-/// A job with what its gate stands on.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     pub work: &'a Work,
@@ -272,7 +258,6 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Joins a job with its owners, those that are known.
     pub fn new(work: &'a Work, known: &'a HashMap<Uid, Owner>, gate: &str) -> Self {
         let owners = work.owners.iter().filter_map(|own| known.get(&own.uid));
         let mut owners: Vec<_> = owners.collect();
@@ -287,12 +272,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns our mark, where it has one.
     pub fn mark(&self) -> Option<&'a Mark> {
         self.owners.iter().find_map(|own| own.mark.as_ref())
     }
 
-    /// Returns a label of what the gate stands on.
     pub fn label(&self, name: &str) -> Option<&'a str> {
         let mut owners = self.owners.iter();
         owners
@@ -300,7 +283,7 @@ impl<'a> View<'a> {
             .map(String::as_str)
     }
 
-    /// Returns where our gate still stands.
+    /// Returns the owners that still have the gate.
     pub fn gated(&self, gate: &str) -> impl Iterator<Item = &'a Owner> {
         let owners = self.owners.iter().copied();
         owners.filter(move |own| own.has(gate))
@@ -321,7 +304,7 @@ fn phase(work: &Work, owners: &[&Owner], gate: &str) -> Phase {
     let is_others = owners.iter().any(|own| !own.without(gate).is_empty());
     let is_marked = owners.iter().any(|own| own.mark.is_some());
     match (is_ours, is_others, is_marked) {
-        // Of several pods some have lost their gate: the others follow. A single job was suspended again.
+        // A group of pods is partially released; a single job was suspended again.
         (true, _, true) if owners.len() > 1 => Phase::Released,
         (true, _, true) => Phase::Evicted,
         (true, true, false) => Phase::Held,
@@ -348,7 +331,6 @@ mod tests {
         .unwrap()
     }
 
-    /// The phase of a Workload with these conditions that hold, whose owner has these annotations.
     fn phase_of(spec: Value, conditions: &[&str], annotations: Value) -> Phase {
         let conditions: Vec<Value> = conditions
             .iter()
@@ -364,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_says_what_a_job_is() {
+    fn determines_the_phase() {
         let mark = json!({"gate": GATE, "policy": "p", "at": 1}).to_string();
         let (ours, beside) = (json!({GATES: GATE}), json!({GATES: "a/b, synth/gate"}));
         let (marked, both) = (json!({MARK: mark}), json!({MARK: mark, GATES: GATE}));
@@ -394,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_is_gone_without_its_owner() {
+    fn workloads_without_owners_are_gone() {
         let workload: DynamicObject =
             serde_json::from_value(json!({"metadata": metadata(json!({GATES: GATE})), "spec": {}}))
                 .unwrap();
@@ -403,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suspended_job_is_gated() {
+    fn suspended_jobs_are_gated() {
         let job = |suspend: bool| -> Work {
             let job = json!({"metadata": {"name": "j", "uid": "u"}, "spec": {"suspend": suspend, "parallelism": 4, "completions": 3,
                 "template": {"spec": {"containers": [{"resources": {"requests": {"cpu": 2}}}]}}}});
@@ -417,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_name_goes() {
+    fn removes_only_its_own_gate() {
         let owner = |gates: &str| Owner {
             gates: gates.into(),
             ..Owner::default()

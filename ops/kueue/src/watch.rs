@@ -1,4 +1,4 @@
-//! The cluster as the API server reports it: lists first, then every change.
+//! The state of the cluster, from lists and subsequent watches.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
@@ -28,38 +28,32 @@ use crate::server::{ANSWER, Refused, Server, answer, locked, resource};
 use crate::setup::{Mode, Setup};
 use crate::view::{Owner, POLICY, Uid, Work, controller};
 
-/// What is known of the cluster, kept up to date by streams until it is dropped.
 pub struct Watch {
     setup: Arc<Setup>,
     shared: Shared,
-    /// Kinds of owners that are followed: `batch/v1`, `Job`.
+    /// The kinds of owners that are watched, such as `batch/v1`, `Job`.
     kinds: Mutex<HashSet<(String, String)>>,
     streams: Mutex<JoinSet<()>>,
 }
 
-/// What its streams share.
 #[derive(Clone)]
 struct Shared {
     server: Server,
     cluster: Arc<Mutex<Cluster>>,
-    /// Rings at every change.
     changed: Arc<Notify>,
-    /// Lists that have not been read to their end.
+    /// The number of lists that have not been read completely.
     unread: Arc<AtomicUsize>,
-    /// Why a list that is needed cannot be had.
+    /// Why a required list is unavailable.
     refused: Arc<Mutex<Option<String>>>,
 }
 
-/// Pauses after errors.
+/// The bounds of pauses after errors.
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Watch {
-    /// Follows what counts in this mode, and waits until all lists have been read; an API server that is not reached is waited
-    /// for, unless a person waits for what comes out.
-    ///
-    /// # Errors
-    /// When the API server does not serve a kind, or does not let this account list it; says what to do.
+    /// Starts all watches, and waits until every list has been read. Unreachable API servers are
+    /// retried, except in one-off operations.
     pub async fn begin(server: &Server, setup: &Arc<Setup>) -> Result<Self, String> {
         let shared = Shared {
             server: server.clone(),
@@ -89,7 +83,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// A job that has ended is not kept: Kueue keeps its Workload for long.
+    /// Watches the jobs. Jobs that have ended are ignored, because Kueue keeps their Workloads for
+    /// a long time.
     async fn follow_jobs(&self) -> Result<(), String> {
         let (kind, setup) = (self.served().await?, Arc::clone(&self.setup));
         let is_kueue = setup.mode == Mode::Kueue;
@@ -115,17 +110,14 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns what is known now.
     pub fn cluster(&self) -> MutexGuard<'_, Cluster> {
         locked(&self.shared.cluster)
     }
 
-    /// Waits for the next change, if there was none since this was last waited for.
     pub async fn changed(&self) {
         self.shared.changed.notified().await;
     }
 
-    /// Waits until every list has been read once, those of the owners' kinds, too.
     async fn ready(&self) -> Result<(), String> {
         loop {
             let read = self.changed();
@@ -137,10 +129,7 @@ impl Watch {
         }
     }
 
-    /// Follows the kinds of owners that are new.
-    ///
-    /// # Errors
-    /// When something that is needed may not be read, or not any more: what is known gets old.
+    /// Watches the kinds of owners that are not watched yet.
     pub fn follow_owners(&self) -> Result<(), String> {
         let cluster = self.cluster();
         let owners = cluster.works.values().flat_map(|work| &work.owners);
@@ -165,8 +154,6 @@ impl Watch {
         }
     }
 
-    /// Returns the kind of jobs that is served. Nobody waits at a terminal: then an API server that is not reached is waited
-    /// for.
     async fn served(&self) -> Result<ApiResource, String> {
         let (server, setup) = (&self.shared.server, &self.setup);
         let kinds: &[_] = match setup.mode {
@@ -188,7 +175,7 @@ impl Watch {
                     Err(why) if why.is_final() => return Err(why.text),
                     Err(why) => why.text,
                 };
-                let text = format!("the API server at {} is not reached: {why}", server.url);
+                let text = format!("cannot reach the API server at {}: {why}", server.url);
                 if setup.dry_run || setup.release_all {
                     return Err(text);
                 }
@@ -197,11 +184,10 @@ impl Watch {
                 pause = (2 * pause).min(LONGEST);
             }
         }
-        Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or take Jobs without it by --mode suspend".into())
+        Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or handle Jobs without Kueue by --mode suspend".into())
     }
 
-    /// Takes what a stream brings, for ever: after a broken connection or an expired watch it lists anew, and what the list
-    /// does not have is gone.
+    /// Follows a stream forever. After an error, the objects are listed again.
     fn follow<K, V>(
         &self,
         api: Api<K>,
@@ -224,7 +210,7 @@ impl Watch {
         shared.unread.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).spawn(async move {
             let mut stream = pin!(stream);
-            // What this list brought, and the next one as far as it is read: others keep theirs in the same place.
+            // The keys of the current list, and the next list while it is read.
             let (mut held, mut listed, mut is_unread) = (HashSet::new(), HashMap::new(), true);
             while let Some(event) = stream.next().await {
                 let mut is_read = false;
@@ -253,7 +239,7 @@ impl Watch {
                         kept(&mut locked(&shared.cluster)).remove(&uid);
                         held.remove(&uid);
                     }
-                    // A kind that may not be read keeps nothing else waiting.
+                    // If a kind cannot be read, the others do not wait for it.
                     Err(why) => is_read = shared.complain(&name, &why),
                 }
                 if is_read && std::mem::take(&mut is_unread) {
@@ -268,12 +254,13 @@ impl Watch {
 }
 
 impl Shared {
-    /// Takes note of an error; returns whether the list will not be had until somebody changes something.
+    /// Records an error; returns whether the list is unavailable until someone intervenes.
     fn complain(&self, name: &str, why: &watcher::Error) -> bool {
         use watcher::Error::{InitialListFailed, WatchError, WatchFailed, WatchStartFailed};
         let why = match why {
             InitialListFailed(why) | WatchStartFailed(why) | WatchFailed(why) => Refused::from(why),
-            // It comes in a stream that began well: a watch that expired is listed anew at once.
+            // A watch that has expired is reported as an event, and the objects are listed again
+            // immediately.
             WatchError(status) => {
                 self.server.metrics().answered(status.code);
                 Refused {
@@ -306,7 +293,7 @@ fn machine(node: &DynamicObject) -> Option<Machine> {
     })
 }
 
-/// A pod that has ended uses nothing.
+/// A pod that has ended does not use any resources.
 fn placed_pod(pod: &DynamicObject) -> Option<Placed> {
     let (spec, phase) = (&pod.data["spec"], &pod.data["status"]["phase"]);
     let has_ended = phase == "Succeeded" || phase == "Failed";
@@ -336,7 +323,6 @@ mod tests {
         Arc::new(Setup::parse_from(fixed.iter().chain(options)))
     }
 
-    /// A list of Jobs of these names; of other kinds none.
     fn list(line: &str, names: &[&str]) -> Value {
         let names = names.iter().filter(|_| line.contains("/jobs?"));
         let items = names.map(|name| json!({"metadata": {"name": name, "uid": name}, "spec": {}}));
@@ -356,7 +342,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_api_server_that_is_not_reached_is_waited_for() {
+    async fn retries_an_unreachable_api_server() {
         let away = |times: usize| {
             let mut left = times;
             fake(move |line| {
@@ -366,20 +352,20 @@ mod tests {
         };
         let begin = tokio::time::Instant::now();
         let watch = Watch::begin(&away(8), &setup(&[])).await.unwrap();
-        // Pauses of .2, .4, .8, 1.6, 3.2, 5 and 5 s.
+        // Pauses of 0.2, 0.4, 0.8, 1.6, 3.2, 5 and 5 s.
         assert_eq!(begin.elapsed().as_millis() / 100, 162);
         assert_eq!(watch.cluster().works.len(), 1);
         let why = Watch::begin(&away(8), &setup(&["--dry-run"])).await;
         let why = why.err().unwrap();
         assert!(
-            why.starts_with("the API server at https://there/ is not reached"),
+            why.starts_with("cannot reach the API server at https://there/"),
             "{why}"
         );
         assert!(why.ends_with("connection refused"), "{why}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_right_that_is_missing_is_named() {
+    async fn names_missing_permissions() {
         for (path, kind) in [("/jobs?", "jobs"), ("/nodes?", "nodes"), ("/pods?", "pods")] {
             let message =
                 format!("{kind} is forbidden: User \"x\" cannot list resource \"{kind}\"");
@@ -394,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_that_expired_is_listed_anew_and_counted() {
+    async fn lists_again_after_an_expired_watch() {
         let mut lists = 0;
         let server =
             fake(
@@ -405,7 +391,7 @@ mod tests {
                     }
                     (true, false) => {
                         lists += 1;
-                        // The first one is the question whether Jobs are served.
+                        // The first request checks whether Jobs are served.
                         answer(line, if lists == 2 { &["a", "b"] } else { &["b", "c"] })
                     }
                     _ => answer(line, &[]),

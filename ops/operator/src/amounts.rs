@@ -1,4 +1,4 @@
-//! Amounts as a scheduler counts them, and as a policy does: in whole units.
+//! Amounts in a scheduler's units, and in the whole units of a policy.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use num_traits::ToPrimitive;
 
 use synth_multiresource::workload::{Resource, Workload};
 
-/// Amounts by the names that a scheduler has for resources. A resource that is missing has the amount 0.
+/// Amounts by the name of a resource in a scheduler. A missing resource has the amount 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amounts(pub BTreeMap<String, u128>);
 
@@ -37,12 +37,12 @@ impl Amounts {
         self.with(other, u128::saturating_sub)
     }
 
-    /// Returns the lesser amount of each resource.
+    /// Returns the minimum for each resource.
     pub fn least(self, other: &Amounts) -> Self {
         self.with(other, u128::min)
     }
 
-    /// Returns the greater amount of each resource.
+    /// Returns the maximum for each resource.
     pub fn most(self, other: &Amounts) -> Self {
         self.with(other, u128::max)
     }
@@ -77,7 +77,7 @@ impl Amounts {
     }
 }
 
-/// The R resources of a policy, each with its name in a scheduler.
+/// The R resources of a policy with their names in a scheduler.
 #[derive(Clone, Debug)]
 pub struct Resources(Vec<CountedResource>);
 
@@ -88,18 +88,15 @@ pub struct CountedResource {
     pub name: String,
     /// The name in the scheduler.
     pub source: String,
-    /// One of the policy's amounts in those of the scheduler.
+    /// The scheduler's amount for one of the policy's.
     pub scale: u128,
-    /// A whole unit in the amounts of the scheduler, as a fraction; `None` if no type demands the resource.
+    /// A whole unit in the scheduler's amounts, as a fraction; `None` if no type has demand.
     unit: Option<[u128; 2]>,
 }
 
 impl Resources {
-    /// Returns the resources of a workload; `source` returns the name of a resource in the scheduler, and how much of the
-    /// scheduler's amounts is one of the policy's.
-    ///
-    /// # Errors
-    /// When `source` fails.
+    /// Returns the resources of a workload; `source` maps a name to name and scale in the
+    /// scheduler.
     pub fn new(
         workload: &Workload,
         source: impl Fn(&str) -> Result<(String, u128), String>,
@@ -123,17 +120,17 @@ impl Resources {
         own.collect::<Result<_, String>>().map(Resources)
     }
 
-    /// Returns the resources, in the policy's order (R).
+    /// Returns the resources in the policy's order (R).
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &CountedResource> {
         self.0.iter()
     }
 
-    /// Returns these amounts in whole units (R), rounded up: the demand.
+    /// Converts a demand to whole units (R), rounded up.
     pub fn units(&self, amounts: &Amounts) -> Vec<u64> {
         self.divided(amounts, u128::div_ceil)
     }
 
-    /// Returns these amounts in whole units (R), rounded down: the capacity.
+    /// Converts a capacity to whole units (R), rounded down.
     pub fn units_within(&self, amounts: &Amounts) -> Vec<u64> {
         self.divided(amounts, |amount, unit| amount / unit)
     }
@@ -150,7 +147,7 @@ impl Resources {
         self.0.iter().map(of).collect()
     }
 
-    /// Returns whole units of resource j in the policy's amounts.
+    /// Converts whole units of resource j to the policy's amounts.
     pub fn amount(&self, j: usize, units: u64) -> f64 {
         let own = &self.0[j];
         let [numerator, denominator] = own.unit.unwrap_or([0, 1]).map(|part| part as f64);
@@ -158,14 +155,13 @@ impl Resources {
     }
 }
 
-/// Returns the name of a resource among a scheduler's names for CPUs, memory and GPUs, and how many of them (of memory,
-/// bytes) one of the resource is: `cpus`, `gpu`, `memory` (in GiB), `memory_gb`. `None` if the name is not a usual one.
+/// Maps names such as `cpus`, `memory` (GiB) or `memory_gb` to a given name and its amount (of
+/// memory in bytes) per one of the resource; `None` for uncommon names.
 pub fn usual<'a>(name: &str, [cpu, memory, gpu]: [&'a str; 3]) -> Option<(&'a str, u64)> {
     let name = name.to_lowercase();
     Some(match &*name {
         "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => (cpu, 1),
         "gpu" | "gpus" => (gpu, 1),
-        // As traces count it, too.
         "memory" | "mem" => (memory, 1 << 30),
         name => match name.rsplit_once('_')? {
             ("memory" | "mem", unit) => (memory, bytes(unit)?),
@@ -174,7 +170,7 @@ pub fn usual<'a>(name: &str, [cpu, memory, gpu]: [&'a str; 3]) -> Option<(&'a st
     })
 }
 
-/// Returns the number of bytes that the last part of a resource's name means: `memory_gib`.
+/// Returns the bytes of a unit such as `gib`.
 fn bytes(unit: &str) -> Option<u64> {
     let (prefix, base) = match unit.strip_suffix("ib") {
         Some(prefix) => (prefix, 1024),
@@ -190,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_names_are_usual() {
+    fn recognizes_only_complete_common_names() {
         for (name, expected) in [
             ("vCPUs", Some(("C", 1))),
             ("gpu", Some(("G", 1))),
@@ -206,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn demand_is_rounded_up_to_units_and_capacity_down() {
+    fn rounds_demand_up_and_capacity_down() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 20, memory: 15, gpus: 2}}, jobs: [
             {name: a, demand: {cpu: 3, memory: 1.5}, arrival_rate: .1, mean_size: 1},
             {name: b, demand: {cpu: 6, memory: 1, gpus: 1}, arrival_rate: .1, mean_size: 1}]}";
@@ -220,7 +216,6 @@ mod tests {
         amounts.set("cpu", 4_u64);
         amounts.set("mem", (3_u64 << 29) + 1);
         amounts.set("gpu", 1_u64);
-        // Units: 3 CPUs, half a GiB, a GPU.
         assert_eq!(resources.units(&amounts), [2, 4, 1]);
         assert_eq!(resources.units_within(&amounts), [1, 3, 1]);
         assert_eq!(resources.amount(1, 3), 1.5);

@@ -1,4 +1,4 @@
-//! What whoever runs a real scheduler asks of a policy before it begins.
+//! Preparations for running a policy on a real scheduler.
 
 use std::error::Error;
 use std::path::Path;
@@ -10,11 +10,10 @@ use synth_core::number::seconds_in;
 use synth_multiresource::artifact::{Checked, Family, Preemption};
 use synth_multiresource::workload::Fleet;
 
-/// Reads a policy file; returns the policy and the digest of the file. `changes` is what becomes of one that was changed after it
-/// was written.
+/// Reads a policy file and its digest; `changes` says whether edited files are accepted.
 ///
 /// # Errors
-/// When it cannot be read, or is refused.
+/// If it cannot be read or is rejected.
 pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), Box<dyn Error>> {
     let name = path.display().to_string();
     let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
@@ -22,11 +21,8 @@ pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), B
     Ok((policy, digest(&text)))
 }
 
-/// Checks that a policy only starts jobs; `why` says what is in the way of more, of a policy that stops them or waits
-/// for setups.
-///
-/// # Errors
-/// When it does more; says which policy fits.
+/// Checks that a policy neither stops jobs nor waits for setups. If it does, the error explains
+/// this with `why`.
 pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     let rule = &policy.artifact().policy;
     let stops = |rule: &Family| {
@@ -37,37 +33,34 @@ pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     };
     if stops(rule) || stops(rule.followed()) {
         return Err(format!(
-            "the policy ({}) stops jobs that run, {why}: make one with `synth --workload FILE --preemption none`",
+            "the policy ({}) stops running jobs, {why}: generate one with `synth --workload FILE --preemption none`",
             rule.called()
         ));
     }
     Ok(())
 }
 
-/// Returns the seconds in a policy's unit of time.
-///
-/// # Errors
-/// When it is not known how long that is.
+/// Returns the number of seconds in a policy's time unit; unknown units are errors.
 pub fn second_of(fleet: &Fleet) -> Result<f64, String> {
     let unit = fleet.time_unit();
     seconds_in(unit).ok_or_else(|| {
         format!(
-            "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
+            "the policy measures time in `{unit}`, whose length is unknown: write the workload in s, min, h or d"
         )
     })
 }
 
-/// A moment: on a program's own clock \[s\], and the time of day \[s since 1970\].
+/// A moment on a program's own clock and in wall-clock time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostMoment {
-    /// On its own clock.
+    /// Time since the program began \[s\].
     pub now: f64,
-    /// The time of day.
+    /// Wall-clock time \[s since 1970\].
     pub wall: i64,
 }
 
 impl HostMoment {
-    /// Returns this moment, for a program that began then.
+    /// Returns the present moment, for a program that began at `begin`.
     pub fn of(begin: Instant) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         HostMoment {
@@ -77,7 +70,7 @@ impl HostMoment {
     }
 }
 
-/// Returns the prices of whole units of a policy's certificate; none where it has none that count for all servers.
+/// Returns the certificate's prices of whole units; empty unless they hold for all servers.
 pub fn prices(policy: &Checked) -> &[f64] {
     match &policy.artifact().evidence.servers[..] {
         [server] if policy.workload().is_one_server() => &server.resource_prices,
@@ -85,8 +78,7 @@ pub fn prices(policy: &Checked) -> &[f64] {
     }
 }
 
-/// Returns a table of the jobs that wait and run, and of those that would be released now: for each type its name, both
-/// counts, and the jobs.
+/// Formats a table by type: name, waiting and running jobs, and the jobs to release now.
 pub fn plan_table(rows: impl IntoIterator<Item = (String, [usize; 2], String)>) -> String {
     let rows = rows.into_iter().map(|(name, counts, jobs)| {
         let [waiting, running] = counts.map(|count| count.to_string());

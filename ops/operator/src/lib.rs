@@ -1,8 +1,7 @@
-//! A policy that runs a real scheduler: jobs by their own ids, events as they are seen, decisions to carry out.
+//! Runs a policy on a real scheduler: it consumes events with job ids, and produces decisions.
 //!
-//! [`Scheduler`] keeps what the online rule does not: which job is which, when its clocks ring, and jobs that cannot run
-//! now because others use the room. [`protocol`] is the same as
-//! lines of JSON, for schedulers in other languages. [`Operator`] compares a real cluster with what the scheduler knows.
+//! [`Scheduler`] adds job identities, clocks and capacity used by others to an online rule.
+//! [`protocol`] offers it as lines of JSON. [`Operator`] compares it with a real cluster.
 
 mod amounts;
 mod host;
@@ -33,26 +32,24 @@ use synth_multiresource::policy::{Event, Job, LearnedRuntimes};
 use synth_simulation::Streams;
 pub use types::{Condition, JobTypes, TypeEntry, TypeRules, type_rules};
 
-/// A job that is known.
 struct Known {
     job_type: usize,
-    /// The how many-th that came.
     order: u64,
     limit: f64,
     user: u32,
-    /// When it came \[time\].
+    /// The arrival time \[time\].
     since: f64,
     place: Place,
 }
 
-/// Where a job is.
 #[derive(Clone, PartialEq)]
 enum Place {
-    /// In the queue or in service.
     In(Job),
-    /// It waits, and would fit nowhere if no other job ran: others use the room.
+    /// The job waits, but it would not fit even if no other job was running, because others use the
+    /// capacity.
     Aside(Option<Job>),
-    /// It runs on these servers, where the rule had no room for it: it counts as others'.
+    /// The job runs on these servers although the rule has no capacity for it there. It counts as
+    /// use by others.
     Beyond(Vec<usize>),
 }
 
@@ -61,26 +58,23 @@ pub struct Scheduler {
     places: Places,
     site: Site,
     known: HashMap<Arc<str>, Known>,
-    /// Jobs that wait for others to leave room, in order of arrival.
     aside: BTreeMap<u64, Arc<str>>,
     came: u64,
-    /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at limits plan with
-    /// both.
+    /// The mean time for which a job holds its capacity beyond its run \[time\].
     latency: f64,
     now: f64,
     has_begun: bool,
     needs_limits: bool,
-    /// The latest last.
     ended: VecDeque<JobView>,
 }
 
 impl Scheduler {
-    /// Returns the policy on an empty cluster, from the first time that is reported on; the seed is that of its clocks.
+    /// Returns the policy on an empty cluster; `seed` is for its clocks.
     pub fn new(policy: &Checked, seed: u64) -> Self {
         Scheduler::with_learned(policy, seed, None)
     }
 
-    /// The same, with what was [learned](Scheduler::learned) before; none is what the policy file has.
+    /// Like [`Scheduler::new`], with earlier [learned](Scheduler::learned) runtimes.
     pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&LearnedRuntimes>) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
@@ -89,7 +83,6 @@ impl Scheduler {
             own.learned = learned.clone();
         }
         Scheduler {
-            // Where jobs are ordered one by one, what is not known of them is estimated.
             needs_limits: family.needs_limits() && family.by_jobs().is_none(),
             site: Site::new(&family, fleet, Streams::new(seed, 0).service),
             places: Places::new(fleet),
@@ -103,23 +96,24 @@ impl Scheduler {
         }
     }
 
-    /// Returns the types, resources and servers, by name.
+    /// Returns the types, resources and servers by name.
     pub fn places(&self) -> &Places {
         &self.places
     }
 
-    /// Takes what a line reports, and decides. Where more happens at this time, the rule may decide on all of it with the last
-    /// line.
+    /// Applies a line, and decides; with [`Line::more`] the decision may follow later.
     ///
     /// # Errors
-    /// When it cannot be: then nothing has changed. After a decision that no server can carry out, a fault of this
-    /// program, nothing is decided any more.
+    /// If the line is invalid, which changes nothing, or after an internal error, which is
+    /// permanent.
     pub fn tell(&mut self, line: &Line) -> Result<Decided, String> {
         self.is_sound()?;
         line.is_of_one_thing()?;
         let (t, last) = (line.t, self.now);
         if !t.is_finite() || t < last {
-            return Err(format!("time {t} is not after {last}: it never goes back"));
+            return Err(format!(
+                "time {t} is before {last}: times must not decrease"
+            ));
         }
         if let Some(name) = &line.arrive {
             let (id, job) = self.submitted(line, name)?;
@@ -153,7 +147,7 @@ impl Scheduler {
             let clocks = self.site.rule.clocks();
             if clock >= clocks {
                 return Err(format!(
-                    "the rule has {clocks} clocks, and {clock} is none of them"
+                    "the rule has {clocks} clocks, so there is no clock {clock}"
                 ));
             }
             self.go_on(line);
@@ -162,19 +156,18 @@ impl Scheduler {
             self.go_on(line);
             self.ring_due();
         }
-        // The last of several need not be one on which the rule acts.
+        // The last of several lines may be one to which the rule does not react.
         self.site.decide_noted(self.now);
         self.is_sound()?;
         Ok(std::mem::take(&mut self.site.decided))
     }
 
-    /// Reads the job of a line that arrives, or is found running.
     fn submitted(&self, line: &Line, name: &str) -> Result<(Arc<str>, Known), String> {
         let id = line.job.as_deref();
-        let id = id.ok_or("a job that comes has an id: give \"job\"")?;
+        let id = id.ok_or("a job that arrives needs an id: add \"job\"")?;
         if self.knows(id) {
             return Err(format!(
-                "job {id:?} is known already: it has to leave or be withdrawn first"
+                "job {id:?} is already known: it must leave or be withdrawn first"
             ));
         }
         let job_type = self.places.job_type(name).ok_or_else(|| {
@@ -194,19 +187,20 @@ impl Scheduler {
         Ok((id.into(), known))
     }
 
-    /// Checks that a job is known, and runs or waits.
     fn check(&self, job: &str, runs: bool) -> Result<(), String> {
         match self.known.get(job).map(|known| self.is_running(known)) {
             None => Err(format!("no job {job:?} is known")),
             Some(found) if found == runs => Ok(()),
-            Some(true) => Err(format!("job {job:?} runs: it can leave or be put back")),
+            Some(true) => Err(format!(
+                "job {job:?} is running: it can leave or be put back"
+            )),
             Some(false) => Err(format!(
-                "job {job:?} waits: a job that goes before it was started is withdrawn"
+                "job {job:?} is waiting: use withdraw to remove a job that was not started"
             )),
         }
     }
 
-    /// It is the time of this line, of which only the jobs that run already come before the rule begins.
+    /// Advances the time. The rule begins with the first line that is not an adopted job.
     fn go_on(&mut self, line: &Line) {
         self.now = line.t;
         self.site.has_more = line.more;
@@ -216,65 +210,62 @@ impl Scheduler {
         }
     }
 
-    /// Returns what the rule has learned of jobs that have ended, if it learns.
+    /// Returns the runtimes that the rule has learned from ended jobs, or `None` if it does not
+    /// learn.
     pub fn learned(&self) -> Option<LearnedRuntimes> {
         self.site.rule.learned()
     }
 
-    /// Checks that all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), String> {
         let violation = self.site.system.violation();
         violation.map_or(Ok(()), |why| {
             Err(format!(
-                "{why}: a fault of this program; nothing more is decided"
+                "{why}: internal error; no further decisions are made"
             ))
         })
     }
 
-    /// Returns whether the rule asks for the limit of each job.
+    /// Returns `true` if the rule requires the limit of each job.
     pub fn needs_limits(&self) -> bool {
         self.needs_limits
     }
 
-    /// Returns when the next clock rings, or the rule has set a time to decide; none where nothing is due.
+    /// Returns the time of the next clock or scheduled decision.
     pub fn wake(&self) -> Option<f64> {
         let at = self.site.due().0.min(self.site.system.wake());
         at.is_finite().then_some(at)
     }
 
-    /// Returns which one that is.
+    /// Returns the next clock to ring.
     pub fn next_clock(&self) -> Option<usize> {
         let (at, clock) = self.site.due();
         at.is_finite().then_some(clock)
     }
 
-    /// Returns whether a job of this id waits or runs.
+    /// Returns `true` if the job is known, waiting or running.
     pub fn knows(&self, job: &str) -> bool {
         self.known.contains_key(job)
     }
 
-    /// Returns whether the job is known, and runs.
+    /// Returns `true` if the job is running.
     pub fn runs(&self, job: &str) -> bool {
         self.known
             .get(job)
             .is_some_and(|known| self.is_running(known))
     }
 
-    /// Returns whether anything but running jobs has been reported.
+    /// Returns `true` if anything but running jobs has been reported.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Checks what must always hold: the first thing that does not.
-    ///
-    /// # Errors
-    /// When something does not hold: a fault of this program.
+    /// Checks the invariants of the system.
     pub fn audit(&mut self) -> Result<(), String> {
         self.site.system.audit();
         self.is_sound()
     }
 
-    /// Jobs of this type that wait and run.
+    /// Returns the numbers of waiting and running jobs of a type.
     pub fn count(&self, job_type: usize) -> [u64; 2] {
         let mut count = [0; 2];
         for known in self.known.values().filter(|k| k.job_type == job_type) {
@@ -283,7 +274,7 @@ impl Scheduler {
         count
     }
 
-    /// Returns what the rule does at present, in words, if it has some.
+    /// Describes what the rule is doing at present, if it provides that.
     pub fn doing(&self) -> Option<String> {
         let names: Vec<&str> = self.places.types().collect();
         self.site.rule.doing(&names, &self.site.system)
@@ -305,8 +296,7 @@ impl Scheduler {
         }
     }
 
-    /// A job that waits outside comes in if it could run: on what the rule then acts. One that was there before comes into
-    /// its old place in the queue, which is no event.
+    /// Admits a job that could run now, and returns the event for the rule, if any.
     fn admit(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
@@ -416,13 +406,12 @@ impl Scheduler {
         }
     }
 
-    /// What others use has changed on these servers: jobs that cannot run at all wait outside; those that can again come
-    /// back.
+    /// Updates the capacity that others use on these servers. Jobs that cannot run at all are kept
+    /// aside.
     fn review(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);
         }
-        // Whether jobs have left of which the rule has not heard.
         let mut is_unheard = false;
         for (id, job) in self.site.shut_out(self.now) {
             let Some(known) = self.known.get_mut(&id) else {
@@ -445,7 +434,7 @@ impl Scheduler {
         }
     }
 
-    /// Each clock rings at most once: one that was set anew at this time is not due before the next.
+    /// Each clock rings at most once: one that is set again at this time is not due.
     fn ring_due(&mut self) {
         let clocks = 0..self.site.rule.clocks();
         let due = clocks.map(|clock| (self.site.rings_at(clock), clock));

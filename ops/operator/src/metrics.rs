@@ -1,20 +1,18 @@
-//! Metrics as text that Prometheus reads (the exposition format 0.0.4).
+//! Metrics in the Prometheus text format 0.0.4.
 
 use std::collections::BTreeMap;
 
-/// The metrics of an operator; one whose name ends with `_total` is a counter, and others are gauges.
+/// The metrics of an operator; names that end with `_total` are counters, others are gauges.
 #[derive(Debug)]
 pub struct Metrics {
     prefix: &'static str,
-    /// A line for each metric: `name: help`.
     help: &'static str,
     labels: String,
-    /// By name, and by further labels.
     values: BTreeMap<&'static str, BTreeMap<String, f64>>,
 }
 
 impl Metrics {
-    /// Returns metrics without values. All names begin with `prefix`; `help` has a line `name: help` for each metric.
+    /// Returns metrics without values; `prefix` is added to the names in the lines `name: help`.
     pub fn new(prefix: &'static str, help: &'static str, labels: &[(&str, &str)]) -> Self {
         Metrics {
             prefix,
@@ -24,14 +22,14 @@ impl Metrics {
         }
     }
 
-    /// Returns the value of a metric with these labels, which is 0 at first.
+    /// Returns the value of a metric with these labels, initially 0.
     pub fn value(&mut self, name: &'static str, labels: &[(&str, &str)]) -> &mut f64 {
         let labels = format!("{}{}", self.labels, written(labels));
         let values = self.values.entry(name).or_default();
         values.entry(labels).or_default()
     }
 
-    /// Sets a metric to one value.
+    /// Sets a metric without further labels.
     pub fn set(&mut self, name: &'static str, value: f64) {
         *self.value(name, &[]) = value;
     }
@@ -41,7 +39,7 @@ impl Metrics {
         self.values.remove(name);
     }
 
-    /// Returns all metrics.
+    /// Formats all metrics.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let lines = self.help.lines();
@@ -51,7 +49,7 @@ impl Metrics {
             let full = format!("{}{name}", self.prefix);
             text += &format!("# HELP {full} {help}\n# TYPE {full} {kind}\n");
             for (labels, value) in self.values.get(name).into_iter().flatten() {
-                // The first label has no comma before it, and without labels there are no braces.
+                // Each label has a leading comma; without labels there are no braces.
                 let braces = labels
                     .strip_prefix(',')
                     .map(|labels| format!("{{{labels}}}"));
@@ -62,7 +60,6 @@ impl Metrics {
     }
 }
 
-/// Returns labels, each with a comma before it.
 fn written(labels: &[(&str, &str)]) -> String {
     let label = |(key, value): &(&str, &str)| {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"");
@@ -76,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_in_braces_and_other_braces_stay() {
+    fn encloses_labels_in_braces() {
         for (labels, expected) in [
             (&[][..], "p_n 2\np_n{of=\"a {} {,b}\"} 1\n"),
             (

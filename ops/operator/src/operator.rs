@@ -1,4 +1,4 @@
-//! The jobs of a cluster as a policy knows them: each change is reported to the scheduler, which decides what is released.
+//! The jobs of a cluster as a policy knows them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
@@ -14,69 +14,70 @@ use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;
 use synth_multiresource::workload::Fleet;
 
-/// The stage of a job that a policy knows: it waits, or holds its servers, as a job of this type.
+/// The stage of a job that the policy knows, with its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It waits.
+    /// Waiting.
     Waiting(usize),
-    /// It holds its servers, from the moment of its release.
+    /// Holding its servers, from the moment of its release.
     Running(usize),
 }
 
-/// A job that a policy knows; `X` is what else an operator knows about it.
+/// A job that the policy knows; `X` holds further data.
 #[derive(Clone, Debug)]
 pub struct KnownJob<X> {
-    /// Its stage.
+    /// The stage.
     pub stage: Stage,
-    /// Its id in the scheduler.
+    /// The id in the scheduler.
     pub id: String,
     /// The servers of a fleet that it holds.
     pub servers: Vec<usize>,
-    /// When it was released \[s\]; `None` if this operator did not release it.
+    /// The time of its release by this operator \[s\].
     pub released: Option<f64>,
-    /// The rest.
+    /// Further data.
     pub more: X,
 }
 
-/// A job that arrives or is found running. Times are in seconds.
+/// A job that arrives or is found running; times are in seconds.
 #[derive(Clone, Debug, Default)]
 pub struct JobReport<'a> {
-    /// Its user.
+    /// The user.
     pub user: &'a str,
-    /// Its time limit.
+    /// The time limit.
     pub limit: Option<f64>,
-    /// How long it has waited.
+    /// The time it has waited.
     pub waited: f64,
-    /// How long it has run.
+    /// The time it has run.
     pub ran: f64,
     /// The servers of a fleet on which it is known to run.
     pub servers: Vec<usize>,
 }
 
-/// Shorter waits are not reported \[s\]: a round may take as long, and clocks differ by as much.
+/// Shorter waits are not reported \[s\], because a round can take as long, and clocks can differ by
+/// as much.
 const SHORTEST_WAIT: f64 = 5.0;
 
-/// What a round reported and decided.
+/// The reports and decisions of a round.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Round {
-    /// When, in the policy's unit of time.
+    /// The time, in the policy's unit.
     pub t: f64,
-    /// The changes that were reported, and after them the time alone if clocks were due.
+    /// The reported changes, followed by a line with the time alone if clocks were due.
     pub told: Vec<Line>,
     /// The jobs to release, in order.
     pub start: Vec<Started>,
-    /// Jobs whose first process was seen to run.
+    /// The jobs whose first process has been seen to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub began: Vec<String>,
-    /// What the log said.
+    /// The messages in the log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How long the decision took, without requests to the cluster \[ms\].
+    /// The duration of the decision, without requests to the cluster \[ms\].
     pub ms: f64,
 }
 
-/// A policy at work on the jobs of a cluster, which have keys of type `K`.
+/// A policy at work on the jobs of a cluster, identified by keys of type `K`.
 pub struct Operator<K, X> {
     /// The policy.
     pub policy: Checked,
@@ -85,25 +86,24 @@ pub struct Operator<K, X> {
     seed: u64,
     /// The policy with its jobs.
     pub scheduler: Scheduler,
-    /// What the scheduler began with, if that is not what the policy file has.
+    /// The runtimes that the scheduler began with, unless they are those of the policy file.
     pub learned: Option<LearnedRuntimes>,
-    /// Seconds in the policy's unit of time.
+    /// Seconds per unit of the policy's time.
     pub second: f64,
-    /// Whether the rule looks at each job: then it sees who sent it, and how long it has waited.
     is_by_job: bool,
     /// The jobs that the scheduler knows.
     pub jobs: BTreeMap<K, KnownJob<X>>,
-    /// Servers on which jobs run: an adopted job of unknown servers gets others first.
+    /// The servers with running jobs. If the servers of an adopted job are not known, other servers
+    /// are assigned to it first.
     pub busy: HashSet<usize>,
-    /// The changes that are not reported yet.
     lines: Vec<Line>,
 }
 
 impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
-    /// Returns an operator without jobs for a policy whose file has this digest; `why` says why jobs cannot be stopped.
+    /// Returns an operator without jobs; `why` explains why jobs cannot be stopped.
     ///
     /// # Errors
-    /// When the policy does more than start jobs, or counts time in an unknown unit.
+    /// If the policy does more than start jobs, or its time unit is unknown.
     pub fn new((policy, digest): (Checked, String), seed: u64, why: &str) -> Result<Self, String> {
         only_starts(&policy, why)?;
         let scheduler = Scheduler::new(&policy, seed);
@@ -131,8 +131,8 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.scheduler.places()
     }
 
-    /// Begins again without jobs, with what was learned before under the policy with this digest; another policy file that
-    /// has learned itself knows better.
+    /// Restarts without jobs, using the runtimes that were learned under the policy with this
+    /// digest. They are ignored if the policy is another one that has its own.
     pub fn take_over(&mut self, learned: Option<(LearnedRuntimes, String)>) {
         let mut family = self.policy.artifact().policy.clone();
         let learns = family.by_jobs();
@@ -144,14 +144,14 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.lines.clear();
     }
 
-    /// Begins again without jobs, with what the scheduler has learned. Returns the jobs that were known.
+    /// Restarts without jobs, but keeps the learned runtimes. Returns the jobs that were known.
     pub fn restart(&mut self) -> BTreeMap<K, KnownJob<X>> {
         let learned = self.scheduler.learned();
         self.take_over(learned.map(|own| (own, self.digest.clone())));
         std::mem::take(&mut self.jobs)
     }
 
-    /// Returns when the policy's next clock rings \[s\], if one is set.
+    /// Returns the time of the policy's next clock \[s\].
     pub fn wake(&self) -> Option<f64> {
         self.scheduler.wake().map(|wake| wake * self.second)
     }
@@ -161,7 +161,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.jobs.get(key).map(|job| job.stage)
     }
 
-    /// Returns how many jobs of each type (K) wait and run.
+    /// Returns the numbers of waiting and running jobs of each type (K).
     pub fn counts(&self) -> Vec<[u64; 2]> {
         let mut counts = vec![[0; 2]; self.places().types().len()];
         for job in self.jobs.values() {
@@ -173,8 +173,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         counts
     }
 
-    /// Notes the stage that a job has now; `None` if the policy has nothing to do with it. `report` describes it if it
-    /// arrives or is found running.
+    /// Records the stage of a job; `None` if it is not the policy's.
     pub fn change<'a>(
         &mut self,
         key: &K,
@@ -194,7 +193,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
                 }
                 return;
             }
-            // Not put back and withdrawn: the rule would start it in between.
+            // Instead of put back and withdrawn, because the rule would start it in between.
             _ => drop(self.leave(key)),
         }
         if let Some(stage) = now {
@@ -202,7 +201,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }
     }
 
-    /// Forgets a job, which is withdrawn if it waits, and leaves if it runs.
+    /// Removes a job: a waiting one is withdrawn, a running one leaves.
     pub fn leave(&mut self, key: &K) -> Option<KnownJob<X>> {
         let job = self.jobs.remove(key)?;
         let (mut line, id) = (Line::default(), Some(job.id.clone()));
@@ -249,7 +248,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.jobs.insert(key.clone(), job);
     }
 
-    /// Reports what others use, from the amounts that they leave of each server.
+    /// Reports the capacity that others use, given the amounts that they leave on each server.
     pub fn occupy(&mut self, resources: &Resources, left: impl IntoIterator<Item = Amounts>) {
         let changed = self.scheduler.places.others(resources, left);
         let places = self.scheduler.places();
@@ -263,8 +262,8 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }));
     }
 
-    /// Reports all changes at this time \[s\], and after them the time alone if clocks are due. Returns what was decided, and
-    /// why changes were refused: then the scheduler has to [`restart`](Operator::restart). The round began at `begun`.
+    /// Reports all changes at this time \[s\] to the scheduler, in a round that began at `begun`.
+    /// If errors are returned, the scheduler must be [restarted](Operator::restart).
     pub fn decide(&mut self, now: f64, begun: Instant) -> (Round, Vec<String>) {
         let t = now / self.second;
         let (mut told, mut start, mut refused) = (Vec::new(), Vec::new(), Vec::new());
@@ -276,10 +275,9 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
             if line == Line::default() && self.scheduler.has_begun() && !is_due {
                 continue;
             }
-            // What is found together is decided on together.
             let more = n < last;
             let mut line = Line { t, more, ..line };
-            // A line before this one may have started it: then it leaves.
+            // An earlier line may have started the job; then it leaves instead of being withdrawn.
             line.leave = line
                 .leave
                 .or(line.withdraw.take_if(|id| self.scheduler.runs(id)));
@@ -307,7 +305,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         names.filter_map(|name| places.server(name)).collect()
     }
 
-    /// Counts a round, which ended at this time of day.
+    /// Updates the metrics after a round that ended at this wall-clock time.
     pub fn count(&self, metrics: &mut Metrics, round: &Round, wall: i64) {
         metrics.clear("jobs");
         for (name, counts) in self.places().types().zip(self.counts()) {
@@ -325,8 +323,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }
     }
 
-    /// Notes that a job is released at this time \[s\], to run on these servers of a fleet. Returns its type, and what else is
-    /// known about it; `None` if it does not wait any more.
+    /// Records a release at this time \[s\]; returns the type of the job, and further data.
     pub fn release(&mut self, key: &K, servers: Vec<usize>, now: f64) -> Option<(usize, &mut X)> {
         let job = self.jobs.get_mut(key)?;
         let Stage::Waiting(i) = job.stage else {
@@ -351,14 +348,15 @@ impl<X: Default> KnownJob<X> {
         }
     }
 
-    /// Returns whether it holds its servers.
+    /// Returns `true` if it holds its servers.
     pub fn runs(&self) -> bool {
         matches!(self.stage, Stage::Running(_))
     }
 }
 
-/// Returns the place of a change in the order in which changes are reported: first the jobs that are not to be started, and
-/// what takes capacity before what frees it, so that nothing starts where no capacity will be.
+/// Returns the order in which simultaneous changes are reported. Withdrawals are first, and
+/// reductions of the capacity come before increases, so that no job is started on capacity that is
+/// no longer there.
 fn turn(line: &Line) -> u8 {
     match line {
         Line {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::amounts::{Amounts, Resources};
 use synth_multiresource::workload::{Fleet, JobType, Resource};
 
-/// The types, resources and servers of a policy by name; and what others use on each server.
+/// The types, resources and servers of a policy by name, and what others use on each server.
 pub struct Places {
     fleet: Fleet,
     servers: Vec<Server>,
@@ -12,19 +12,17 @@ pub struct Places {
 #[derive(Clone)]
 struct Server {
     name: String,
-    /// By resource: the capacity, and the same in whole units.
     capacity: Vec<f64>,
     units: Vec<u64>,
-    /// By resource, in whole units: what others were last seen to use ([`Places::others`]).
+    /// The last observed use by others ([`Places::others`]), in whole units by resource.
     seen: Vec<u64>,
-    /// The same as it was reported to the scheduler.
     reported: Vec<u64>,
-    /// The same of jobs that run and that the rule has no room for.
+    /// The use by running jobs that exceed the rule's capacity.
     beyond: Vec<u64>,
 }
 
 impl Places {
-    /// Returns those of a fleet, of which others use nothing.
+    /// Returns the places of a fleet that others do not use.
     pub fn new(fleet: &Fleet) -> Self {
         let servers = fleet.shapes().iter().enumerate().flat_map(|(h, shape)| {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
@@ -52,12 +50,12 @@ impl Places {
         &self.fleet
     }
 
-    /// Returns how many servers there are.
+    /// Returns the number of servers.
     pub fn servers(&self) -> usize {
         self.servers.len()
     }
 
-    /// Returns the name of server n: its shape, and its number from 1 among those of the shape.
+    /// Returns the name of server n: its shape and its number from 1 within the shape.
     pub fn server_name(&self, n: usize) -> &str {
         &self.servers[n].name
     }
@@ -67,24 +65,21 @@ impl Places {
         self.servers.iter().position(|server| server.name == name)
     }
 
-    /// Returns the server that a line names, or the only one.
     pub(super) fn server_of(&self, name: Option<&str>) -> Result<usize, String> {
         match name {
             None if self.servers() == 1 => Ok(0),
-            None => Err("say on which server: \"server\"".into()),
+            None => Err("name the server with \"server\"".into()),
             Some(name) => self.server(name).ok_or_else(|| {
                 let [first, last] = [0, self.servers() - 1].map(|n| self.server_name(n));
-                format!("there is no server {name:?}: they are {first} to {last}")
+                format!("there is no server {name:?}: the servers are {first} to {last}")
             }),
         }
     }
 
-    /// Returns the servers on which a job of type i runs, as a line names them.
     pub(super) fn servers_of(&self, i: usize, names: &[String]) -> Result<Vec<usize>, String> {
         let servers = names.iter().map(|name| self.server_of(Some(name)));
         let servers: Vec<usize> = servers.collect::<Result<_, _>>()?;
         let different = servers.iter().collect::<HashSet<_>>().len();
-        // Of one server none are named.
         let expected = if self.servers() == 1 {
             0
         } else {
@@ -92,7 +87,7 @@ impl Places {
         };
         if servers.len() != expected || different != expected {
             return Err(format!(
-                "a job of type {} runs on {} of the policy's servers: name them",
+                "a job of type {} runs on {} different servers of the policy: name them",
                 self.type_name(i),
                 self.nodes(i)
             ));
@@ -100,7 +95,6 @@ impl Places {
         Ok(servers)
     }
 
-    /// Returns the amounts of the resources (R) that a line names.
     pub(super) fn amounts_of(&self, used: &BTreeMap<String, f64>) -> Result<Vec<f64>, String> {
         let mut amounts = vec![0.0; self.resources().len()];
         for (name, amount) in used {
@@ -114,7 +108,7 @@ impl Places {
         Ok(amounts)
     }
 
-    /// Returns how much of each resource (R) server n has.
+    /// Returns the capacity of server n (R).
     pub fn capacity(&self, n: usize) -> &[f64] {
         &self.servers[n].capacity
     }
@@ -124,8 +118,8 @@ impl Places {
         &self.servers[n].units
     }
 
-    /// Records the amounts that others leave of each server; returns the servers where the amounts that they use have
-    /// changed, with these (R).
+    /// Records the amounts that others leave. Returns the servers whose use by others has changed,
+    /// with the amounts used (R).
     pub(super) fn others(
         &mut self,
         resources: &Resources,
@@ -164,13 +158,13 @@ impl Places {
         self.types().position(|own| own == name)
     }
 
-    /// Servers that a job of type i takes.
+    /// Returns the number of servers of a job of type i.
     pub fn nodes(&self, i: usize) -> usize {
         self.fleet.types()[i].nodes() as usize
     }
 
-    /// Returns the servers of a running job of type i: the named ones, and further ones where the type has more, idle ones
-    /// first.
+    /// Returns the servers of a running job. If there are fewer `named` servers than the job needs,
+    /// others are added, starting with idle ones.
     pub fn taken(
         &self,
         i: usize,
@@ -188,7 +182,7 @@ impl Places {
         servers
     }
 
-    /// Returns what a job of type i takes of each resource (R), on each of its servers.
+    /// Returns the demand of type i on each of its servers (R).
     pub fn demand(&self, i: usize) -> Vec<f64> {
         let demand = self.fleet.types()[i].demand().iter();
         demand.map(|amount| amount.value()).collect()
@@ -200,7 +194,7 @@ impl Places {
         resources.map(Resource::name)
     }
 
-    /// Others use these amounts of server n: what they leave is rounded down to whole units.
+    /// Sets the amounts that others use on server n; the rest is rounded down to whole units.
     pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
         let server = &mut self.servers[n];
         for (j, amount) in amounts.iter().enumerate() {
@@ -212,7 +206,7 @@ impl Places {
         }
     }
 
-    /// A job of type i that no room was left for runs on these, or does no more.
+    /// Counts a job of type i that runs (or no longer runs) on servers without capacity for it.
     pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], runs: bool) {
         for &n in servers {
             let beyond = &mut self.servers[n].beyond;
@@ -226,7 +220,6 @@ impl Places {
         }
     }
 
-    /// Returns what others use of server n, in units of its system.
     pub(super) fn occupied(&self, n: usize) -> Vec<u64> {
         let server = &self.servers[n];
         let used = server.reported.iter().zip(&server.beyond);
@@ -236,16 +229,15 @@ impl Places {
     }
 }
 
-/// Which node of a cluster is which server of a policy.
+/// The assignment of a cluster's nodes to a policy's servers.
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
-    /// By server, its node; empty if all nodes are one server.
     of_servers: Vec<Option<String>>,
     servers: HashMap<String, usize>,
 }
 
 impl Nodes {
-    /// Returns the nodes of these servers; without any, all nodes are one server.
+    /// Assigns these nodes to servers; if empty, all nodes are one server.
     pub fn new(of_servers: Vec<Option<String>>) -> Self {
         let pairs = of_servers.iter().cloned().zip(0..);
         Nodes {
@@ -259,7 +251,7 @@ impl Nodes {
         &self.of_servers
     }
 
-    /// Returns the server that a node is, if it is one.
+    /// Returns the server of a node.
     pub fn server(&self, node: &str) -> Option<usize> {
         if self.of_servers.is_empty() {
             return Some(0);
@@ -267,7 +259,7 @@ impl Nodes {
         self.servers.get(node).copied()
     }
 
-    /// Returns the nodes that these servers are; none if all nodes are one server.
+    /// Returns the nodes of these servers; empty if all nodes are one server.
     pub fn named(&self, servers: &[usize]) -> Vec<String> {
         let nodes = servers
             .iter()
@@ -276,15 +268,13 @@ impl Nodes {
     }
 }
 
-/// Checks a number of a line.
 pub(super) fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {
     match value {
-        Some(value) if !value.is_finite() || value < 0.0 => {
-            Err(format!("{what} is {value}: it has to be 0 or more"))
-        }
+        Some(value) if !value.is_finite() || value < 0.0 => Err(format!(
+            "{what} is {value}: it must be a finite number of at least 0"
+        )),
         value => Ok(value),
     }
 }
 
-/// Relative slack, so that a rest that is whole but for rounding is not rounded down.
 const SLACK: f64 = 1e-9;

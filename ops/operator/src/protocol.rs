@@ -1,4 +1,4 @@
-//! The scheduler as lines of JSON: an object in, an object out (`docs/drive.md`).
+//! The scheduler as a protocol of JSON lines, one answer per line (`docs/drive.md`).
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
@@ -9,31 +9,30 @@ use serde::{Deserialize, Serialize};
 use super::{Decided, Places, Scheduler};
 use synth_core::document::harmless;
 
-/// Longer lines are refused \[bytes\].
 const LONGEST: usize = 1 << 20;
 
-/// What a line may say: a time, and one thing that happened, or nothing.
+/// A line: a time, and at most one event.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// When, in the policy's time unit.
+    /// The time, in the policy's unit.
     pub t: f64,
-    /// The type of a job that came.
+    /// The type of a job that arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrive: Option<String>,
-    /// The type of a job that runs already.
+    /// The type of a job that is already running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt: Option<String>,
-    /// The id of either.
+    /// The id of the arriving or running job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// What it takes at most, where the rule looks at limits \[time\].
+    /// Its maximum run time, for rules that use limits \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
-    /// Who sent it.
+    /// Its user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// How long a job that comes has waited before \[time\].
+    /// How long an arriving job has waited before \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<f64>,
     /// How long an adopted job has run \[time\].
@@ -45,16 +44,16 @@ pub struct Line {
     /// The id of a running job that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave: Option<String>,
-    /// The id of a waiting job that is not to be started.
+    /// The id of a waiting job that is canceled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdraw: Option<String>,
     /// The id of a running job that waits again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub put_back: Option<String>,
-    /// How much of each resource others use now; of those that are not named they use nothing.
+    /// The amounts that others use now; 0 for resources that are not named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occupy: Option<BTreeMap<String, f64>>,
-    /// The server of a fleet on which they do.
+    /// The server of a fleet to which `occupy` refers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// A clock that rings, due or not.
@@ -63,7 +62,7 @@ pub struct Line {
     /// The id of a waiting job whose start is to be forecast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<String>,
-    /// Whether the next line is of the same time, and is decided on together with it.
+    /// Whether the next line has the same time and is decided on together with this one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub more: bool,
 }
@@ -73,12 +72,12 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Line {
-    /// Checks that it comes in time, says all that the rule looks at, and asks for a job that is known: who runs many schedulers by it may forget.
+    /// Checks requirements that depend on the state of the scheduler.
     fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
         let comes = self.arrive.is_some() || self.adopt.is_some();
         if self.adopt.is_some() && scheduler.has_begun() {
             return Err(
-                "adopt comes before anything else: what others start later is told by occupy"
+                "adopt must precede all other lines: report what others start later with occupy"
                     .into(),
             );
         }
@@ -86,12 +85,11 @@ impl Line {
             return Err(format!("no job {job:?} is known"));
         }
         if comes && scheduler.needs_limits() && self.limit.is_none() {
-            return Err("the rule decides by limits: give \"limit\"".into());
+            return Err("the rule uses limits: add \"limit\"".into());
         }
         Ok(())
     }
 
-    /// Checks that it tells of one thing, and of no other's parts.
     pub(super) fn is_of_one_thing(&self) -> Result<(), String> {
         let jobs = [&self.arrive, &self.adopt, &self.leave, &self.withdraw];
         let jobs = jobs.into_iter().chain([&self.put_back, &self.forecast]);
@@ -101,13 +99,13 @@ impl Line {
         let of_job = self.job.is_some() || self.limit.is_some() || self.user.is_some();
         let of_adopted = self.ran.is_some() || !self.servers.is_empty();
         let why = if events.filter(|is_there| *is_there).count() > 1 {
-            "two things happened: say each in a line of its own"
+            "the line has several events: send each in a line of its own"
         } else if of_job && !comes || of_adopted && self.adopt.is_none() {
-            "job, limit and user go with arrive or adopt, ran and servers with adopt"
+            "job, limit and user belong to arrive or adopt; ran and servers belong to adopt"
         } else if self.waited.is_some() && self.arrive.is_none() {
-            "waited goes with arrive"
+            "waited belongs to arrive"
         } else if self.server.is_some() && self.occupy.is_none() {
-            "server goes with occupy"
+            "server belongs to occupy"
         } else {
             return Ok(());
         };
@@ -115,13 +113,13 @@ impl Line {
     }
 }
 
-/// A job that starts: its id, and in a fleet its servers behind it.
+/// A job that starts: its id, followed in a fleet by its servers.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Started {
-    /// On the one server.
+    /// On the only server.
     Job(String),
-    /// With the servers.
+    /// The id and the servers.
     On(Vec<String>),
 }
 
@@ -147,7 +145,7 @@ impl Started {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum LineAnswer {
-    /// What to do.
+    /// The decisions.
     Decided {
         /// The time of the line.
         t: f64,
@@ -155,57 +153,55 @@ pub enum LineAnswer {
         start: Vec<Started>,
         /// The jobs that are stopped.
         stop: Vec<String>,
-        /// When the next clock rings: then a line with the time alone is due.
+        /// The time of the next clock, at which a line with only the time is due.
         #[serde(skip_serializing_if = "Option::is_none")]
         wake: Option<f64>,
-        /// When that job starts.
+        /// The requested forecast.
         #[serde(skip_serializing_if = "Option::is_none")]
         forecast: Option<Forecast>,
     },
-    /// Nothing was done.
+    /// The line was rejected and nothing was done.
     Refused {
-        /// Why.
+        /// The reason.
         error: String,
         /// The number of the line, from 1.
         line: u64,
     },
 }
 
-/// When a job starts.
+/// The predicted start of a job.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Forecast {
-    /// Times by which one, five and nine of ten such jobs start.
+    /// The times by which 10 %, 50 % and 90 % of such jobs start.
     Starts([f64; 3]),
-    /// Why nobody knows.
+    /// Why no forecast is possible.
     Unknown(String),
 }
 
-/// What knows when jobs start: it learns from its own forecasts.
+/// Predicts when jobs start, and learns from earlier predictions.
 pub trait Foresight {
-    /// Returns the times by which one, five and nine of ten such jobs as this one, which is known, start.
-    ///
-    /// # Errors
-    /// Why nobody knows.
+    /// Returns the times by which 10 %, 50 % and 90 % of jobs like this known job start, or why no
+    /// forecast is possible.
     fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String>;
 
-    /// A job starts at this time.
+    /// Records that a job starts at this time.
     fn started(&mut self, job: &str, t: f64);
 }
 
-/// What went through.
+/// The numbers of processed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Driven {
     /// Lines that were answered.
     pub lines: u64,
-    /// Lines that were refused.
+    /// Lines that were rejected.
     pub refused: u64,
 }
 
-/// Answers line by line until the input ends. What is answered is flushed as soon as no further line has been read.
+/// Answers line by line until the input ends, flushing when no complete line is buffered.
 ///
 /// # Errors
-/// When the input cannot be read or the output not be written.
+/// If reading or writing fails.
 pub fn drive(
     scheduler: &mut Scheduler,
     mut input: BufReader<impl Read>,
@@ -217,7 +213,7 @@ pub fn drive(
         let answered = if is_whole {
             answer(scheduler, &text, foresight)
         } else {
-            Err(format!("longer than {LONGEST} bytes"))
+            Err(format!("the line is longer than {LONGEST} bytes"))
         };
         driven.lines += 1;
         let answer = answered.unwrap_or_else(|error| {
@@ -227,7 +223,6 @@ pub fn drive(
         });
         let answer = harmless(serde_json::to_string(&answer)?) + "\n";
         output.write_all(answer.as_bytes())?;
-        // Who waits for an answer has sent no further line.
         if !input.buffer().contains(&b'\n') {
             output.flush()?;
         }
@@ -236,7 +231,7 @@ pub fn drive(
     Ok(driven)
 }
 
-/// Reads a line without its end: whether all of it, or it is too long and the rest was passed over; `None` at the end.
+/// Reads a line; `Some(false)` if it was too long and was skipped, `None` at the end of input.
 fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result<Option<bool>> {
     text.clear();
     let mut limited = input.by_ref().take(LONGEST as u64 + 1);
@@ -251,10 +246,7 @@ fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result
     Ok(Some(is_whole))
 }
 
-/// Answers a line; forecasts are those of `foresight`.
-///
-/// # Errors
-/// When it is none, or what it says cannot be.
+/// Returns the answer to a line, or an error if the line is not valid.
 pub fn answer(
     scheduler: &mut Scheduler,
     text: &[u8],
@@ -278,7 +270,7 @@ pub fn answer(
     })
 }
 
-/// Returns the jobs that start, as they are reported.
+/// Formats the jobs that start.
 pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
     let started = |(id, servers): &(Arc<str>, Vec<usize>)| {
         if servers.is_empty() {

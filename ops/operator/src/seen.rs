@@ -1,4 +1,4 @@
-//! What a scheduler has seen of its jobs: those that are there, and those that ended. Forecasts begin with it.
+//! The present and past jobs of a scheduler, on which forecasts are based.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use super::{Known, Place, Scheduler};
 use synth_multiresource::policy::Policy;
 use synth_multiresource::workload::Fleet;
 
-/// A job that is there, or was. Times are in the policy's unit.
+/// A present or past job; times are in the policy's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobView {
-    /// Its type.
+    /// The type.
     pub job_type: usize,
-    /// How long it holds its room at most; infinity where that is not known.
+    /// The maximum time for which it holds its capacity; infinite if unknown.
     pub limit: f64,
-    /// Who sent it; 0 where that is not known.
+    /// The user; 0 if unknown.
     pub user: u32,
-    /// When it came.
+    /// The arrival time.
     pub since: f64,
-    /// When it started, if it has.
+    /// The start time, if it has started.
     pub started: Option<f64>,
-    /// When it ended, if it has.
+    /// The end time, if it has ended.
     pub ended: Option<f64>,
     /// The servers of a fleet on which it runs.
     pub servers: Vec<usize>,
@@ -28,15 +28,15 @@ pub struct JobView {
 /// Why a job waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitReason {
-    /// Its type.
+    /// The type.
     pub job_type: usize,
-    /// Jobs that are before it where it waits: older ones of its type, or of all types those before it in the order.
+    /// The number of jobs ahead of it, of its type or of all types.
     pub ahead: usize,
-    /// Whether the rule has one order of all types.
+    /// Whether the rule has one order for all types.
     pub is_of_all: bool,
-    /// Whether it would fit nowhere if no other job ran: others use the room.
+    /// Whether it would not fit even if no other job ran, because others use the capacity.
     pub is_shut_out: bool,
-    /// What the rule does at present.
+    /// What the rule is doing at present.
     pub doing: Option<String>,
 }
 
@@ -48,18 +48,16 @@ impl WaitReason {
             _ if self.is_shut_out => {
                 "others use the capacity that it needs, or nodes are down".into()
             }
-            0 => format!("it is the next{of}"),
-            1 => format!("1 job{of} is before it"),
-            ahead => format!("{ahead} jobs{of} are before it"),
+            0 => format!("it is the next job{of}"),
+            1 => format!("1 job{of} is ahead of it"),
+            ahead => format!("{ahead} jobs{of} are ahead of it"),
         }
     }
 }
 
-/// So many jobs that ended are kept.
 const KEPT: usize = 20_000;
 
 impl Scheduler {
-    /// Keeps a job that ended.
     pub(super) fn keep(&mut self, job: JobView) {
         if self.ended.len() == KEPT {
             self.ended.pop_front();
@@ -67,7 +65,6 @@ impl Scheduler {
         self.ended.push_back(job);
     }
 
-    /// Returns what is known of a job that is in the queue or in service.
     pub(super) fn seen(&self, known: &Known) -> Option<JobView> {
         let Place::In(job) = known.place else {
             return None;
@@ -90,7 +87,7 @@ impl Scheduler {
         })
     }
 
-    /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
+    /// Returns why a job waits, or `None` if it does not wait.
     pub fn waits(&self, job: &str) -> Option<WaitReason> {
         let known = self
             .known
@@ -113,7 +110,8 @@ impl Scheduler {
         })
     }
 
-    /// Returns the jobs that wait or run, by arrival; without those for which others leave no room.
+    /// Returns the waiting and running jobs in order of arrival, except for those that are kept
+    /// aside.
     pub fn present(&self) -> Vec<(Arc<str>, JobView)> {
         let mut known: Vec<_> = self.known.iter().collect();
         known.sort_unstable_by_key(|(_, known)| known.order);
@@ -121,12 +119,13 @@ impl Scheduler {
         known.into_iter().filter_map(seen).collect()
     }
 
-    /// Returns the jobs that ended, as many as are kept, the latest last.
+    /// Returns the ended jobs that are kept, the latest last.
     pub fn ended(&self) -> impl Iterator<Item = &JobView> {
         self.ended.iter()
     }
 
-    /// Takes over the jobs that ended under a scheduler before, whose end is the beginning of this one.
+    /// Takes over the ended jobs of a previous scheduler. The end of that scheduler is the
+    /// beginning of this one.
     pub fn remember(&mut self, before: &Scheduler) {
         for job in before.ended() {
             self.keep(JobView {
@@ -138,12 +137,12 @@ impl Scheduler {
         }
     }
 
-    /// Returns the last time that was reported.
+    /// Returns the last reported time.
     pub fn now(&self) -> f64 {
         self.now
     }
 
-    /// Returns a copy of the rule as it is now.
+    /// Returns a copy of the rule in its present state.
     pub fn rule(&self) -> Box<dyn Policy> {
         self.site.rule.clone()
     }
@@ -153,12 +152,12 @@ impl Scheduler {
         self.places.fleet()
     }
 
-    /// Returns whether jobs of this type could run if no other did: others may use the room.
+    /// Returns `true` if jobs of this type could run if no other job did.
     pub fn is_open(&self, job_type: usize) -> bool {
         self.site.open[job_type]
     }
 
-    /// Returns what others use: servers, each with units of its resources.
+    /// Returns the servers that others use, with the used units of each resource.
     pub fn occupied(&self) -> Vec<(usize, Vec<u64>)> {
         let servers = (0..self.places.servers()).map(|n| (n, self.places.occupied(n)));
         let used = servers.filter(|(_, units)| units.iter().any(|units| *units > 0));

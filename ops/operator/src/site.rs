@@ -4,37 +4,33 @@ use synth_multiresource::policy::{Action, Event, Family, Job, Policy, System};
 use synth_multiresource::workload::Fleet;
 use synth_simulation::RandomStream;
 
-/// What to do now.
+/// Decisions to carry out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decided {
-    /// The jobs that start, in order; in a fleet with the servers.
+    /// The jobs that start, in order, with their servers in a fleet.
     pub start: Vec<(Arc<str>, Vec<usize>)>,
     /// The jobs that are stopped.
     pub stop: Vec<Arc<str>>,
 }
 
-/// The system with its rule and its clocks: a server, or all of a fleet.
 pub(super) struct Site {
     pub system: System,
     pub rule: Box<dyn Policy>,
-    /// For each clock of the rule: the rate that it was drawn for, and when it rings.
+    /// For each clock the rate for which it was drawn, and when it rings.
     timers: Vec<(f64, f64)>,
-    /// By slot of the system.
+    /// Job ids by slot of the system.
     ids: Vec<Arc<str>>,
-    /// By type: whether a job could run if no other did.
+    /// By type, whether a job could run if no other did.
     pub open: Vec<bool>,
-    /// Whether more happens at this time, on which the rule may decide together.
+    /// Whether more events of this time follow, on which the rule may decide together.
     pub has_more: bool,
-    /// Whether something was noted on which it has not decided.
+    /// Whether an event was noted on which the rule has not decided.
     is_noted: bool,
-    /// The random numbers from which the clocks are drawn.
     clocks: RandomStream,
-    /// What has been decided since it was last handed over.
     pub decided: Decided,
 }
 
 impl Site {
-    /// Of the policy, on an empty system.
     pub(crate) fn new(family: &Family, fleet: &Fleet, clocks: RandomStream) -> Self {
         let rule = family.build(fleet);
         let system = System::for_policy(fleet, &*rule);
@@ -51,9 +47,8 @@ impl Site {
         }
     }
 
-    /// The rule begins: on an empty system, or with what runs.
     pub(crate) fn begin(&mut self, adopted: bool, now: f64) {
-        // A system begins at 0, and clusters at any time.
+        // A system begins at 0, clusters at any time.
         self.system.start_at(now);
         if adopted {
             self.rule.resume(&mut self.system);
@@ -63,7 +58,7 @@ impl Site {
         self.set_timers();
     }
 
-    /// The rule acts on an event, or on what else has changed, and sets its clocks.
+    /// Lets the rule react to an event or another change, and sets its clocks.
     pub(crate) fn act(&mut self, event: Option<Event>, now: f64) {
         self.system.advance(now);
         if let Some(Event::Clock(clock)) = event {
@@ -87,7 +82,6 @@ impl Site {
         self.take();
     }
 
-    /// The rule decides on what was noted, unless more happens at this time.
     pub(crate) fn decide_noted(&mut self, now: f64) {
         if self.is_noted && !self.has_more {
             self.is_noted = false;
@@ -95,7 +89,6 @@ impl Site {
         }
     }
 
-    /// The rule decides at a time that it has set.
     pub(crate) fn decide(&mut self, now: f64) {
         self.system.advance(now);
         self.rule.decide(&mut self.system);
@@ -103,7 +96,8 @@ impl Site {
         self.take();
     }
 
-    /// An exponential clock has no memory: where its rate is new it is drawn anew.
+    /// Sets the clocks whose rate has changed to a new random time. This is correct because
+    /// exponential clocks have no memory.
     fn set_timers(&mut self) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
@@ -116,8 +110,8 @@ impl Site {
         }
     }
 
-    /// Adds the system's actions to what was decided, without what is taken back: a job that was stopped and is started again at
-    /// once goes on.
+    /// Collects the actions of the system. A job that is stopped and started again immediately
+    /// continues to run.
     fn take(&mut self) {
         let decided = &mut self.decided;
         for &action in self.system.actions() {
@@ -142,7 +136,6 @@ impl Site {
         self.system.clear_actions();
     }
 
-    /// The job is called like this.
     pub(crate) fn name(&mut self, job: Job, id: &Arc<str>) {
         let slot = job.slot as usize;
         if self.ids.len() <= slot {
@@ -151,7 +144,6 @@ impl Site {
         self.ids[slot] = Arc::clone(id);
     }
 
-    /// Others use so many units of each resource of server n.
     pub(crate) fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.system.start_at(now);
         self.system.occupy(n, units, now);
@@ -160,7 +152,7 @@ impl Site {
         }
     }
 
-    /// Waiting jobs that could not run if no other did leave.
+    /// Withdraws the waiting jobs that could not run even if no other job did.
     pub(crate) fn shut_out(&mut self, now: f64) -> Vec<(Arc<str>, Job)> {
         let mut out = Vec::new();
         for own in (0..self.open.len()).filter(|i| !self.open[*i]) {
@@ -173,13 +165,11 @@ impl Site {
         out
     }
 
-    /// Ids of the waiting jobs of a type, in order.
     pub(crate) fn queue(&self, job_type: usize) -> impl Iterator<Item = &Arc<str>> + '_ {
         let jobs = self.system.waiting_jobs(job_type);
         jobs.map(|job| &self.ids[job.slot as usize])
     }
 
-    /// Returns when the next clock rings, and which.
     pub(crate) fn due(&self) -> (f64, usize) {
         let due = self.timers.iter().map(|timer| timer.1).zip(0..);
         due.fold((f64::INFINITY, 0), |first, next| {
@@ -187,7 +177,6 @@ impl Site {
         })
     }
 
-    /// Returns when this clock rings.
     pub(crate) fn rings_at(&self, clock: usize) -> f64 {
         self.timers[clock].1
     }

@@ -1,20 +1,20 @@
-//! Job types as a policy has them: a job belongs to one by its demand, or by the conditions of a file.
+//! Assignment of jobs to a policy's types, by demand or by the conditions of a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use synth_core::document::{Fault, TimeRange, place, suggest};
 use synth_multiresource::workload::{ByDemand, Fleet, JobType};
 
-/// A condition on the jobs of a type, as a file has it. All of it has to hold.
+/// Conditions on the jobs of a type, all of which must hold.
 pub trait Condition: Default + PartialEq {
-    /// The names of its fields, for messages.
+    /// The names of the fields, for messages.
     const FIELDS: &'static str;
 
     /// Returns the range of time limits.
     fn time_limit(&mut self) -> &mut TimeRange;
 }
 
-/// A type in a file, with the conditions of which its jobs meet one, if there are any.
+/// A type in a file; if it has conditions, its jobs meet at least one of them.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TypeEntry<C> {
@@ -26,7 +26,7 @@ pub struct TypeEntry<C> {
 /// Types with their conditions, in the order of a file.
 pub type TypeRules<C> = Vec<(usize, Vec<C>)>;
 
-/// Checks the types of a file against those of a policy; adds faults.
+/// Checks the types of a file against a policy, and reports faults.
 pub fn type_rules<C: Condition>(
     entries: Vec<TypeEntry<C>>,
     fleet: &Fleet,
@@ -42,18 +42,18 @@ pub fn type_rules<C: Condition>(
             continue;
         };
         if rules.iter().any(|rule| rule.0 == i) {
-            let message = format!("the type `{name}` has an entry already");
-            let help = "write all its conditions into one `match:`";
+            let message = format!("the type `{name}` is listed twice");
+            let help = "put all its conditions into one `match:`";
             faults.push(Fault::new(at, message, help));
         }
         let check = |(m, mut condition): (usize, C)| {
             let at = place!("types", n, "match", m);
             if condition == C::default() {
                 let help = format!(
-                    "name {}; a type without `match:` takes all jobs that fit it",
+                    "use {}; a type without `match:` accepts all jobs that fit it",
                     C::FIELDS
                 );
-                faults.push(Fault::new(at, "a condition that says nothing", help));
+                faults.push(Fault::new(at, "empty condition", help));
             } else {
                 let range = condition.time_limit();
                 range.read(&at.then("time_limit"), faults);
@@ -65,10 +65,9 @@ pub fn type_rules<C: Condition>(
     rules
 }
 
-/// The types of a policy, to which jobs belong by demand, or by conditions of a file.
+/// The types of a policy, assigned by demand or by conditions.
 #[derive(Clone, Debug)]
 pub struct JobTypes<C> {
-    /// Demand of each of the K types in whole units (R), on each of its servers.
     demands: Vec<Vec<u64>>,
     nodes: Vec<u32>,
     by: By<C>,
@@ -81,11 +80,11 @@ enum By<C> {
 }
 
 impl<C: Condition> JobTypes<C> {
-    /// Returns the types of a fleet with these demands. `rules` has types with conditions; without them demand decides, by
-    /// these prices of whole units.
+    /// Returns the types with these demands. Jobs are assigned by `rules` if they are given, and
+    /// otherwise by demand, using the prices of whole units.
     ///
     /// # Errors
-    /// When there are no rules, and two types have one demand.
+    /// If there are no rules and two types have the same demand.
     pub fn new(
         fleet: &Fleet,
         prices: &[f64],
@@ -95,7 +94,7 @@ impl<C: Condition> JobTypes<C> {
         let by_demand = || {
             ByDemand::new(fleet, prices, &demands).map_err(|[first, second]| {
                 format!(
-                    "the types `{first}` and `{second}` have one demand, so that demand does not tell their jobs apart: write a file with `types:` that says which jobs are which (`match:` of {}), and name it by --types",
+                    "the types `{first}` and `{second}` have the same demand, so demand does not determine the type of a job: write a file with `types:` and conditions (`match:` of {}), and pass it with --types",
                     C::FIELDS
                 )
             })
@@ -111,7 +110,7 @@ impl<C: Condition> JobTypes<C> {
         })
     }
 
-    /// Returns the type of a job with this demand on each of its servers, and this time limit \[s\].
+    /// Returns the type of a job with this demand per server, and time limit \[s\].
     pub fn find(
         &self,
         units: &[u64],
@@ -129,7 +128,7 @@ impl<C: Condition> JobTypes<C> {
         rule.map(|rule| rule.0)
     }
 
-    /// Whether type i holds a job with this demand on each of its servers: one server for one server, else enough of them.
+    /// Returns `true` if a job fits type i. Types with one server only fit jobs with one server.
     pub fn holds(&self, i: usize, units: &[u64], nodes: u32) -> bool {
         let mut pairs = units.iter().zip(&self.demands[i]);
         (nodes > 1) == (self.nodes[i] > 1)
@@ -137,7 +136,7 @@ impl<C: Condition> JobTypes<C> {
             && pairs.all(|(job, own)| job <= own)
     }
 
-    /// Returns the largest number of servers that a type has.
+    /// Returns the largest number of servers of a type.
     pub fn most_nodes(&self) -> u32 {
         self.nodes.iter().copied().max().unwrap_or(1)
     }

@@ -1,4 +1,4 @@
-//! The file that says which jobs are of which type, as it is written.
+//! The file of `--types`, which maps jobs to job types.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,17 @@ use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::{TypeEntry, TypeRules, type_rules};
 use synth_slurm::commands::{QueueRow, expand};
 
-/// What a file says, checked against a policy. Without a file nothing.
+/// The contents of such a file, checked against a policy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TypesFile {
-    /// Resources of the policy, by name: the name in Slurm, and how much of it is one of the policy's.
+    /// By name, the name in Slurm and the amount there of one of the policy's.
     pub resources: BTreeMap<String, (String, u128)>,
-    /// Types with the conditions of their jobs, in order; without them demand decides.
+    /// Types with the conditions of their jobs, in order; `None` to decide by demand.
     pub rules: Option<TypeRules<Condition>>,
-    /// By server its node; without it nothing is said of nodes.
+    /// The node of each server.
     pub servers: Option<Vec<Option<String>>>,
 }
 
-/// How such a file reads.
 const EXAMPLE: &str = "resources: {cpu: cpu, memory: mem:G}
 types:
   - {name: short, match: [{qos: debug}, {time_limit: {up_to: 1h}}]}
@@ -37,7 +36,7 @@ struct Written {
     servers: Option<BTreeMap<String, Vec<String>>>,
 }
 
-/// A condition that a job meets if all of it holds; `*` and `?` stand for any text and any character.
+/// Conditions that a job of the type must all meet; `*` matches any text and `?` any character.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Condition {
@@ -60,7 +59,6 @@ impl synth_operator::Condition for Condition {
 }
 
 impl TypesFile {
-    /// Reads a file for a policy of this fleet; `name` stands for it in messages.
     pub(crate) fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
@@ -94,8 +92,8 @@ fn resources(
         if let Some(source) = source_of(&text) {
             sources.insert(name, source);
         } else {
-            let message = format!("`{text}` is nothing that Slurm counts");
-            let help = "write cpu, mem:G (memory, and the unit that the policy counts it in: K, M, G, T or such as 1000M), gres/NAME, or none";
+            let message = format!("`{text}` is not a resource of Slurm");
+            let help = "write cpu, mem:G (memory and the unit in which the policy counts it: K, M, G, T, or for example 1000M), gres/NAME, or none";
             faults.push(Fault::new(place, message, help));
         }
     }
@@ -103,7 +101,6 @@ fn resources(
 }
 
 impl Condition {
-    /// Whether a job meets the condition; its time limit is given in seconds.
     pub(crate) fn is_met(&self, row: &QueueRow, limit: f64) -> bool {
         let texts = [
             (&self.partition, &row.partition),
@@ -143,14 +140,14 @@ fn nodes(
         for (n, list) in lists.iter().enumerate() {
             let at = place!("servers", name, n);
             let Some(names) = expand(list) else {
-                let message = format!("`{list}` is no list of nodes");
-                let help = "write names of nodes such as n1, or \"n[1-4,7]\" with quotes";
+                let message = format!("`{list}` is not a list of nodes");
+                let help = "write node names such as n1, or \"n[1-4,7]\" in quotes";
                 faults.push(Fault::new(at, message, help));
                 continue;
             };
             for node in names {
                 if taken.contains(&node) {
-                    let message = format!("node `{node}` is a server already");
+                    let message = format!("node `{node}` is listed twice");
                     faults.push(Fault::new(at.clone(), message, "name each node once"));
                 }
                 taken.push(node);
@@ -159,8 +156,8 @@ fn nodes(
         let found = taken.len() - before;
         if found != count {
             let message =
-                format!("{found} nodes, and the policy has {count} servers of this shape");
-            let help = "name as many nodes, or make a policy for as many servers";
+                format!("{found} nodes, but the policy has {count} servers of this shape");
+            let help = "list as many nodes, or generate a policy for this many servers";
             faults.push(Fault::new(place!("servers", name), message, help));
         }
     }

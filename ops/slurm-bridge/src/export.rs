@@ -1,4 +1,5 @@
-//! What an administrator installs so that a policy decides when jobs of a partition start.
+//! The files that an administrator has to install so that a policy can start the jobs of a
+//! partition.
 
 use std::path::Path;
 
@@ -13,10 +14,11 @@ use synth_multiresource::workload::{Fleet, JobType, Resource, Shape, alike};
 use synth_slurm::commands::is_plain;
 use synth_slurm::templates;
 
-/// Returns the files, by name. `policy` is how the policy's file is called in commands.
+/// Returns the names and contents of the files. `policy` is the path of the policy file in
+/// commands.
 ///
 /// # Errors
-/// When the name of the partition is none, or the policy cannot run there; says what to do.
+/// If the partition name is invalid, or the policy cannot be carried out by Slurm.
 pub fn slurm(
     checked: &Checked,
     policy: &Path,
@@ -24,7 +26,7 @@ pub fn slurm(
 ) -> Result<Vec<(String, String)>, String> {
     if partition.starts_with('-') || !is_plain(partition) {
         return Err(format!(
-            "`{partition}` is no name of a partition: `sinfo -s` lists them"
+            "`{partition}` is not a valid partition name: `sinfo -s` lists the partitions"
         ));
     }
     bridgeable(checked)?;
@@ -65,29 +67,28 @@ pub fn slurm(
     ])
 }
 
-/// Returns what becomes of jobs of several nodes under a policy.
+/// Describes how a policy handles jobs with several nodes.
 pub fn gangs(policy: &Checked) -> String {
     let fleet = policy.workload();
     let gangs = fleet.types().iter().filter(|job| job.nodes() > 1);
     let gangs: Vec<String> = gangs
         .map(|job| format!("`{}` ({} nodes)", one_line(job.name()), job.nodes()))
         .collect();
-    let passes = "pass to Slurm at once, and what they use the policy does not have";
+    let passes = "are passed to Slurm immediately and reduce the capacity of the policy";
     match &gangs[..] {
         [] if fleet.is_one_server() => format!(
-            "**Jobs of several nodes** have no type in this policy, which is of one server: they {passes}. A policy of a fleet (`servers:`) whose types have `nodes:` runs them. `--dry-run` says how many they are."
+            "**Jobs with several nodes** have no type in this policy, which is for one server: they {passes}. A policy for a fleet (`servers:`) whose types have `nodes:` can run them. `--dry-run` reports their number."
         ),
         [] => format!(
-            "**Jobs of several nodes** have no type in this policy: they {passes}. Types with `nodes:` run them. `--dry-run` says how many they are."
+            "**Jobs with several nodes** have no type in this policy: they {passes}. Types with `nodes:` can run them. `--dry-run` reports their number."
         ),
         gangs => format!(
-            "**Jobs of several nodes** are released when all their nodes are free, as {}. Those that no type holds {passes}; `--dry-run` says how many they are.",
+            "**Jobs with several nodes** are released when all their nodes are free, as {}. Jobs that fit no type {passes}; `--dry-run` reports their number.",
             gangs.join(", ")
         ),
     }
 }
 
-/// What the files say of the policy and of where it is installed.
 struct Site<'a> {
     partition: &'a str,
     policy: &'a str,
@@ -95,13 +96,13 @@ struct Site<'a> {
     unit: &'a str,
     folder: &'a str,
     gangs: &'a str,
-    /// Name, what Slurm calls it, and whether that is a guess.
+    /// Name, name in Slurm, and whether the latter is a guess.
     resources: Vec<(String, String, bool)>,
-    /// Types that demand does not tell apart.
+    /// Types with the same demand.
     alike: Option<String>,
-    /// Name, the same where it can stand in a pattern, and demand.
+    /// Name, name for use in a pattern, and demand.
     types: Vec<[String; 3]>,
-    /// Of a fleet: name, count and capacity.
+    /// Name, count and capacity of each shape of a fleet.
     shapes: Vec<(String, u32, String)>,
 }
 
@@ -120,7 +121,6 @@ fn resource(resource: &Resource) -> (String, String, bool) {
     (name, source, is_guess)
 }
 
-/// Returns the name of a type without what cannot stand in a pattern.
 fn word(name: &str) -> String {
     let word: String = name
         .split(|c: char| !is_plain(c.encode_utf8(&mut [0; 4])))
@@ -128,7 +128,7 @@ fn word(name: &str) -> String {
     if word.is_empty() { "NAME".into() } else { word }
 }
 
-/// `cpu 3, memory 7`; what is 0 is left out.
+/// Formats nonzero amounts as `cpu 3, memory 7`.
 pub(super) fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     let pairs = fleet.envelope().resources().iter().zip(amounts);
     let there = pairs.filter(|(_, amount)| !amount.is_zero());
@@ -136,12 +136,11 @@ pub(super) fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a text as YAML, in quotes where it needs them.
+/// Formats a text as YAML, quoted if necessary.
 pub(super) fn yaml(text: &str) -> String {
     to_yaml(&text).trim_end().to_owned()
 }
 
-/// For a comment, which ends with its line.
 pub(super) fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }

@@ -1,4 +1,4 @@
-//! What a bridge has read and decided, a line of JSON a round; and the same decided again from it.
+//! The journal of a bridge, one JSON object per round, and its replay.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -17,54 +17,45 @@ use synth_operator::protocol::{Line, Started, starts};
 use synth_operator::{Round, Scheduler};
 use synth_slurm::commands::Key;
 
-/// A line of a journal.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub(super) enum JournalRecord {
     /// A policy takes over.
     Head(Head),
-    /// Something was read, decided or seen.
+    /// A round in which something was observed or decided.
     Round(Round),
-    /// What the policy's estimates have learned of jobs so far.
     Learned {
-        /// With it a bridge that begins later goes on.
+        /// The estimates, which are used by the next bridge.
         learned: LearnedRuntimes,
     },
 }
 
-/// Which policy decides from here on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
-    /// The file of the policy, as it was named.
+    /// The path of the policy file.
     pub policy: String,
-    /// Its digest.
+    /// The digest of the file.
     pub digest: String,
-    /// The cluster.
     pub cluster: String,
-    /// The partition.
     pub partition: String,
-    /// The policy's unit of time, in which all times are, from the start of the bridge on.
+    /// The policy's unit of all times, which are measured from the start of the bridge.
     pub time_unit: String,
-    /// Of the policy's clocks.
+    /// The seed of the policy's clocks.
     pub seed: u64,
-    /// What the policy's estimates have learned of jobs before, where it is not what the policy file says.
+    /// The runtime estimates learned earlier, if they differ from the policy file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedRuntimes>,
 }
 
-/// A journal that is written.
 pub(super) struct Journal {
     file: Option<File>,
-    /// What the bridges before have left.
+    /// The state that was left by earlier bridges.
     pub before: TakenOver,
 }
 
 impl Journal {
-    /// At the end of the file, which may be there. What a bridge that was killed has left of its last line is cut off.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
+    /// Opens a journal for appending. If the last line is not complete, it is removed.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -83,20 +74,19 @@ impl Journal {
         Ok(Journal { file, before })
     }
 
-    /// Writes a line; where that fails no further one is written, and the reason is returned once.
+    /// Writes a line. If this fails, the error is returned once, and nothing more is written.
     pub(crate) fn write(&mut self, record: &JournalRecord) -> Option<io::Error> {
         let file = self.file.as_mut()?;
         let line = serde_json::to_string(record).map_err(io::Error::other);
-        // In one piece: a line is there whole, or it is the last one.
+        // The line is written at once, so only the last line can be incomplete.
         let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
         written.err().inspect(|_| self.file = None)
     }
 }
 
-/// What a bridge that begins takes over from those that wrote the journal before.
 #[derive(Default)]
 pub(super) struct TakenOver {
-    /// What was learned last, and the digest of the policy under which it was.
+    /// The last learned estimates, and the digest of their policy.
     pub learned: Option<(LearnedRuntimes, String)>,
     /// Jobs that were sent to servers.
     pub placed: HashMap<Key, Started>,
@@ -105,12 +95,11 @@ pub(super) struct TakenOver {
 impl TakenOver {
     fn read(text: &[u8]) -> Self {
         let mut own = TakenOver::default();
-        // The digest of the policy that decides.
         let mut digest = None;
         for line in text.split(|byte| *byte == b'\n') {
             let is_of_policy =
                 line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
-            // A job that starts stands in a list of its own, with its servers.
+            // In a fleet a started job is a list with its servers.
             if !is_of_policy && !line.windows(10).any(|part| part == b"\"start\":[[") {
                 continue;
             }
@@ -129,7 +118,7 @@ impl TakenOver {
                     let placed = starts.filter_map(|job| Some((job.id().parse().ok()?, job)));
                     own.placed.extend(placed);
                 }
-                // Behind a line that was damaged it is not known whose what follows is.
+                // After a line that is damaged, the policy of the following lines is not known.
                 None if is_of_policy => (own.learned, digest) = (None, None),
                 None => {}
             }
@@ -138,33 +127,26 @@ impl TakenOver {
     }
 }
 
-/// What a journal says, decided again.
 pub(super) struct ReplayedJournal {
     /// Rounds with decisions of this policy.
     pub rounds: u64,
-    /// Jobs that were started.
+    /// Started jobs.
     pub starts: u64,
-    /// The first round that is decided otherwise: its line, what was decided then and now.
+    /// The first round with different decisions: its line, and the jobs started then and now.
     pub differs: Option<(usize, Vec<Started>, Vec<Started>)>,
-    /// The jobs that came and ended, in order of arrival.
+    /// The jobs that arrived and ended, in order of arrival.
     pub jobs: Vec<EndedJob>,
-    /// The scheduler as it stands in the end.
     pub scheduler: Scheduler,
-    /// When that is.
+    /// The time at the end.
     pub t: f64,
-    /// Jobs that came and have not ended.
     pub present: OpenJobs,
-    /// When the bridge began that runs, of several one behind the other, without the time between them.
+    /// The start of the current bridge on the concatenated time axis, without gaps.
     began: f64,
 }
 
-/// Is called with each line of a journal, with the scheduler behind it and what it starts.
+/// Called with each line, the scheduler after it, and the jobs that it starts.
 pub(super) type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
 
-/// Reads a journal, and lets the policy decide again.
-///
-/// # Errors
-/// When it cannot be read, a line is not of a journal, or none is of this policy.
 pub(super) fn replay(
     path: &Path,
     (policy, digest): &(Checked, String),
@@ -177,13 +159,12 @@ pub(super) fn replay(
     let mut replay: Option<ReplayedJournal> = None;
     let mut is_own = false;
     for (n, line) in lines.iter().enumerate() {
-        // A bridge that was killed may have left the last line unfinished.
         if n + 1 == lines.len() && !line.ends_with('\n') {
             break;
         }
         let wrong = |why: &dyn Display| format!("{name}, line {}: {why}", n + 1);
         let object = unsealed(line.trim_end()).ok_or_else(|| {
-            wrong(&"it does not fit its check: it was damaged or changed; take it and what follows out to replay what stands before")
+            wrong(&"its checksum does not match, so it was damaged or changed; remove it and the following lines to replay the preceding ones")
         })?;
         match serde_json::from_str(&object).map_err(|why| wrong(&why))? {
             JournalRecord::Head(head) => {
@@ -192,7 +173,6 @@ pub(super) fn replay(
                     let learned = head.learned.as_ref();
                     let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
                     let own = replay.get_or_insert_with(|| ReplayedJournal::new(scheduler()));
-                    // The same policy may begin again: another bridge, or the file was read again.
                     let before = std::mem::replace(&mut own.scheduler, scheduler());
                     own.scheduler.remember(&before);
                     own.present.0.clear();
@@ -206,20 +186,20 @@ pub(super) fn replay(
                         .map_err(|why| wrong(&why))?;
                 }
             }
-            // What was learned comes of the rounds again.
+            // The estimates are learned again when the rounds are replayed.
             JournalRecord::Round(_) | JournalRecord::Learned { .. } => {}
         }
     }
     if heads.is_empty() {
         return Err(format!(
-            "{name}, line 1: no policy begins in it: it is empty, or no journal"
+            "{name}, line 1: there is no policy header: the file is empty or not a journal"
         ));
     }
     replay.ok_or_else(|| {
         let heads = heads.iter();
         let policies = heads.map(|head| format!("{} ({})", head.policy, head.digest));
         let policies = policies.collect::<Vec<_>>().join(", ");
-        format!("{name} has no decisions of the policy {digest}; it is of {policies}")
+        format!("{name} has no decisions of the policy {digest}, only of {policies}")
     })
 }
 
@@ -259,10 +239,6 @@ impl ReplayedJournal {
     }
 }
 
-/// Returns the jobs as `synth simulate --jobs` reads them.
-///
-/// # Errors
-/// When they cannot be written as CSV.
 pub(super) fn jobs_csv(jobs: &[EndedJob]) -> csv::Result<String> {
     let mut sorted = Vec::from_iter(jobs);
     sorted.sort_by(|a, b| a.times[0].total_cmp(&b.times[0]));
@@ -282,9 +258,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Journals outlive the program that wrote them: the line in docs/production.md is read, and written again.
+    /// Journals outlive the program, so the line in docs/production.md must stay valid.
     #[test]
-    fn the_documented_line_is_read_and_written() {
+    fn reads_and_writes_the_documented_line() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
         let docs = std::fs::read_to_string(docs).unwrap();
         let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
@@ -293,9 +269,9 @@ mod tests {
         assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
     }
 
-    /// A bridge that was killed leaves half a line; the next one writes whole ones behind the last whole one.
+    /// If a bridge is killed, it may leave an incomplete line, which is removed by the next one.
     #[test]
-    fn what_is_left_of_a_line_is_cut_off() {
+    fn truncates_incomplete_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.jsonl");
         let round = |t| {

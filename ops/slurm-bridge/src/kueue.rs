@@ -1,4 +1,4 @@
-//! What an administrator of a Kubernetes cluster installs so that a policy decides when jobs of Kueue start.
+//! The files that an administrator has to install so that a policy can start the jobs of Kueue.
 
 use askama::Template;
 use synth_slurm::templates;
@@ -10,10 +10,10 @@ use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::usual;
 
-/// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
+/// Returns the names and contents of the files for a namespace. `written` is the policy's text.
 ///
 /// # Errors
-/// When the name of the namespace is none.
+/// If the namespace is invalid.
 pub fn kueue(
     checked: &Checked,
     written: &str,
@@ -21,7 +21,7 @@ pub fn kueue(
 ) -> Result<Vec<(String, String)>, String> {
     if !is_namespace(namespace) {
         return Err(format!(
-            "`{namespace}` is no name of a namespace: lower-case letters, digits and `-`"
+            "`{namespace}` is not a valid namespace: use lower-case letters, digits and `-`"
         ));
     }
     let fleet = checked.workload();
@@ -58,7 +58,6 @@ pub fn kueue(
     ])
 }
 
-/// Returns whether it may be the name of a namespace.
 fn is_namespace(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_inner = |c: char| is_plain(c) || c == '-';
@@ -68,11 +67,9 @@ fn is_namespace(name: &str) -> bool {
         && name.ends_with(is_plain)
 }
 
-/// A resource as Kubernetes has it.
 struct Named {
     of: String,
     name: String,
-    /// What follows an amount.
     unit: &'static str,
     is_guess: bool,
 }
@@ -90,7 +87,7 @@ impl Named {
     }
 }
 
-/// Returns the suffix of Kubernetes for so many bytes; none for one.
+/// Returns the Kubernetes suffix for a unit of this many bytes; empty if there is none.
 fn unit(bytes: u64) -> &'static str {
     let [binary, decimal] = [["Ki", "Mi", "Gi", "Ti"], ["k", "M", "G", "T"]];
     let of = |base: u64, units: [&'static str; 4]| {
@@ -101,13 +98,11 @@ fn unit(bytes: u64) -> &'static str {
     of(1024, binary).or(of(1000, decimal)).unwrap_or_default()
 }
 
-/// The nodes of a shape.
 struct Flavor {
-    /// Its name, as one of Kubernetes.
     name: String,
     shape: String,
     count: u32,
-    /// What each has, and what all have together, by name in Kubernetes.
+    /// The capacity of a node, and the total by resource name in Kubernetes.
     each: String,
     quotas: Vec<(String, String)>,
 }
@@ -135,11 +130,9 @@ fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
     }
 }
 
-/// What the files say of the policy.
 struct Site<'a> {
     namespace: &'a str,
     rule: &'a str,
-    /// Name, pods and demand.
     types: Vec<[String; 3]>,
     shapes: Vec<Flavor>,
     resources: Vec<Named>,

@@ -1,7 +1,7 @@
-//! Policies on a real Slurm: which type a job of its queue belongs to, which node is which server, and what an
-//! administrator installs.
+//! Policies on a real Slurm: a bridge that runs them, and the files to install.
 //!
-//! [`TypeMap`] is the one door between the amounts of [`synth_slurm::commands`] and the types, units and servers of a policy.
+//! [`TypeMap`] translates between the jobs and nodes of [`synth_slurm::commands`] and the types,
+//! units and servers of a policy.
 
 mod document;
 mod export;
@@ -30,13 +30,13 @@ pub use verb::Arguments;
 use synth_multiresource::artifact::Checked;
 use synth_operator::only_starts;
 
-/// Why Slurm cannot stop jobs as a policy would.
-const CANNOT_STOP: &str = "which Slurm cannot do without losing their work or keeping their memory";
+const CANNOT_STOP: &str =
+    "which Slurm cannot do without losing their work or keeping their memory allocated";
 
-/// Checks that a policy decides only when jobs start, which is all that a bridge to Slurm can do.
+/// Checks that a policy only starts jobs, which is all that Slurm can do for it.
 ///
 /// # Errors
-/// When it stops jobs that run, or waits for setups; says which policy to ask for.
+/// If it stops running jobs or needs setups; the message suggests another policy.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
     only_starts(policy, CANNOT_STOP)
 }

@@ -1,15 +1,9 @@
-//! A lock on a partition.
-
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Locks this partition of this cluster, for all users: other bridges on this host are kept away as long as the file is
-/// open.
-///
-/// # Errors
-/// When another bridge has it, or the file cannot be made.
+/// Locks a partition against other bridges on this host, for all users, until the file is closed.
 pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
     let safe = |name: &str| -> String {
         name.replace(|c: char| !(c.is_alphanumeric() || "-.".contains(c)), "_")
@@ -18,7 +12,7 @@ pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
     let path = std::env::temp_dir().join(name);
     let failed = |why: io::Error| {
         format!(
-            "cannot lock {}: {why}; TMPDIR says where such files are kept",
+            "cannot lock {}: {why}; TMPDIR is the folder for lock files",
             path.display()
         )
     };
@@ -36,14 +30,14 @@ pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
             ));
         }
     }
-    // Who runs it is of use to others, and no condition: where another user made the file it cannot be written.
+    // The process id is only for information. The file of another user cannot be written.
     let written = file.set_len(0).and_then(|()| file.rewind());
     let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
     Ok(file)
 }
 
-/// Whoever ran a bridge before has made the file, and it stays: it is for all users. One that cannot be written can be
-/// locked all the same.
+/// Opens the lock file, which is shared by all users and is never removed. A read-only file can
+/// also be locked.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     match options.read(true).write(true).open(path) {

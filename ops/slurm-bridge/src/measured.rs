@@ -1,4 +1,4 @@
-//! What jobs did, from the rounds of a bridge or of its journal; beside what the policy is for.
+//! The measured arrivals and run times, which are compared with the workload of the policy.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,29 @@ use synth_multiresource::workload::Fleet;
 use synth_operator::protocol::Started;
 use synth_operator::{Places, Round};
 
-/// A job that came and has not ended.
 #[derive(Default)]
 pub(super) struct OpenJob {
     job_type: String,
-    /// When it was first seen to wait \[time\].
+    /// When it was first seen waiting \[time\].
     pub arrival: f64,
     start: Option<f64>,
     began: Option<f64>,
 }
 
-/// A job that came and ended.
 pub(super) struct EndedJob {
     pub id: String,
     pub job_type: String,
-    /// When it was first seen to wait, how long it ran, how long it waited to be released, and how long it took from there
+    /// The arrival, the run time, the time until the job was released, and the time from there
     /// until its first process was seen \[time\].
     pub times: [f64; 4],
 }
 
-/// By id, jobs that came and have not ended. What was found running is not followed. One that is withdrawn may come again
-/// as another type, and has waited since it came first.
+/// The jobs by id, except for those that were already running. If a job is withdrawn and comes
+/// back, its first arrival counts.
 #[derive(Default)]
 pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
 
 impl OpenJobs {
-    /// Follows jobs through a round at this time; returns those that ended.
     pub(crate) fn follow(&mut self, now: f64, round: &Round) -> Vec<EndedJob> {
         let mut ended = Vec::new();
         for line in &round.told {
@@ -69,26 +66,24 @@ impl OpenJobs {
     }
 }
 
-/// By type what has come and run since the bridge began.
 pub(super) struct Measured {
-    /// From when on it is counted \[time\].
     since: f64,
     jobs: OpenJobs,
     types: Vec<OfType>,
-    /// Dead times: how many, and their sum \[time\].
+    /// The number of delays from the release to the first process, and their sum \[time\].
     latency: (u64, f64),
 }
 
 #[derive(Clone, Default)]
 struct OfType {
     arrivals: u64,
-    /// Ended jobs, the sum of their run times and of the squares.
+    /// The number of ended jobs, and the sums of their run times and of the squares.
     ended: u64,
     sum: f64,
     squares: f64,
 }
 
-/// Further apart than this part is worth a warning, if it is also more than so many standard errors.
+/// A relative difference above this is reported if it also exceeds [`ERRORS`] standard errors.
 const APART: f64 = 0.1;
 const ERRORS: f64 = 3.0;
 
@@ -102,7 +97,8 @@ impl Measured {
         }
     }
 
-    /// Counts a round; jobs that the first one finds waiting came before.
+    /// Counts a round. The jobs that are already waiting in the first round are not counted as
+    /// arrivals.
     pub(crate) fn count(&mut self, round: &Round, is_first: bool, places: &Places) {
         for line in &round.told {
             if let Some(id) = &line.withdraw {
@@ -126,7 +122,7 @@ impl Measured {
         }
     }
 
-    /// Returns a line a type, and whether something is not as the policy takes it.
+    /// Returns a line per type, and whether any value deviates from the policy's workload.
     pub(crate) fn lines(&self, fleet: &Fleet, now: f64) -> (Vec<String>, bool) {
         let unit = fleet.time_unit();
         let time = (now - self.since).max(f64::MIN_POSITIVE);
@@ -142,22 +138,22 @@ impl Measured {
                 if apart { " (!)" } else { "" }
             };
             let rate_mark = mark(rate, of.arrival_rate(), n.max(1.0).sqrt() / time);
-            let mut runs = "none has ended".to_owned();
+            let mut runs = "none ended".to_owned();
             if own.ended > 0 {
-                // Without the dead time before it.
                 let expected = of.size().mean();
                 let ended = own.ended as f64;
                 let mean = own.sum / ended;
-                // Of a few jobs the spread says little: that of the policy's own sizes is taken.
+                // The variance of a few samples is not reliable, so an exponential distribution is
+                // assumed.
                 let spread = match own.ended {
                     ..10 => mean.max(expected),
                     _ => (own.squares / ended - mean * mean).max(0.0).sqrt(),
                 };
                 let mark = mark(mean, expected, spread / ended.sqrt());
-                runs = format!("run {mean:.3} {unit} of {expected:.3}{mark}");
+                runs = format!("mean run time {mean:.3} {unit} (expected {expected:.3}){mark}");
             }
             lines.push(format!(
-                "{}: {} came, {rate:.4} per {unit} of {:.4}{rate_mark}; {runs}",
+                "{}: {} arrivals, {rate:.4} per {unit} (expected {:.4}){rate_mark}; {runs}",
                 of.name(),
                 own.arrivals,
                 of.arrival_rate()
@@ -166,7 +162,7 @@ impl Measured {
         if self.latency.0 > 0 {
             let mean = self.latency.1 / self.latency.0 as f64;
             lines.push(format!(
-                "from release to the first process: {mean:.3} {unit} in the mean of {} starts",
+                "mean delay from release to first process: {mean:.3} {unit} ({} starts)",
                 self.latency.0
             ));
         }

@@ -1,4 +1,4 @@
-//! What a bridge has done and sees, as text that Prometheus reads: node_exporter's textfile collector takes it from a file.
+//! Metrics of a bridge, in a file for the textfile collector of node_exporter.
 
 use std::path::Path;
 use std::{fs, io};
@@ -8,13 +8,11 @@ use synth_operator::protocol::Line;
 use synth_operator::{Metrics, Round, Stage};
 use synth_slurm::commands::SlurmQueue;
 
-/// Returns the metrics of a partition.
 pub(super) fn new(partition: &str) -> Metrics {
     let help = include_str!("metrics.txt");
     Metrics::new("synth_bridge_", help, &[("partition", partition)])
 }
 
-/// Counts what Slurm did in a round that was carried out. In the first one all that runs is adopted.
 pub(super) fn count(
     metrics: &mut Metrics,
     watch: &Watch,
@@ -52,12 +50,9 @@ pub(super) fn count(
     }
 }
 
-/// Writes a text into a file, which is there whole at any time.
-///
-/// # Errors
-/// When it cannot be written.
+/// Replaces a file atomically.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
-    // The collector takes files that end with .prom only.
+    // The collector only reads files that end with .prom.
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     fs::write(&beside, text)?;

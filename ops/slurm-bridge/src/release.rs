@@ -1,12 +1,12 @@
-//! What was decided, carried out: jobs released, held and sent to nodes.
+//! Releases and holds jobs as decided in a round.
 
 use super::setup::HoldBy;
 use super::watch::{Changes, Sent};
 use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
 use synth_verb::{VerbResult, refuse};
 
-/// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
-/// gets to know of it.
+/// Carries out the decisions of a round. If a command fails, this can be seen in the queue, and it
+/// is reported to the rule.
 pub(super) fn act(
     slurm: &Slurm,
     hold: HoldBy,
@@ -28,16 +28,14 @@ pub(super) fn act(
     refused(&slurm.release(&jobs)?, notes)
 }
 
-/// Jobs that were not released: where nobody is let, it ends.
 fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> VerbResult<()> {
     for ActionRefusal { id, why, text } in refusals {
         match why {
             Why::NoRight => {
                 return refuse(format!(
-                    "Slurm does not let this user release job {id}: {text}. Run the bridge as SlurmUser or root, or as an operator (`sacctmgr modify user NAME set adminlevel=operator`)"
+                    "Slurm does not allow this user to release job {id}: {text}. Run the bridge as SlurmUser or root, or as an operator (`sacctmgr modify user NAME set adminlevel=operator`)"
                 ));
             }
-            // The queue will tell.
             Why::Gone => {}
             Why::Other => notes.push(format!("warning: job {id}: {text}")),
         }
@@ -45,10 +43,8 @@ fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> VerbResult<()
     Ok(())
 }
 
-/// Releases all held jobs of a partition; says how many, and how many only an operator's hold keeps.
-///
-/// # Errors
-/// When Slurm does not answer, or does not let this user.
+/// Releases all held jobs of the partition, except for those that are only released with `--hold
+/// admin`.
 pub(crate) fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
     let queue = slurm.queue()?;
     let mut jobs: Vec<JobId> = Vec::new();
@@ -61,11 +57,11 @@ pub(crate) fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
         }
     }
     refused(&slurm.release(&jobs)?, &mut Vec::new())?;
-    let released = format!("{} held jobs are released", jobs.len());
+    let released = format!("released {} held jobs", jobs.len());
     Ok(match remaining {
         0 => released,
         _ => format!(
-            "{released}; {remaining} are held by an operator: --hold admin releases them, too"
+            "{released}; {remaining} more are held by an operator (released by --hold admin)"
         ),
     })
 }

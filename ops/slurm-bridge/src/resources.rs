@@ -1,13 +1,12 @@
-//! What Slurm calls the resources of a policy, and how much of them a job or a node has.
+//! Names and units of a policy's resources in Slurm.
 
 use synth_multiresource::workload::Workload;
 use synth_operator::{Resources, usual};
 
-/// What Slurm calls a resource that it does not count.
+/// Marks a resource that Slurm does not count.
 pub(super) const UNCOUNTED: &str = "none";
 
-/// Reads what a file says: `cpu`, `mem:G`, `gres/net`, `none`. Returns the name in Slurm, and how much of it is one of the
-/// policy's.
+/// Parses `cpu`, `mem:G`, `gres/net` or `none` into a name and the amount of one unit.
 pub(super) fn source_of(text: &str) -> Option<(String, u128)> {
     if let Some(unit) = text.strip_prefix("mem:") {
         return Some(("mem".into(), bytes_of(unit)?.into()));
@@ -17,13 +16,12 @@ pub(super) fn source_of(text: &str) -> Option<(String, u128)> {
     (is_gres || matches!(text, "cpu" | UNCOUNTED)).then(|| (text.to_owned(), 1))
 }
 
-/// Returns what Slurm calls a resource with a usual name.
 pub(super) fn usual_source(name: &str) -> Option<(String, u128)> {
     let (source, scale) = usual(name, ["cpu", "mem", "gres/gpu"])?;
     Some((source.to_owned(), scale.into()))
 }
 
-/// Returns how a file says it.
+/// The inverse of [`source_of`].
 pub(super) fn written(source: &str, scale: u128) -> String {
     if source != "mem" {
         return source.to_owned();
@@ -33,10 +31,10 @@ pub(super) fn written(source: &str, scale: u128) -> String {
     format!("mem:{}{unit}", scale >> steps)
 }
 
-/// Units of memory as powers of 2 bytes, the largest first.
+/// Units of memory as powers of 2 bytes, in descending order.
 const UNITS: [(&str, u32); 5] = [("T", 40), ("G", 30), ("M", 20), ("K", 10), ("B", 0)];
 
-/// `G`, `GiB`, `1000M` or `4096B`, in Slurm's steps of 1024.
+/// Parses `G`, `GiB`, `1000M` or `4096B`, with Slurm's factors of 1024.
 fn bytes_of(unit: &str) -> Option<u64> {
     let letters = unit.find(|c: char| !c.is_ascii_digit())?;
     let (digits, letters) = unit.split_at(letters);
@@ -49,14 +47,14 @@ fn bytes_of(unit: &str) -> Option<u64> {
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
 }
 
-/// Returns the resources of this workload; `named` returns what a file says of a resource.
+/// Returns the resources of a workload; `named` looks a name up in the file of `--types`.
 pub(super) fn resources(
     workload: &Workload,
     named: impl Fn(&str) -> Option<(String, u128)>,
 ) -> Result<Resources, String> {
     Resources::new(workload, |name| {
         named(name).or_else(|| usual_source(name)).ok_or_else(|| {
-            format!("it is not known what Slurm calls the policy's resource `{name}`: write a file with `resources: {{{name}: gres/{name}}}`, and name it by --types (`cpu`, `mem:G` for memory counted in GiB, `gres/NAME`, or `none` where Slurm does not count it)")
+            format!("the name of the policy's resource `{name}` in Slurm is unknown: write a file with `resources: {{{name}: gres/{name}}}`, and pass it with --types (`cpu`, `mem:G` for memory counted in GiB, `gres/NAME`, or `none` if Slurm does not count it)")
         })
     })
 }
@@ -67,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_sources_and_units() {
+    fn parses_sources_and_units() {
         let found = |memory: &str, named: &str| {
             let text = format!(
                 "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 20, {memory}: 15}}}}, jobs: [

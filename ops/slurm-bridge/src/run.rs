@@ -1,4 +1,4 @@
-//! The rounds of a bridge: read, compare, decide, release.
+//! The rounds of a bridge, in which it reads the queue, lets the policy decide, and releases jobs.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -19,28 +19,25 @@ use synth_operator::{HostMoment, Metrics, Round};
 use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 use synth_verb::VerbResult;
 
-/// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signals {
-    /// To end.
     pub end: Arc<AtomicBool>,
-    /// To read the policy again.
+    /// Reload the policy.
     pub reload: Arc<AtomicBool>,
-    /// To hold jobs again that were released and do not start.
+    /// Hold jobs again that were released but do not start.
     pub give_up: Arc<AtomicBool>,
 }
 
-/// After a round that failed the next one waits twice as long, up to this time.
+/// The maximum pause after a failed round. The pause is doubled after each failure.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Nodes are read this often at least, and where jobs are held the controller's start time as often.
+/// The maximum age of the list of nodes, and of the start time of the controller if no jobs are
+/// held.
 const NODES: Duration = Duration::from_secs(1);
 const BOOTED: Duration = Duration::from_secs(10);
 
-/// What was measured is said in the log this often.
 const TELL: Duration = Duration::from_secs(3600);
 
-/// A bridge that runs.
 pub(crate) struct Bridge {
     slurm: Slurm,
     setup: Setup,
@@ -54,22 +51,17 @@ pub(crate) struct Bridge {
     settled: Instant,
     rounds: u64,
     metrics: Metrics,
-    /// What a person should know, and was not told yet.
     notes: Vec<String>,
     _lock: Option<File>,
 }
 
 impl Bridge {
-    /// Looks at the cluster and takes the partition; nothing has been released yet.
-    ///
-    /// # Errors
-    /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
-    /// cannot be written.
+    /// Reads the state of the cluster and locks the partition. No job is released yet.
     pub(crate) fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
         let watch = Watch::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
         watch.map.check_nodes(&nodes.rows)?;
-        // Beside a bridge that runs another policy may be tried.
+        // A dry run may be made next to a running bridge.
         let lock = (!setup.dry_run).then(|| locked(&cluster.name, &slurm.partition));
         let lock = lock.transpose()?;
         let now = Instant::now();
@@ -110,13 +102,12 @@ impl Bridge {
         });
         let unwritten = |why| {
             let path = path.display();
-            format!("cannot write the journal {path}: {why}; choose another place by --journal")
+            format!("cannot write the journal {path}: {why}; choose another path with --journal")
         };
         self.journal = Some(begun.map_err(unwritten)?);
         Ok(())
     }
 
-    /// Returns which policy decides.
     fn head(&self) -> Head {
         let operator = &self.watch.operator;
         Head {
@@ -130,7 +121,6 @@ impl Bridge {
         }
     }
 
-    /// Returns what it is about to do, for the one who started it.
     pub(crate) fn announced(&self) -> String {
         let resources = self.watch.map.resources.iter();
         let names = resources.map(|own| {
@@ -146,10 +136,6 @@ impl Bridge {
         )
     }
 
-    /// Round after round, until a signal ends it; `say` is called with what a person should know.
-    ///
-    /// # Errors
-    /// When whoever runs it may not release jobs.
     pub(crate) fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> VerbResult<()> {
         let mut pause = self.poll();
         let mut reported = Instant::now();
@@ -161,10 +147,10 @@ impl Bridge {
                 Err(why) if why.is::<SlurmError>() => {
                     *self.metrics.value("failed_rounds_total", &[]) += 1.0;
                     say(&format!(
-                        "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
+                        "warning: {why}; no decision is made, and the next round follows in {:.1} s",
                         pause.as_secs_f64()
                     ));
-                    // It may be another controller that answers next.
+                    // The next answer may come from another controller.
                     self.booted_read = None;
                     self.pause(pause, signals);
                     pause = (2 * pause).min(LONGEST);
@@ -182,12 +168,11 @@ impl Bridge {
         self.notes.drain(..).for_each(|note| say(&note));
         if self.setup.on_exit == OnExit::Release {
             let released = release_all(&self.slurm, self.setup.hold)?;
-            say(&format!("the gate is open: {released}"));
+            say(&format!("the bridge ends: {released}"));
         }
         Ok(())
     }
 
-    /// Does what signals ask for, and a round.
     fn step(&mut self, signals: &Signals) -> VerbResult<()> {
         if signals.reload.swap(false, Ordering::Relaxed) {
             self.reload()?;
@@ -200,8 +185,7 @@ impl Bridge {
         until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    /// Until the next round: the poll, or less where a clock rings before. One that is due already has its turn in a
-    /// round.
+    /// Returns the time until the next poll, or until a clock rings before that.
     fn until_next(&self) -> Duration {
         let wake = self.watch.operator.wake();
         let left = wake.map(|wake| wake - HostMoment::of(self.started).now);
@@ -209,12 +193,13 @@ impl Bridge {
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
 
-    /// Returns the time between rounds. Oftener is no use: Slurm takes longer to start a job.
+    /// Returns the time between rounds. A shorter time is not useful because Slurm takes longer to
+    /// start jobs.
     fn poll(&self) -> Duration {
         self.setup.poll.max(Duration::from_millis(50))
     }
 
-    /// In pieces, so that a signal is heard.
+    /// Sleeps in short intervals, so that signals are noticed.
     fn pause(&self, time: Duration, signals: &Signals) {
         let until = Instant::now() + time;
         while Instant::now() < until && !signals.end.load(Ordering::Relaxed) && !self.is_over() {
@@ -248,10 +233,11 @@ impl Bridge {
         self.notes.append(&mut found.notes);
         for (job, reason) in &found.stuck {
             self.notes.push(format!(
-                "warning: job {job} was released {STUCK:.0} s ago, and Slurm does not start it ({reason}); its place stays taken"
+                "warning: job {job} was released {STUCK:.0} s ago, but Slurm does not start it ({reason}); its capacity stays reserved"
             ));
         }
-        // Before anything is done: a release that fails was decided all the same.
+        // The round is recorded before the commands run, because the decision counts even if a
+        // command fails.
         let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
             self.note(JournalRecord::Round(round.clone()));
@@ -260,7 +246,7 @@ impl Bridge {
         self.write_metrics(&queue, &found, &round);
         if !is_sound {
             self.notes.push(
-                "warning: the policy could not take what was read, and begins anew with what waits and runs".into(),
+                "warning: the policy rejected the observed changes and restarts with the current waiting and running jobs".into(),
             );
             let before = self.watch.operator.restart();
             self.again(&before, &queue)?;
@@ -268,8 +254,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is when
-    /// the round began without Slurm.
+    /// Reports the changes to the scheduler. Returns its decisions, and whether it accepted all
+    /// changes.
     fn decide(&mut self, found: &mut Changes, at: HostMoment, start: Instant) -> (Round, bool) {
         let (mut round, refused) = self.watch.operator.decide(at.now, start);
         round.began = std::mem::take(&mut found.began);
@@ -292,7 +278,6 @@ impl Bridge {
         )
     }
 
-    /// Asks which jobs are there at all, where some wait for others.
     fn note_present(&mut self, queue: &SlurmQueue) -> Result<(), SlurmError> {
         let waits = queue.rows.iter().any(|row| !row.waits_for.is_empty());
         self.watch.present = if waits {
@@ -303,7 +288,6 @@ impl Bridge {
         Ok(())
     }
 
-    /// Returns the nodes, where it is time to read them.
     fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
         if self.nodes_read.is_some_and(|at| at.elapsed() < NODES) {
             return Ok(None);
@@ -313,7 +297,7 @@ impl Bridge {
         Ok(Some(nodes))
     }
 
-    /// After the controller was started anew nodes have to tell first what they run.
+    /// Returns `true` if the nodes have reported their jobs after a restart of the controller.
     fn has_settled(&mut self, holds: bool) -> Result<bool, SlurmError> {
         let often = if holds { NODES } else { BOOTED };
         if self.booted_read.is_none_or(|at| at.elapsed() > often) {
@@ -323,7 +307,7 @@ impl Bridge {
                 self.cluster.booted = cluster.booted;
                 self.settled = Instant::now() + self.setup.settle;
                 self.notes.push(format!(
-                    "the controller was started anew: nothing is released for {:.0} s",
+                    "the controller was restarted: nothing is released for {:.0} s",
                     self.setup.settle.as_secs_f64()
                 ));
             }
@@ -331,11 +315,7 @@ impl Bridge {
         Ok(Instant::now() >= self.settled)
     }
 
-    /// Looks once: what waits and runs by type, and what would be released if the policy began now. What it says first is
-    /// which jobs have no type.
-    ///
-    /// # Errors
-    /// When Slurm does not answer.
+    /// Performs a dry run.
     pub(crate) fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
@@ -348,16 +328,13 @@ impl Bridge {
         Ok(lines.join("\n"))
     }
 
-    /// Says why a job does not wait for the policy; nothing where it does.
-    ///
-    /// # Errors
-    /// When Slurm does not answer, or the job is not there.
+    /// Returns why a job does not wait for the policy, or `None` if it does.
     pub(crate) fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
         let queue = self.slurm.queue()?;
         let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);
         let row = row.ok_or_else(|| {
             let partition = &self.slurm.partition;
-            format!("job {job} neither waits nor runs in the partition {partition}: see `squeue -p {partition}`")
+            format!("job {job} is neither waiting nor running in the partition {partition}: see `squeue -p {partition}`")
         })?;
         Ok(obstacle(
             &self.watch,
@@ -366,7 +343,6 @@ impl Bridge {
         ))
     }
 
-    /// Reports what was measured; what was learned goes into the journal, for the next bridge.
     fn report_measured(&mut self) {
         let operator = &self.watch.operator;
         let (lines, is_apart) = (self.measured).lines(
@@ -374,14 +350,14 @@ impl Bridge {
             HostMoment::of(self.started).now / operator.second,
         );
         self.notes.push(format!(
-            "{} rounds; by type what came and ran, of what the policy was made for:",
+            "{} rounds; arrivals and run times by type, compared with the workload of the policy:",
             self.rounds
         ));
         let lines = lines.iter().map(|line| format!("  {line}"));
         self.notes.extend(lines);
         if is_apart {
             self.notes.push(
-                "warning: (!) is more than a tenth and three standard errors apart from what the policy was made for: fit what came (`synth fit --since POLICY`), and make a policy of that".into(),
+                "warning: values with (!) differ from the workload of the policy by more than 10 % and three standard errors: fit the recent jobs (`synth fit --since POLICY`) and generate a new policy".into(),
             );
         }
         if let Some(learned) = self.watch.operator.scheduler.learned() {
@@ -399,7 +375,7 @@ impl Bridge {
         metrics::count(values, &self.watch, queue, (found, round), is_first);
         if let Err(why) = metrics::write(path, &self.metrics.text()) {
             let path = path.display();
-            let note = format!("warning: the metrics {path} cannot be written: {why}");
+            let note = format!("warning: cannot write the metrics {path}: {why}");
             self.notes.push(note);
         }
     }
@@ -408,28 +384,29 @@ impl Bridge {
         let journal = self.journal.as_mut();
         if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
             self.notes.push(format!(
-                "warning: the journal cannot be written ({why}): it ends here, the bridge goes on"
+                "warning: cannot write the journal ({why}): it ends here, but the bridge continues"
             ));
         }
     }
 
-    /// The policy is read again; a bad one is refused, and the old one goes on.
+    /// Reloads the policy; if it is rejected, the old one stays in effect.
     fn reload(&mut self) -> VerbResult<()> {
         match self.read_again() {
             Ok((before, queue)) => {
-                self.notes.push("the policy was read again".into());
+                self.notes.push("the policy was reloaded".into());
                 self.again(&before, &queue)
             }
             Err(why) => {
-                let why =
-                    format!("warning: the policy is not taken, and the old one goes on: {why}");
+                let why = format!(
+                    "warning: the new policy is rejected and the old one stays in effect: {why}"
+                );
                 self.notes.push(why);
                 Ok(())
             }
         }
     }
 
-    /// Puts the policy that the file now has into the place of the old one; returns the jobs that were known, and the queue.
+    /// Loads the policy file; returns the jobs known so far, and the queue.
     fn read_again(&mut self) -> VerbResult<(Jobs, SlurmQueue)> {
         let mut watch = Watch::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
@@ -447,7 +424,7 @@ impl Bridge {
         Ok((before, queue))
     }
 
-    /// A scheduler begins with what waits and runs.
+    /// Starts a new scheduler with the waiting and running jobs.
     fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
         let at = HostMoment::of(self.started);
         let mut found = self.watch.again(before, queue, at);

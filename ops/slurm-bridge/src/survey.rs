@@ -1,4 +1,4 @@
-//! What is in a queue, for whoever looks at it: jobs by type, and first of all those that have none.
+//! Reports on a queue: the jobs by type, and the jobs without one.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,12 @@ use synth_operator::protocol::Started;
 use synth_operator::{Stage, plan_table};
 use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue};
 
-/// More jobs are not named one by one.
+/// The maximum number of jobs that are listed by name.
 const NAMED: usize = 20;
 
-/// Returns what a person should know before anything is released: how many jobs have no type, how much of the work they are
-/// (CPUs times limit), and why.
+/// Warns about jobs without a type: their number, their share of the work, and the reasons.
 pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> {
-    // A job without a limit may run as long as the longest.
+    // Jobs without a limit are counted with the longest limit of the queue.
     let limits = queue.rows.iter().filter_map(|row| row.time_limit);
     let longest = limits.max().unwrap_or(1);
     let mut reasons: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
@@ -36,7 +35,7 @@ pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> 
         format!("\n  {jobs} with {share:.1} %: {why}")
     });
     let done = match watch.setup.unknown {
-        Unknown::Pass => "pass to Slurm at once, and what they use the policy does not have",
+        Unknown::Pass => "are passed to Slurm immediately and reduce the capacity of the policy",
         Unknown::Hold => "stay held",
     };
     (jobs > 0).then(|| {
@@ -49,34 +48,32 @@ pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> 
     })
 }
 
-/// Says why a job of the queue does not wait for the policy, if it does not.
 pub(super) fn obstacle(watch: &Watch, row: &QueueRow, now: i64) -> Option<String> {
     let is_ours = matches!(
         (row.hold, watch.setup.hold),
         (Hold::User, _) | (Hold::Admin, HoldBy::Admin)
     );
     let why = if row.has_nodes() {
-        "it has been released, and Slurm has started it".into()
+        "it was released, and Slurm has started it".into()
     } else if let Err(why) = watch.find(row) {
         format!("it is one of the jobs {}", why.0)
     } else if row.depends || !row.waits_for.is_empty() {
-        "it waits for other jobs".into()
+        "it depends on other jobs".into()
     } else if row.eligible.is_some_and(|eligible| eligible > now) {
-        "it is to begin later".into()
+        "its earliest start is in the future".into()
     } else if row.hold == Hold::None {
         format!(
-            "it has been released, and Slurm has not started it ({})",
+            "it was released, but Slurm has not started it ({})",
             row.reason
         )
     } else if !is_ours {
-        format!("it is held ({}), and not for the policy", row.reason)
+        format!("it is held ({}), but not for the policy", row.reason)
     } else {
         return None;
     };
     Some(why)
 }
 
-/// Returns a table of what waits and runs by type, and of what would be released now.
 pub(super) fn plan(
     watch: &Watch,
     queue: &SlurmQueue,
@@ -112,12 +109,11 @@ pub(super) fn plan(
             && operator.stage(&row.key).is_none()
     };
     let later = queue.rows.iter().filter(is_later).count();
-    let why = "– (held by others, to begin later, or waiting for other jobs)";
+    let why = "– (held by others, not yet eligible, or dependent on other jobs)";
     let not_now = ("not now".into(), [later, 0], why.into());
     plan_table(rows.chain([without, not_now]))
 }
 
-/// Jobs by name, where they are not too many.
 fn some(names: Vec<String>) -> String {
     match names.len() {
         0 => "–".into(),

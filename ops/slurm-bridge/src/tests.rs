@@ -1,4 +1,3 @@
-//! Jobs and nodes as a policy counts them.
 #![allow(clippy::unwrap_used)]
 
 mod gangs;
@@ -13,7 +12,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 use synth_operator::Amounts;
 use synth_slurm::commands::{Hold, JobState, Key, NodeRow, NodeState, QueueRow};
 
-/// The shapes of `models/section7.yaml`, and a copy of the lean ones that runs for longer.
+/// The shapes of `models/section7.yaml`, and a copy of the lean type with a longer run time.
 const SERVER: &str =
     "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20, memory: 15}}\njobs:
   - {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: .01, mean_size: 1, limit: 60}
@@ -90,13 +89,13 @@ fn node(name: &str, cpus: u64, memory_mib: u64) -> NodeRow {
 }
 
 #[test]
-fn a_job_is_of_the_cheapest_type_that_holds_it() {
+fn chooses_the_cheapest_type_that_fits() {
     let types = map(SERVER, "").unwrap();
     let of = |cpus, memory| types.find(&job(cpus, memory)).ok();
     assert_eq!(of(4, 1024), Some(2));
     assert_eq!(of(1, 10), Some(2));
     assert_eq!(of(5, 1), Some(3));
-    assert_eq!(of(3, 1025), Some(1), "a megabyte more takes the lean type");
+    assert_eq!(of(3, 1025), Some(1), "one more MiB needs the lean type");
     assert_eq!((of(4, 1025), of(11, 1), of(1, 7169)), (None, None, None));
     let limited = |seconds| {
         let mut row = job(3, 7168);
@@ -108,7 +107,7 @@ fn a_job_is_of_the_cheapest_type_that_holds_it() {
 }
 
 #[test]
-fn jobs_without_a_type() {
+fn rejects_jobs_that_fit_no_type() {
     let types = map(SERVER, "").unwrap();
     let mut several = job(1, 1);
     (several.nodes, several.most_nodes) = (2, 2);
@@ -119,7 +118,7 @@ fn jobs_without_a_type() {
     let mut unknown = job(1, 1);
     unknown.has_unknown_gres = true;
     let is_known = types.find(&unknown).is_ok();
-    assert!(is_known, "the policy counts no generic resource");
+    assert!(is_known, "the policy has no generic resources");
     let of_fleet = map(FLEET, "servers: {big: [\"n[1-2]\"], gpu: [g1]}").unwrap();
     assert!(of_fleet.find(&unknown).is_err());
     let mut gpu = job(1, 1);
@@ -128,9 +127,9 @@ fn jobs_without_a_type() {
     assert_eq!(of_fleet.find(&gpu), Ok(1));
 }
 
-/// At the certificate's prices memory alone is scarce: the type with more CPUs is the cheaper one.
+/// At the certificate's prices only memory is scarce, so the type with more CPUs is cheaper.
 #[test]
-fn prices_decide_what_is_cheapest() {
+fn prices_determine_the_cheapest_type() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 20, memory: 15}}\njobs:
   - {name: thick, demand: {cpu: 2, memory: 6}, arrival_rate: .01, mean_size: 1}
   - {name: wide, demand: {cpu: 18, memory: 5}, arrival_rate: .01, mean_size: 1}\n";
@@ -144,7 +143,7 @@ fn prices_decide_what_is_cheapest() {
 }
 
 #[test]
-fn a_file_says_which_jobs_are_of_which_type() {
+fn files_assign_types_by_conditions() {
     let file = "types:
   - name: slim
     match:
@@ -163,14 +162,14 @@ fn a_file_says_which_jobs_are_of_which_type() {
     assert_eq!(of(|row| row.time_limit = Some(3601)), Some(1));
     assert_eq!(of(|row| row.comment = "wide one".into()), Some(3));
     assert_eq!(of(|_| ()), Some(1));
-    // A type that does not hold the job is passed over, whatever the file says.
+    // A type that does not fit the job is skipped.
     let found = of(|row| (row.qos, row.amounts) = ("debug".into(), amounts(3, 2048)));
     assert_eq!(found, Some(1));
     assert_eq!(of(|row| row.amounts = amounts(9, 512)), None);
 }
 
 #[test]
-fn faults_of_a_file_are_shown_at_their_places() {
+fn reports_faults_at_their_places() {
     let faults = [
         ("kinds: {}\n", "kinds", "unknown"),
         ("types: [{name: slam}]\n", "types[0].name", "no type `slam`"),
@@ -182,12 +181,12 @@ fn faults_of_a_file_are_shown_at_their_places() {
         (
             "types: [{name: slim, match: [{}]}]\n",
             "types[0].match[0]",
-            "says nothing",
+            "empty condition",
         ),
         (
             "types: [{name: slim}, {name: slim}]\n",
             "types[1].name",
-            "entry already",
+            "listed twice",
         ),
         (
             "types: [{name: slim, match: [{time_limit: {up_to: soon}}]}]\n",
@@ -207,17 +206,17 @@ fn faults_of_a_file_are_shown_at_their_places() {
         (
             "resources: {memory: lots}\n",
             "resources.memory",
-            "`lots` is nothing",
+            "`lots` is not a resource",
         ),
         (
             "servers: {server: [\"n[1-\"]}\n",
             "servers.server[0]",
-            "no list of nodes",
+            "not a list of nodes",
         ),
         (
             "servers: {server: [n1, n2]}\n",
             "servers.server",
-            "2 nodes, and the policy has 1",
+            "2 nodes, but the policy has 1",
         ),
         (
             "servers: {sever: [n1]}\n",
@@ -238,16 +237,16 @@ fn faults_of_a_file_are_shown_at_their_places() {
 }
 
 #[test]
-fn types_of_one_demand_need_a_file() {
+fn types_with_equal_demand_need_a_file() {
     let text = SERVER.replace(", limit: 600", ", limit: 60");
     let found = map(&text, "").unwrap_err();
-    let is_told = found.starts_with("the types `lean` and `long` have one demand");
+    let is_told = found.starts_with("the types `lean` and `long` have the same demand");
     assert!(is_told, "{found}");
     assert!(map(&text, "types: [{name: lean}]").is_ok());
 }
 
 #[test]
-fn nodes_are_servers() {
+fn maps_nodes_to_servers() {
     let text = "servers: {gpu: [g1], big: [n7, n3]}";
     let types = map(FLEET, text).unwrap();
     let servers = ["n7", "n3", "g1", "n1"].map(|node| types.nodes.server(node));
@@ -260,7 +259,7 @@ fn nodes_are_servers() {
         node("g1", 8, 4 << 10),
     ];
     let found = types.check_nodes(&nodes).unwrap_err();
-    let is_told = found.starts_with("g1 has 0 of `gpu`, and the policy counts on 2");
+    let is_told = found.starts_with("g1 has 0 of `gpu`, but the policy expects 2");
     assert!(is_told, "{found}");
     nodes[2].capacity.set("gres/gpu", 2_u64);
     types.check_nodes(&nodes).unwrap();
@@ -272,11 +271,11 @@ fn nodes_are_servers() {
 }
 
 #[test]
-fn one_server_is_one_node_or_a_pool() {
+fn one_server_is_a_node_or_a_pool() {
     let mut types = map(SERVER, "").unwrap();
     types.check_nodes(&[node("n1", 20, 15 << 10)]).unwrap();
     let found = types.check_nodes(&[node("n1", 20, 15_000)]).unwrap_err();
-    let is_told = found.contains("n1 has 14 of `memory`, and the policy counts on 15")
+    let is_told = found.contains("n1 has 14 of `memory`, but the policy expects 15")
         && found.contains("mem:1000M");
     assert!(is_told, "{found}");
     let thousands = map(SERVER, "resources: {memory: mem:1000M}").unwrap();
@@ -302,7 +301,7 @@ fn policy() -> Checked {
 }
 
 #[test]
-fn the_files_of_an_export_are_read_back() {
+fn exported_files_can_be_read_back() {
     let policy = policy();
     let files = export_slurm(&policy, std::path::Path::new("p.json"), "batch").unwrap();
     let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
@@ -317,7 +316,6 @@ fn the_files_of_an_export_are_read_back() {
     let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
     let types = map(SERVER, text("types.yaml")).unwrap();
     assert_eq!(types.find(&job(4, 1024)), Ok(2));
-    // With its examples it is a file too.
     let examples = text("types.yaml").replace("# types:", "types:");
     let examples = examples.replace("#   - ", "  - ");
     map(SERVER, &examples).unwrap();
@@ -333,7 +331,7 @@ fn the_files_of_an_export_are_read_back() {
 }
 
 #[test]
-fn the_quotas_of_kueue_are_the_capacity_of_the_nodes() {
+fn kueue_quotas_equal_node_capacity() {
     let policy = policy();
     let files = export_kueue(&policy, "{}", "research").unwrap();
     let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
@@ -346,7 +344,6 @@ fn the_quotas_of_kueue_are_the_capacity_of_the_nodes() {
     ] {
         assert!(queues.contains(line), "{line} in {queues}");
     }
-    // Each document of each file is YAML.
     for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".yaml")) {
         for part in text.split("\n---\n") {
             serde_yaml::from_str::<serde_json::Value>(part)

@@ -1,4 +1,4 @@
-//! Which type a job belongs to.
+//! The mapping from Slurm's jobs and nodes to job types and servers.
 
 use std::path::Path;
 
@@ -11,67 +11,56 @@ use synth_multiresource::workload::{Fleet, Shape};
 use synth_operator::{Amounts, JobTypes, Nodes, Resources, prices};
 use synth_slurm::commands::{NodeRow, QueueRow, expand};
 
-/// The jobs and nodes of a cluster as a policy counts them.
+/// Maps jobs and nodes of a cluster to the types and servers of a policy.
 ///
-/// A job belongs to the cheapest type, by the prices of the policy's certificate, that holds at least what the job has
-/// of each resource, so that every schedule of types is one of jobs; or to the first type of a file of which it meets
-/// a condition, if that type holds it. Of types with one demand it belongs to the one of the least `limit` that is not
-/// below its time limit, or of the largest. A job on one node has a type of one node; a gang, which takes several at once,
-/// one of at least as many, that holds at least what the job has on each.
+/// A job gets the cheapest type, at the prices of the certificate, whose demand is at least that of
+/// the job. Every schedule of types is therefore feasible for the jobs. If there is a file, the job
+/// gets the first type with a matching condition instead. If several types have the same demand,
+/// the smallest sufficient `limit` is chosen, or else the largest. A job on several nodes needs a
+/// type with at least as many nodes, whose demand is sufficient on each node.
 #[derive(Clone, Debug)]
 pub struct TypeMap {
     pub(super) resources: Resources,
     pub(super) nodes: Nodes,
-    /// By server its capacity in whole units (R).
+    /// The capacity of each server in whole units (R).
     units: Vec<Vec<u64>>,
     types: JobTypes<Condition>,
-    /// All nodes are one server, so that on how many a job runs does not count.
+    /// Whether all nodes form one server, so that the number of nodes of a job does not matter.
     pub(super) is_pooled: bool,
 }
 
-/// Why a job has no type, in words that follow a number of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Untyped(pub &'static str);
 
 impl Untyped {
-    /// It takes several nodes, and the policy is of one server.
     pub(crate) const ONE_SERVER: Self = Untyped(
-        "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)",
+        "with several nodes (the policy is for one server: generate one for a fleet, with `nodes:`)",
     );
-    /// It takes several nodes, and no type has as many with what it needs on each.
     pub(crate) const GANG: Self =
-        Untyped("of several nodes (no type has as many nodes with what they need on each)");
-    /// It has all of its nodes, and no type has all CPUs of a server.
+        Untyped("with several nodes (no type has as many nodes with sufficient resources)");
     pub(crate) const EXCLUSIVE: Self =
         Untyped("with whole nodes (no type has all CPUs of a server)");
-    /// No type holds it, or none that the file names is its own.
-    pub(crate) const DEMAND: Self = Untyped("that no type holds");
-    /// It is one of several that start together with demands of their own.
-    pub(crate) const COMPONENT: Self = Untyped("of heterogeneous jobs");
-    /// Its generic resources are not known before it starts.
+    pub(crate) const DEMAND: Self = Untyped("that fit no type");
+    pub(crate) const COMPONENT: Self = Untyped("that are components of heterogeneous jobs");
     pub(crate) const GRES: Self =
-        Untyped("with generic resources that are not known before they start");
-    /// It names its nodes or their features, and in a fleet the policy chooses them.
-    pub(crate) const OWN_NODES: Self = Untyped("that name their nodes or features (-w, -C)");
+        Untyped("with generic resources that are unknown before they start");
+    /// In a fleet the policy chooses the nodes.
+    pub(crate) const OWN_NODES: Self = Untyped("that request nodes or features by name (-w, -C)");
 }
 
 impl TypeMap {
-    /// For a policy, and a file that says more (`--types`).
+    /// Creates the mapping for a policy, with the file of `--types` if given.
     ///
     /// # Errors
-    /// When the file cannot be read or has faults, when it is not known what Slurm calls a resource or which nodes are the
-    /// servers of a fleet, or when demand alone does not tell types apart.
+    /// If the file is invalid, or types, resources or servers cannot be assigned.
     pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
         let fleet = policy.workload();
         let written = match file {
             None => TypesFile::default(),
             Some(path) => {
                 let name = path.display().to_string();
-                let unread = |why| {
-                    format!(
-                        "cannot read the types {name}: {why}: check the path that --types names"
-                    )
-                };
+                let unread =
+                    |why| format!("cannot read the types {name}: {why}: check the path of --types");
                 let text = text_of(path).map_err(unread)?;
                 TypesFile::parse(&text, &name, fleet).map_err(|why| why.to_string())?
             }
@@ -79,19 +68,19 @@ impl TypeMap {
         TypeMap::of(fleet, prices(policy), written)
     }
 
-    /// Returns the same for a fleet, with prices of whole units of its resources, or none.
+    /// `prices` are per whole unit of each resource; empty if there are none.
     pub(super) fn of(fleet: &Fleet, prices: &[f64], written: TypesFile) -> Result<Self, String> {
         let shapes = fleet.shapes();
         if written.servers.is_none() && !fleet.is_one_server() {
             return Err(format!(
-                "the policy is of a fleet, and no file says which nodes are its servers: write `servers: {{{}: [n1, \"n[2-4]\"]}}` with {} nodes for this shape, and name the file by --types",
+                "the policy is for a fleet, and its servers are not mapped to nodes: write `servers: {{{}: [n1, \"n[2-4]\"]}}` with {} nodes for this shape into a file, and pass it with --types",
                 shapes[0].name(),
                 shapes[0].count()
             ));
         }
         let named = |name: &str| written.resources.get(name).cloned();
         let resources = resources(fleet.envelope(), named)?;
-        // What Slurm does not count, every job may have.
+        // The resources that are not counted by Slurm are not limited.
         let demands = fleet.types().iter().map(|job| {
             let pairs = resources.iter().zip(job.units());
             let counted = pairs.map(|(own, units)| u64::from(own.source != UNCOUNTED) * units);
@@ -107,7 +96,6 @@ impl TypeMap {
         })
     }
 
-    /// Returns the type of a job, or why it has none.
     pub(super) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if row.key.id.is_component() {
             return Err(Untyped::COMPONENT);
@@ -132,14 +120,12 @@ impl TypeMap {
             }))
     }
 
-    /// Returns the type of a job that runs on so many nodes, if there is one.
     fn on_nodes(&self, row: &QueueRow, nodes: u32) -> Result<Option<usize>, Untyped> {
         let mut units = match self.is_pooled {
             true => self.resources.units(&row.amounts),
             false => self.resources.units(&row.on_each(nodes)),
         };
         if row.is_exclusive {
-            // All of what a server has: without CPUs nothing else starts there.
             let cpus = self.resources.iter().position(|own| own.source == "cpu");
             let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::EXCLUSIVE)?;
             units[cpus] = self.units.iter().map(|own| own[cpus]).max().unwrap_or(0);
@@ -153,22 +139,22 @@ impl TypeMap {
         }
     }
 
-    /// Returns on which servers a running job is; `None` where one of its nodes is none of them.
+    /// Returns the servers of a running job, or `None` if one of its nodes is not a server.
     pub(super) fn servers_of(&self, row: &QueueRow) -> Option<Vec<usize>> {
         let nodes = expand(&row.node_list)?;
         nodes.iter().map(|node| self.nodes.server(node)).collect()
     }
 
-    /// Checks that the nodes of the partition have what the policy's servers have.
+    /// Checks that the nodes have the capacity of the policy's servers.
     ///
     /// # Errors
-    /// When a node is missing or has less, or when there are several for one server; says what to do.
+    /// If a node is missing or too small, or several nodes would form one server.
     pub fn check_nodes(&self, nodes: &[NodeRow]) -> Result<(), String> {
         let servers = self.nodes.of_servers();
         if servers.is_empty() {
             if nodes.is_empty() || nodes.len() > 1 && !self.is_pooled {
                 return Err(format!(
-                    "the policy is of one server, and the partition has {} nodes: make a policy of a fleet, whose document has `servers:`, or take all nodes for one server with --pool: then jobs may wait though the policy starts them, since what is free lies on several nodes",
+                    "the policy is for one server, but the partition has {} nodes: generate a policy for a fleet (a workload with `servers:`), or treat all nodes as one server with --pool, in which case started jobs may have to wait because free capacity is spread over several nodes",
                     nodes.len()
                 ));
             }
@@ -183,7 +169,7 @@ impl TypeMap {
         for (server, name) in servers.iter().flatten().enumerate() {
             let node = nodes.iter().find(|node| node.name == *name);
             let node = node.ok_or_else(|| {
-                format!("node `{name}` of `servers:` is not in the partition: `sinfo -N -p PARTITION` lists those that are")
+                format!("node `{name}` of `servers:` is not in the partition: `sinfo -N -p PARTITION` lists its nodes")
             })?;
             self.check_node(server, name, &node.capacity)?;
         }
@@ -197,7 +183,7 @@ impl TypeMap {
             let (found, units) = (found[j], self.units[server][j]);
             if found < units && own.source != UNCOUNTED {
                 return Err(format!(
-                    "{name} has {} of `{}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
+                    "{name} has {} of `{}`, but the policy expects {}: generate the policy for the capacity of the node, or use --types to set the unit in which the policy counts (`resources: {{memory: mem:1000M}}`)",
                     amount(found),
                     own.name,
                     amount(units)

@@ -1,4 +1,4 @@
-//! What others use of a policy's servers.
+//! The capacity that is used by jobs of others.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,18 @@ use super::TypeMap;
 use synth_operator::Amounts;
 use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
 
-/// What of each server the policy does not have: other jobs use it, or its node is down or drained.
-///
-/// A node may have more than the policy counts on: that is used first.
+/// The capacity that others use on each server. If a node has more capacity than the policy
+/// expects, they use that first.
 #[derive(Default)]
 pub(super) struct Usage {
-    /// The nodes as they were last seen.
     nodes: Vec<NodeRow>,
-    /// By node: what is allocated that no row of the queue accounted for when the nodes were last read, and the lesser
-    /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
-    /// may be a job that had just started or ended.
+    /// For each node, the allocated amounts that are not explained by the queue, and their minimum
+    /// over the last two readings. A difference that is seen only once may come from a job that has
+    /// just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
 }
 
 impl Usage {
-    /// Takes in the nodes; tells of those that are down or drained, and again up.
     pub(crate) fn look(&mut self, nodes: &Nodes, queue: &SlurmQueue, notes: &mut Vec<String>) {
         notes.extend(nodes.unread.note("sinfo"));
         for node in &nodes.rows {
@@ -31,22 +28,22 @@ impl Usage {
                 (true, false) => {
                     let NodeRow { name, words, .. } = node;
                     let reason = match &*node.reason {
-                        "" => "no reason is given",
+                        "" => "no reason given",
                         reason => reason,
                     };
                     let until = match node.state {
-                        NodeState::Unknown => "it is known again".into(),
+                        NodeState::Unknown => "its state is known".into(),
                         _ => format!("`scontrol update nodename={name} state=resume`"),
                     };
                     notes.push(format!(
-                        "node {name} is {words} ({reason}): nothing starts there until {until}"
+                        "node {name} is {words} ({reason}): no jobs start there until {until}"
                     ));
                 }
                 (false, true) => notes.push(format!("node {} is back", node.name)),
                 _ => {}
             }
         }
-        // A node that was not understood stays what it was.
+        // If the row of a node cannot be parsed, the last known state is kept.
         let unread = |was: &NodeRow| nodes.unread.known.contains(&was.name);
         self.nodes.retain(unread);
         self.nodes.splice(0..0, nodes.rows.iter().cloned());
@@ -64,8 +61,7 @@ impl Usage {
         }
     }
 
-    /// Returns the amounts that others leave of each server, once nodes were read. `is_own` says which jobs the rule has
-    /// started.
+    /// Returns the amounts that others leave on each server. Empty until the nodes have been read.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,

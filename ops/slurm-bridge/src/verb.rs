@@ -1,4 +1,4 @@
-//! `synth bridge`: a policy runs the jobs of a real scheduler.
+//! `synth bridge`: a policy starts the jobs of a real scheduler.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,7 +24,7 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
 };
 
-/// Run the jobs of a real cluster by a policy: hold, decide, release
+/// Use a policy to decide when the jobs of a real cluster start
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
@@ -35,17 +35,15 @@ pub struct Arguments {
     journal: ReplayArguments,
 }
 
-/// Which scheduler.
 #[derive(Subcommand)]
 enum To {
-    /// Hold and release the jobs of a partition of Slurm
+    /// Hold and release the jobs of a Slurm partition
     Slurm(Box<SlurmArguments>),
 }
 
-/// A journal, without Slurm.
 #[derive(Args)]
 struct ReplayArguments {
-    /// Decide again what this journal says, without Slurm: the same must come of it
+    /// Repeat the decisions of this journal, without Slurm, and check that they are the same
     #[arg(long, value_name = "JOURNAL", required = true)]
     replay: Option<PathBuf>,
 
@@ -53,11 +51,12 @@ struct ReplayArguments {
     #[arg(value_name = "POLICY", required = true)]
     policy: Option<PathBuf>,
 
-    /// Write the jobs that came and ended as CSV (type, arrival, size, wait, latency), for `synth simulate --jobs`
+    /// Write the jobs that arrived and ended as CSV (type, arrival, size, wait, latency), for
+    /// `synth simulate --jobs`
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
 
-    /// Say why this job waits at the end of the journal, and when it starts
+    /// Explain why this job waits at the end of the journal, and predict its start
     #[arg(long, value_name = "JOBID")]
     why: Option<String>,
 }
@@ -73,23 +72,23 @@ struct SlurmArguments {
     )]
     policy: Option<PathBuf>,
 
-    /// The partition, whose jobs are held when they are submitted (`synth export slurm` writes how)
+    /// The partition, whose jobs must be held at submission (`synth export slurm` writes the setup)
     #[arg(long, value_name = "NAME")]
     partition: String,
 
     #[command(flatten)]
     setup: Setup,
 
-    /// Release every held job of the partition, and end: the way back, without a policy
+    /// Release all held jobs of the partition and exit. This does not need a policy
     #[arg(long)]
     release_all: bool,
 
-    /// Say why this job waits, and when it starts: from the queue and the journal of the bridge that runs
+    /// Explain why this job waits, and predict its start, from the queue and the journal of the
+    /// running bridge
     #[arg(long, value_name = "JOBID", requires = "journal", conflicts_with_all = ["release_all", "dry_run"])]
     why: Option<String>,
 }
 
-/// The same text is printed again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
 impl NamesFiles for Arguments {
@@ -101,7 +100,6 @@ impl NamesFiles for Arguments {
             }
             Some(To::Slurm(own)) => {
                 let setup = &own.setup;
-                // With --why, the journal of the bridge that runs is only read.
                 let (read, journal) = match own.why {
                     Some(_) => (&setup.journal, &None),
                     None => (&setup.types, &setup.journal),
@@ -142,7 +140,7 @@ impl SlurmArguments {
         if let Some((job, journal)) = self.why.as_ref().zip(self.setup.journal.as_ref()) {
             let obstacle = Bridge::begin(slurm, setup)?.obstacle(job)?;
             return Ok(VerbOutput::of_table(match obstacle {
-                Some(why) => format!("job {job}: {why}. When it starts nobody can say."),
+                Some(why) => format!("job {job}: {why}. Its start cannot be predicted."),
                 None => {
                     let written = fs::metadata(journal).and_then(|own| own.modified());
                     let later = written.map(|at| SystemTime::now().duration_since(at));
@@ -158,7 +156,6 @@ impl SlurmArguments {
         if setup.dry_run {
             return Ok(VerbOutput::of_table(bridge.plan()?));
         }
-        // What is true of every round is printed once a minute.
         let mut printed: HashMap<String, Instant> = HashMap::new();
         bridge.run(&signals, &mut |text| {
             printed.retain(|_, at| at.elapsed() < AGAIN);
@@ -170,7 +167,8 @@ impl SlurmArguments {
     }
 }
 
-/// SIGTERM and Ctrl-C end the bridge, a second one at once; SIGHUP and SIGUSR1 as the help says.
+/// Installs the signal handlers. The bridge ends on SIGTERM or SIGINT, and a second signal ends it
+/// immediately.
 fn listen() -> Result<Signals, String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::flag::{register, register_conditional_shutdown};
@@ -182,14 +180,14 @@ fn listen() -> Result<Signals, String> {
         .and_then(|_| register(SIGTERM, end()))
         .and_then(|_| register(SIGHUP, Arc::clone(&signals.reload)))
         .and_then(|_| register(SIGUSR1, Arc::clone(&signals.give_up)));
-    listened.map_err(|why| format!("cannot listen to signals: {why}"))?;
+    listened.map_err(|why| format!("cannot install signal handlers: {why}"))?;
     Ok(signals)
 }
 
 impl ReplayArguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let (Some(file), Some(policy)) = (&self.replay, &self.policy) else {
-            return Err("give --replay JOURNAL and the policy".into());
+            return Err("specify --replay JOURNAL and the policy".into());
         };
         let policy = read_policy(policy, caller.changes)?;
         let replayed = replay(file, &policy, &mut |_, _, _| ())?;
@@ -201,10 +199,10 @@ impl ReplayArguments {
             why(file, &policy, job, 0.0)?
         } else if let Some((line, then, now)) = &replayed.differs {
             answered.negative = true;
-            format!("line {line} is decided otherwise: then {then:?} started, and now {now:?}")
+            format!("line {line} is decided differently: {then:?} started then, and {now:?} now")
         } else {
             format!(
-                "{} rounds with {} starts are decided again as they were; {} jobs came and ended",
+                "{} rounds with {} starts are decided as they were; {} jobs arrived and ended",
                 replayed.rounds,
                 replayed.starts,
                 replayed.jobs.len()
@@ -215,10 +213,10 @@ impl ReplayArguments {
     }
 }
 
-/// So many jobs of a journal are forecast at most, to see how right that is.
+/// The maximum number of jobs of a journal that are used to measure the accuracy of forecasts.
 const LOOKED_AT: usize = 200;
 
-/// Says why a job waits where the journal of a policy ends, and when it starts, so many seconds later.
+/// Explains a wait at the end of a journal, and predicts the start from `later` seconds after it.
 fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbResult<String> {
     let mut came = 0;
     replay(file, policy, &mut |line, scheduler, _| {
@@ -232,7 +230,7 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
         if let Some(id) = newly_waits(line, scheduler) {
             came += 1;
             if came % every == 0 {
-                // Where nobody knows, nothing is learned.
+                // A failed forecast has no outcome to learn from.
                 let _ = foresight.forecast(scheduler, id);
             }
         }
@@ -242,14 +240,12 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
     let id = replayed.present.0.keys().rfind(is_own);
     let Some(id) = id.filter(|id| scheduler.knows(id)) else {
         return refuse(format!(
-            "job {job} neither waits nor runs where the journal ends: it has ended, or is held, depends on others or has no type: `synth bridge slurm POLICY --partition NAME --journal {} --why {job}` asks Slurm",
+            "job {job} is neither waiting nor running at the end of the journal: it has ended, is held, depends on other jobs, or has no type: `synth bridge slurm POLICY --partition NAME --journal {} --why {job}` asks Slurm",
             file.display()
         ));
     };
     let Some(waits) = scheduler.waits(id) else {
-        return Ok(format!(
-            "job {job} does not wait for the policy: it has been released"
-        ));
+        return Ok(format!("job {job} is not waiting: it has been released"));
     };
     let unit = policy.0.workload().time_unit();
     let since = replayed.t - replayed.present.0[id].arrival;
@@ -264,7 +260,7 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
     }
     let mut counts = places.types().enumerate().map(|(i, name)| {
         let [waiting, running] = scheduler.count(i);
-        format!("{name}: {running} run, {waiting} wait")
+        format!("{name}: {running} running, {waiting} waiting")
     });
     let second = seconds_in(unit).unwrap_or(1.0);
     let left = |at: f64| (at - scheduler.now()) * second - later;
@@ -273,28 +269,28 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
     Ok(format!("{text}{}\n{when}", counts.join("; ")))
 }
 
-/// Returns the job of a line that came, and waits now that all of its time has been decided.
+/// Returns the job that arrived with a line, if it still waits after all decisions at that time.
 fn newly_waits<'a>(line: &'a Line, scheduler: &Scheduler) -> Option<&'a str> {
     let came = line.arrive.as_ref().filter(|_| !line.more);
     let job = came.and(line.job.as_deref());
     job.filter(|job| !scheduler.runs(job))
 }
 
-/// Says when a job starts: in how many seconds of ten jobs one, five and nine, and how right that was.
+/// Formats the times by which 10 %, 50 % and 90 % of such jobs start, and their accuracy.
 fn when(starts: Result<[f64; 3], String>, (count, right): (usize, [f64; 3])) -> String {
     let [one, half, most] = match starts {
         Ok(starts) => starts.map(|wait| length(wait.max(0.0))),
-        Err(why) => return format!("When it starts nobody can say: {why}."),
+        Err(why) => return format!("Its start cannot be predicted: {why}."),
     };
     let jobs = counted(count as f64, "job");
     let [first, second, third] = right.map(percent);
     let record = match count {
-        0 => "how right that is, the journal does not show yet".into(),
+        0 => "the journal does not yet show how accurate this is".into(),
         _ => format!(
-            "of {jobs} in this journal {first} started by the first time, {second} by the second and {third} by the third"
+            "of {jobs} in this journal, {first} started by the first time, {second} by the second and {third} by the third"
         ),
     };
     format!(
-        "Of ten such jobs one starts within {one}, five within {half}, nine within {most}: {record}."
+        "Of ten such jobs, one starts within {one}, five within {half}, nine within {most}: {record}."
     )
 }

@@ -1,4 +1,4 @@
-//! What has changed on a cluster since it was last looked at.
+//! Compares the cluster with its last known state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
@@ -11,73 +11,66 @@ use synth_operator::protocol::Started;
 use synth_operator::{HostMoment, JobReport, KnownJob, Operator, Stage, read_policy};
 use synth_slurm::commands::{Hold, JobId, JobState, Key, Nodes, QueueRow, SlurmQueue};
 
-/// What a round has found, besides the changes that are reported to the scheduler.
+/// Findings of a round other than the changes reported to the scheduler.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Jobs without a type that are to be let go.
+    /// Jobs without a type that are to be released.
     pub pass: Vec<JobId>,
-    /// Jobs that an operator has to hold first.
+    /// Jobs that must first be held by an operator.
     pub hold: Vec<JobId>,
-    /// Jobs whose first process runs now.
+    /// The jobs whose first process is now running.
     pub began: Vec<String>,
-    /// Released long ago, and Slurm does not start them: with its reason.
+    /// Jobs that were released some time ago but do not start, with Slurm's reason.
     pub stuck: Vec<(JobId, String)>,
-    /// The same since ten minutes: they are to be held again.
+    /// Jobs that are to be held again because they have not started for long, or may not start yet.
     pub give_up: Vec<JobId>,
-    /// What a person should know.
+    /// Messages for the log.
     pub notes: Vec<String>,
 }
 
-/// The progress of a job that was released.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
-    /// Since when it may start, and does not \[s\].
+    /// Since when it could start but has not \[s\].
     pub pending_since: Option<f64>,
-    /// Whether its first process was seen to run.
     has_begun: bool,
-    /// Since when it shows as held though it was released \[s\].
+    /// Since when it appears as held although it was released \[s\].
     held_since: Option<f64>,
-    /// It was held again because Slurm did not start it: it goes behind the others.
+    /// Whether it was held again because Slurm did not start it; it then goes behind the others.
     gave_up: bool,
     is_warned: bool,
 }
 
-/// The jobs that are known.
 pub(super) type Jobs = BTreeMap<Key, KnownJob<Progress>>;
 
-/// The nodes that a job is sent to, and its CPUs on each of several.
 pub(super) type Sent = (Vec<String>, Option<u128>);
 
-/// For so long a released job may still show as held \[s\].
+/// The time for which a released job may still be reported as held \[s\].
 const LAG: f64 = 5.0;
 
-/// After this time a released job that does not start is held again \[s\].
 /// The seed of the policy's clocks.
 pub(crate) const SEED: u64 = 1;
 
-/// Released jobs that Slurm does not start within this time \[s\] are reported.
+/// If a released job does not start within this time \[s\], this is reported.
 pub(crate) const STUCK: f64 = 30.0;
 
 const GIVE_UP: f64 = 600.0;
 
-/// What is known of the cluster.
 pub(super) struct Watch {
     pub operator: Operator<Key, Progress>,
     pub map: TypeMap,
     pub setup: Setup,
-    /// Jobs and arrays of all partitions that have not ended, where some job waits for others.
+    /// All jobs and arrays that have not ended, if there is a job that depends on others.
     pub present: HashSet<u32>,
     pub usage: Usage,
-    /// When it was last looked at.
     at: HostMoment,
-    /// Jobs that were sent to their nodes from here, and not by their owners.
+    /// The jobs that were sent to their nodes by a bridge, and not by their owners.
     pub placed: HashMap<Key, Vec<String>>,
-    /// Jobs that ran under a scheduler before this one.
+    /// The jobs that were running under the previous scheduler.
     before: HashSet<Key>,
 }
 
 impl Watch {
-    /// Reads the policy and the types of Slurm's jobs; refuses what a bridge cannot carry out.
+    /// Reads the policy and the types; rejects policies that Slurm cannot carry out.
     pub(crate) fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
         let policy = read_policy(&setup.policy, setup.changes)?;
         let operator = Operator::new(policy, SEED, CANNOT_STOP)?;
@@ -99,7 +92,6 @@ impl Watch {
         }
     }
 
-    /// Compares with what was known.
     pub(crate) fn look(
         &mut self,
         queue: &SlurmQueue,
@@ -127,7 +119,6 @@ impl Watch {
         found
     }
 
-    /// Jobs that the queue does not have any more.
     fn depart(&mut self, queue: &SlurmQueue, found: &mut Changes) {
         found.notes.extend(queue.unread.note("squeue"));
         if queue.unread.nameless() > 0 {
@@ -145,13 +136,14 @@ impl Watch {
     fn compare(&mut self, row: &QueueRow, found: &mut Changes) {
         let before = self.operator.stage(&row.key);
         let stage = match self.stage_of(row, before, found) {
-            // What was released a moment ago may show as held: it runs.
+            // A job that has just been released may still be reported as held, but it is counted as
+            // running.
             Some(Stage::Waiting(i)) if self.before.contains(&row.key) => Some(Stage::Running(i)),
             stage => stage,
         };
         let runs = matches!(stage, Some(Stage::Running(_)));
         if runs && matches!(before, Some(Stage::Waiting(_))) {
-            let note = format!("job {} was released by somebody else", row.key.id);
+            let note = format!("job {} was released by another user", row.key.id);
             found.notes.push(note);
         }
         let known = self.operator.jobs.get(&row.key);
@@ -170,7 +162,6 @@ impl Watch {
             user: &row.user,
             limit: row.time_limit.map(|seconds| seconds as f64),
             waited: (self.at.wall - since(row)) as f64,
-            // Those it runs on or was sent to.
             servers: self.map.servers_of(row).or_else(sent).unwrap_or_default(),
             ..JobReport::default()
         });
@@ -187,8 +178,7 @@ impl Watch {
         }
     }
 
-    /// Returns the stage of a job now. `None`: it is not the policy's, or not now, since it depends on others, its time has
-    /// not come, or somebody else holds it.
+    /// Returns the stage of a job, or `None` if it is not eligible or not the policy's.
     fn stage_of(
         &mut self,
         row: &QueueRow,
@@ -198,7 +188,7 @@ impl Watch {
         let is_early = row.eligible.is_some_and(|begin| begin > self.at.wall);
         if let JobState::Unknown(letters) = &row.state {
             found.notes.push(format!(
-                "job {} is in state {letters}, which is not known here: it stays what it was",
+                "job {} is in the unknown state {letters}: its previous state is kept",
                 row.key.id
             ));
             return before;
@@ -216,37 +206,38 @@ impl Watch {
         let held =
             row.hold == Hold::User || self.setup.hold == HoldBy::Admin && row.hold == Hold::Admin;
         match (running, row.hold) {
-            // Slurm itself waits, with a job that is not held: it is none of ours until then.
+            // Slurm delays this job by itself. The job is not held, so it does not belong to the
+            // policy yet.
             (_, Hold::None) if row.depends => None,
-            // A job that is requeued comes back like that, and would start by itself.
+            // This is the state of a job that was requeued. It would start by itself.
             (_, Hold::None) if is_early => {
                 found.give_up.push(row.key.id);
                 found.notes.push(format!(
-                    "job {} is to begin later, and is held until then",
+                    "job {} is not yet eligible and is held until then",
                     row.key.id
                 ));
                 None
             }
-            // It was released, by us or by its owner, and has not started.
+            // The job was released by the bridge or its owner, but it has not started.
             (Some(_), Hold::None) => {
                 self.look_into(row, found);
                 running
             }
             (Some(_), _) if held && self.lags(row.key) => running,
             (None, Hold::None) => {
-                // In a fleet it is not known where it will run, unless a bridge before has sent it there.
+                // If the policy is for a fleet, the nodes of the job are not known, unless they
+                // were chosen by an earlier bridge.
                 let is_known = !self.is_fleet() || self.placed.contains_key(&row.key);
                 let found = self.map.find(row).ok().filter(|_| is_known);
                 found.map(Stage::Running)
             }
             _ if !held || is_early => None,
-            // Once these have ended Slurm decides when it is released whether it may start.
+            // When these jobs have ended, Slurm decides at the release whether the job may start.
             _ if row.waits_for.iter().any(|job| self.present.contains(job)) => None,
             _ => self.waiting(row, found),
         }
     }
 
-    /// Decides on a held job that could start: it waits, or is let go.
     fn waiting(&self, row: &QueueRow, found: &mut Changes) -> Option<Stage> {
         if self.setup.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
@@ -262,8 +253,8 @@ impl Watch {
         self.operator.places().servers() > 1
     }
 
-    /// Returns the type of a job that waits, or why it has none. In a fleet the rule says where a job runs: not of one that
-    /// says it itself, and was not sent there from here.
+    /// Returns the type of a waiting job. If the policy is for a fleet, a job has no type if its
+    /// owner requested nodes by name.
     pub(crate) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if self.is_fleet() && row.names_nodes && !self.placed.contains_key(&row.key) {
             return Err(Untyped::OWN_NODES);
@@ -271,7 +262,6 @@ impl Watch {
         self.map.find(row)
     }
 
-    /// Returns whether a released job may still show as held.
     fn lags(&mut self, key: Key) -> bool {
         let now = self.at.now;
         let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&key) else {
@@ -281,7 +271,8 @@ impl Watch {
         !own.gave_up && now - since < LAG
     }
 
-    /// Takes note of a released job that Slurm has not started: reported once, given up in the end.
+    /// Records that a released job has not started. It is reported once, and held again after a
+    /// longer time.
     fn look_into(&mut self, row: &QueueRow, found: &mut Changes) {
         let now = self.at.now;
         let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&row.key) else {
@@ -299,7 +290,7 @@ impl Watch {
         }
     }
 
-    /// Released jobs that Slurm has not started for long: they are held again, and go behind the others.
+    /// Returns the released jobs that do not start, which are held again behind the others.
     pub(crate) fn give_up(&mut self, now: f64) -> Vec<JobId> {
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
@@ -313,8 +304,7 @@ impl Watch {
         .collect()
     }
 
-    /// Notes that a job is released now. Returns its nodes in a fleet, and of several the CPUs on each, where that is the
-    /// same number; `None` if it does not wait any more.
+    /// Records a release. Returns the job's nodes in a fleet, and its CPUs on each if equal.
     pub(crate) fn release(
         &mut self,
         start: &Started,
@@ -335,7 +325,6 @@ impl Watch {
         Some((key.id, (nodes, cpus.map(|cpus| cpus / parts))))
     }
 
-    /// Returns how many jobs of a queue have no type: of those that wait, and of the others.
     pub(crate) fn untyped(&self, queue: &SlurmQueue) -> [usize; 2] {
         let without = queue.rows.iter().filter(|row| self.find(row).is_err());
         let waits = |row: &&QueueRow| row.state == JobState::Pending;
@@ -343,8 +332,7 @@ impl Watch {
         [waiting, without.count() - waiting]
     }
 
-    /// Looks for a scheduler that begins, to which all that waits and runs has to be reported. These jobs were known
-    /// before.
+    /// Reports all jobs to a new scheduler. The jobs in `before` were known to the previous one.
     pub(crate) fn again(&mut self, before: &Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
         let running = before.iter().filter(|(_, job)| job.runs());
         self.before = running.map(|(key, _)| *key).collect();
@@ -355,7 +343,7 @@ impl Watch {
     }
 }
 
-/// Returns since when a job waits, as Slurm orders jobs \[s since 1970\].
+/// Returns the time at which a job started to wait \[s since 1970\], as used by Slurm to sort jobs.
 fn since(row: &QueueRow) -> i64 {
     row.eligible.unwrap_or(row.key.submitted)
 }

@@ -1,12 +1,12 @@
-//! Slurm, as it is: its commands on a cluster that runs ([`commands`]), how it is set up ([`configuration`]), how it
-//! schedules ([`rule`]), and an order of jobs that it follows by itself ([`order`]).
+//! Support for real Slurm clusters: their [`commands`] and [`configuration`], a model of their
+//! scheduler ([`rule`]), and job orders that Slurm applies by itself ([`order`]).
 
 pub mod commands;
 pub mod configuration;
 pub mod order;
 pub mod rule;
 
-/// Declares the template of each file, and its fields.
+/// Declares a struct for each template file, with the fields that the template uses.
 #[macro_export]
 macro_rules! templates {
     ($($Name:ident: $path:literal, $($(#[$doc:meta])* $field:ident: $Type:ty),+;)+) => {

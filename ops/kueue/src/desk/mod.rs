@@ -1,4 +1,4 @@
-//! The policy at work: what has changed on the cluster is reported to the scheduler, and what it decides is to be released.
+//! Runs the policy on the state of the cluster that has been observed.
 
 mod round;
 mod site;
@@ -20,36 +20,30 @@ use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
 use synth_operator::{HostMoment, JobTypes, Nodes, Operator, Resources, read_policy};
 
-/// A policy with its scheduler, and what that knows of the cluster.
 pub struct Desk {
-    /// Of each job, whether the API has not answered the request to release it yet.
+    /// The extra data say whether the API has not yet answered the release of a job.
     ///
-    /// The scheduler calls it by its uid, or by that with a `#` behind it: a job that is found on other servers is adopted
-    /// there before it leaves where it was, so that nothing starts on them in between.
+    /// The id of a job is its uid, possibly with a trailing `#`: a job found on other servers is
+    /// adopted there before it leaves the old ones, so that nothing starts on the new ones in
+    /// between.
     pub operator: Operator<Uid, bool>,
     resources: Resources,
     types: JobTypes<Condition>,
-    /// The nodes that are the policy's servers.
     nodes: Nodes,
-    /// Nodes where nothing can be started, as they were last noted.
     closed: BTreeSet<Uid>,
     setup: Setup,
-    /// Jobs of which something was noted that stays so.
+    /// The last note that was reported for each job.
     noted: HashMap<Uid, Concern>,
-    /// When it looks.
     at: HostMoment,
 }
 
-/// For so long what the API reports may be older than our release \[s\].
+/// How long the API may report a state older than a release \[s\].
 const LAG: f64 = 30.0;
 
 impl Desk {
     /// Reads the policy and the types of jobs.
-    ///
-    /// # Errors
-    /// When one cannot be read, or the policy does more than to start jobs; says what to do.
     pub fn new(setup: &Setup) -> Result<Self, String> {
-        let path = setup.policy.as_ref().ok_or("no policy is named")?;
+        let path = setup.policy.as_ref().ok_or("no policy specified")?;
         let policy = read_policy(path, Changes::Refused).map_err(|why| why.to_string())?;
         let Some(path) = &setup.types else {
             return Desk::of(policy, None, setup);
@@ -59,10 +53,7 @@ impl Desk {
         Desk::of(policy, Some((&text, &name)), setup)
     }
 
-    /// Returns the same for a policy that was read, and the digest of its file.
-    ///
-    /// # Errors
-    /// As those of [`Desk::new`].
+    /// Like [`Desk::new`], for a policy and the digest of its file.
     pub fn of(
         policy: (Checked, String),
         file: Option<(&str, &str)>,
@@ -81,7 +72,7 @@ impl Desk {
         })
     }
 
-    /// Takes note that a release was carried out, or was not: then what the API says next decides.
+    /// Records the result of a release; after a failure, the next state from the API decides.
     pub fn released(&mut self, job: &Uid, is_done: bool) {
         if let Some(known) = self.operator.jobs.get_mut(job) {
             known.more = false;
@@ -91,14 +82,14 @@ impl Desk {
         }
     }
 
-    /// Compares with what was known, reports it, and decides.
     pub fn look(&mut self, cluster: &Cluster, at: HostMoment) -> Round {
         let begin = Instant::now();
         self.at = at;
         let mut round = Round::default();
         let views = cluster.views(&self.setup.gate);
         if let Err(why) = self.report(cluster, &views, begin, &mut round) {
-            let text = format!("{why}; the policy begins anew with what waits and runs");
+            let text =
+                format!("{why}; the policy restarts with the current waiting and running jobs");
             round.note(None, Concern::Policy, text);
             let before = self.operator.restart();
             round.releases.retain(|own| own.job_type.is_none());
@@ -145,7 +136,7 @@ impl Desk {
             let job: Uid = start.id().trim_end_matches('#').into();
             let servers = self.operator.servers_of(start);
             let nodes = self.nodes.named(&servers);
-            // Others started and were found to run in one round.
+            // A job may be released by others and found running in the same round.
             if let Some(view) = by_uid.get(&job)
                 && let Some((i, is_pending)) = self.operator.release(&job, servers, self.at.now)
             {
@@ -157,7 +148,6 @@ impl Desk {
         Ok(())
     }
 
-    /// Adds what a request needs to remove the gate from a job.
     fn release(
         &self,
         view: &View<'_>,
@@ -180,7 +170,6 @@ impl Desk {
     }
 }
 
-/// Returns the nodes of the pods of each job, a name a pod.
 fn nodes<'a>(placed: &[(&'a Placed, Option<&'a Uid>)]) -> HashMap<&'a Uid, Vec<&'a str>> {
     let mut nodes: HashMap<&Uid, Vec<&str>> = HashMap::new();
     for (pod, job) in placed {

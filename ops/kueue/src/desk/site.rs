@@ -1,4 +1,4 @@
-//! Which node is which server, and what others use there.
+//! The assignment of nodes to servers, and their use by others.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -9,13 +9,10 @@ use crate::view::Uid;
 use synth_operator::{Amounts, Nodes};
 
 impl Desk {
-    /// Checks that the cluster has the policy's servers.
-    ///
-    /// # Errors
-    /// When there are fewer nodes of a shape, or less capacity on one server; says what to do.
+    /// Checks that the cluster has the nodes and the capacity of the policy's servers.
     pub fn check(&mut self, cluster: &Cluster) -> Result<(), String> {
         let (machines, places) = (&cluster.machines, self.operator.places());
-        let help = "make the policy for the nodes that are there, or let --nodes choose others";
+        let help = "generate the policy for the existing nodes, or select others with --nodes";
         let all = machines.len();
         if places.fleet().is_one_server() {
             let capacities = machines.values().map(|own| &own.capacity);
@@ -41,14 +38,14 @@ impl Desk {
             let found = nodes.by_ref().take(count as usize).flatten().count();
             if found < count as usize {
                 return Err(format!(
-                    "the policy has {count} servers of the shape `{name}`, and {found} of {all} nodes have as much as one: {help}"
+                    "the policy has {count} servers of the shape `{name}`, but only {found} of {all} nodes are large enough: {help}"
                 ));
             }
         }
         Ok(())
     }
 
-    /// Gives a node to each server that has none, the greatest shapes first: the first by name that has as much.
+    /// Assigns a node to each server that has none, starting with the largest servers.
     fn assign(&mut self, machines: &HashMap<Uid, Machine>) {
         let places = self.operator.places();
         let mut nodes = self.nodes.of_servers().to_vec();
@@ -73,24 +70,23 @@ impl Desk {
         self.nodes = Nodes::new(nodes);
     }
 
-    /// Returns what is new of nodes where nothing can be started.
     pub(super) fn closed(&mut self, machines: &HashMap<Uid, Machine>) -> Vec<String> {
         let closed = machines.iter().filter(|(_, own)| !own.is_open);
         let closed = closed.map(|(name, _)| name);
         let closed = closed.filter(|name| self.nodes.server(name).is_some());
         let closed: BTreeSet<Uid> = closed.cloned().collect();
         let gone = closed.difference(&self.closed).map(|name| {
-            format!("node {name} is not ready or takes no pods: nothing starts there, and what runs there goes on")
+            format!("node {name} is not ready or unschedulable: no jobs start there, and running jobs continue")
         });
         let back = self.closed.difference(&closed);
-        let back = back.map(|name| format!("node {name} is back, or not there any more"));
+        let back = back.map(|name| format!("node {name} is back or was removed"));
         let notes = gone.chain(back).collect();
         self.closed = closed;
         notes
     }
 
-    /// Returns the amounts that others leave of each server: pods that are not of the policy's jobs (`others`) use them, and
-    /// nothing is left of a node that is gone or takes no pods.
+    /// Returns the amounts that `others` leave on each server. Nothing is left on a node that is
+    /// closed.
     pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,

@@ -1,4 +1,4 @@
-//! What a job is for the scheduler, and what is new of it.
+//! The stage of each job, and its changes.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,6 @@ use crate::view::{Phase, TYPE, Uid, View};
 use synth_operator::{HostMoment, JobReport, Nodes, Stage};
 
 impl Desk {
-    /// Jobs that are not there any more.
     pub(super) fn depart(&mut self, views: &HashMap<&Uid, &View<'_>>) {
         self.noted.retain(|uid, _| views.contains_key(uid));
         let jobs = self.operator.jobs.keys();
@@ -19,7 +18,6 @@ impl Desk {
         }
     }
 
-    /// Finds what is new of a job.
     pub(super) fn compare(
         &mut self,
         view: &View<'_>,
@@ -35,7 +33,7 @@ impl Desk {
             && matches!(view.phase, Phase::Running | Phase::Foreign)
         {
             let job = view.work.called();
-            let text = format!("{job} was released by somebody else");
+            let text = format!("{job} was released by another user");
             round.note(Some(uid), Concern::ReleasedByOthers, text);
         }
         let (own, at) = (&self.nodes, self.at);
@@ -47,7 +45,6 @@ impl Desk {
         }
     }
 
-    /// Returns what a job is for the scheduler: none where it has no place there.
     fn stage(
         &mut self,
         view: &View<'_>,
@@ -65,7 +62,7 @@ impl Desk {
             Phase::Foreign | Phase::Held | Phase::Waiting if runs && lags => before,
             Phase::Gone | Phase::Foreign => None,
             Phase::Held => {
-                let others = "waits for gates of others, too, and is not in the queue yet";
+                let others = "also waits for other gates, and is not queued yet";
                 let text = format!("{} {others}", view.work.called());
                 self.note_once(uid, Concern::OtherGates, text, round);
                 None
@@ -73,8 +70,9 @@ impl Desk {
             Phase::Evicted => {
                 if runs {
                     let job = view.work.called();
-                    let text =
-                        format!("{job} was evicted: its place is free until Kueue admits it again");
+                    let text = format!(
+                        "{job} was evicted: its capacity is free until Kueue admits it again"
+                    );
                     round.note(Some(uid), Concern::Evicted, text);
                 }
                 None
@@ -88,7 +86,7 @@ impl Desk {
             }
             Phase::Released | Phase::Running if runs => before,
             Phase::Released => typed.ok().map(Stage::Running),
-            // Of a job that is not ours it is known where it runs once its pods are there.
+            // If there is no mark, the servers of a job are not known until its pods have nodes.
             Phase::Running => {
                 let is_known = view.mark().is_some()
                     || self.is_pooled()
@@ -98,12 +96,9 @@ impl Desk {
         }
     }
 
-    /// Returns the type of a job: that which its label `synth/type` names; else the first of a file of which it meets a
-    /// condition; else the cheapest that holds what it demands, of types with one demand by its time limit. On one server its
-    /// pods together count; in a fleet each pod has a server, and the type as many servers as the job has pods, or more.
-    ///
-    /// # Errors
-    /// Why it has none.
+    /// Returns the type of a job: that of its label `synth/type`; else the first of the file with a
+    /// matching condition; else the cheapest that covers its demand. On one server the total of its
+    /// pods counts; in a fleet each pod needs a server.
     pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
         let (demand, pods) = match self.is_pooled() {
             true => (&view.work.all, 1),
@@ -118,27 +113,27 @@ impl Desk {
             let named = places.job_type(label).ok_or_else(|| {
                 let names = places.types().collect::<Vec<_>>().join(", ");
                 format!(
-                    "its label {TYPE} names `{label}`, and the policy has no such type: {names}"
+                    "its label {TYPE} names `{label}`, but the policy only has the types {names}"
                 )
             })?;
             return match self.types.holds(named, &units, pods) {
                 true => Ok(named),
                 false => Err(format!(
-                    "it demands more than the type `{label}` that its label {TYPE} names"
+                    "it demands more than the type `{label}` of its label {TYPE}"
                 )),
             };
         }
         let limit = view.work.limit.unwrap_or(f64::INFINITY);
         let found = self.types.find(&units, pods, limit, |own| own.is_met(view));
         found.ok_or_else(|| match self.is_pooled() {
-            true => "no type of the policy holds what its pods demand together".into(),
+            true => "no type of the policy covers the total demand of its pods".into(),
             false => {
-                format!("no type of the policy holds what its pods demand, on as many servers as it has pods ({pods})")
+                format!("no type of the policy covers the demand of its pods on as many servers as it has pods ({pods})")
             }
         })
     }
 
-    /// Of several pods some may have kept their gate: the others were released already, and these follow.
+    /// Releases the remaining pods of a job if only some have lost their gate.
     fn finish(&mut self, view: &View<'_>, i: usize, round: &mut Round) {
         let has_gate = view.gated(&self.setup.gate).next().is_some();
         let known = self.operator.jobs.get_mut(view.work.uid());
@@ -154,12 +149,11 @@ impl Desk {
         self.operator.fleet().is_one_server()
     }
 
-    /// A job that has no type: it stays gated, or is let go.
     fn untyped(&mut self, view: &View<'_>, why: &str, round: &mut Round) {
         let is_left = self.setup.unknown == Unknown::Leave;
         let done = match is_left {
-            true => "it stays gated (--unknown release lets such jobs go)",
-            false => "it is released at once",
+            true => "it stays gated (--unknown release would release such jobs)",
+            false => "it is released immediately",
         };
         let text = format!("{}: {why}: {done}", view.work.called());
         let uid = view.work.uid();
@@ -168,7 +162,7 @@ impl Desk {
         }
     }
 
-    /// Notes what is so until something else is: whether it is new.
+    /// Records a note that is only reported once. Returns `true` if it is new.
     fn note_once(&mut self, uid: &Uid, concern: Concern, text: String, round: &mut Round) -> bool {
         let is_new = self.noted.insert(uid.clone(), concern) != Some(concern);
         if is_new {
@@ -177,7 +171,6 @@ impl Desk {
         is_new
     }
 
-    /// Returns the servers that these nodes are, each once; `None` where one is none.
     fn on_servers(&self, nodes: &[&str]) -> Option<Vec<usize>> {
         let servers = nodes.iter().map(|node| self.nodes.server(node));
         let mut servers: Vec<usize> = servers.collect::<Option<_>>()?;
@@ -186,7 +179,8 @@ impl Desk {
         Some(servers)
     }
 
-    /// A running job whose pods all have nodes, and others than was decided: Kueue and the kube-scheduler say where.
+    /// Moves a running job to the servers of its pods, if other servers were chosen by Kueue or the
+    /// kube-scheduler.
     fn move_to(&mut self, view: &View<'_>, i: usize, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {
@@ -200,7 +194,7 @@ impl Desk {
             return;
         }
         let (job, nodes) = (view.work.called(), on.join(" "));
-        let text = format!("{job} runs on {nodes}, and not where it was decided");
+        let text = format!("{job} runs on {nodes} instead of the nodes chosen by the policy");
         round.note(Some(uid), Concern::Elsewhere, text);
         let id = match *known.id == **uid {
             true => format!("{uid}#"),
@@ -212,7 +206,6 @@ impl Desk {
     }
 }
 
-/// Describes a job whose pods are on these nodes. In a fleet it holds the servers of its pods, and those that its mark names.
 fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: HostMoment) -> JobReport<'a> {
     let work = view.work;
     let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);

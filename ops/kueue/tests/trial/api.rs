@@ -1,4 +1,4 @@
-//! Requests that are repeated until the API server has carried them out, and what it is given at first.
+//! Requests that are retried until they are carried out, and the initial objects.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -17,7 +17,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::jobs::GATES;
 
-/// Repeats a request until it is carried out; `None` where the object is not there, is there already, or is not what it was.
+/// Retries a request until it is carried out; `None` if the object is missing, exists already, or
+/// has changed.
 pub async fn done<T, F>(mut request: impl FnMut() -> F) -> Option<T>
 where
     F: Future<Output = kube::Result<T>>,
@@ -33,19 +34,17 @@ where
     }
 }
 
-/// Makes an object, if it is not there.
 pub async fn create<K: Clone + Debug + DeserializeOwned + Serialize>(api: &Api<K>, own: &K) {
     let params = PostParams::default();
     done(|| api.create(&params, own)).await;
 }
 
-/// Changes an object by a merge patch.
 pub async fn change<K: Clone + Debug + DeserializeOwned>(api: &Api<K>, name: &str, change: Value) {
     let (params, patch) = (PatchParams::default(), Patch::Merge(change));
     done(|| api.patch(name, &params, &patch)).await;
 }
 
-/// Changes the conditions of an object: those of these words hold, except where a `!` precedes one.
+/// Sets the conditions of an object. A condition is false if its name starts with `!`.
 pub async fn set_conditions<K>(api: &Api<K>, name: &str, conditions: &str)
 where
     K: Clone + Debug + DeserializeOwned,
@@ -64,7 +63,7 @@ where
     done(|| api.patch_status(name, &params, &patch)).await;
 }
 
-/// Replaces the gates of an object; if it has other ones than `before`, nothing is changed.
+/// Replaces the gates of an object, if they are `before`.
 pub async fn replace_gates(api: &Api<Job>, name: &str, before: Option<&str>, gates: &str) {
     let path = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
     let test = before.map(|own| json!({"op": "test", "path": path, "value": own}));
@@ -77,7 +76,6 @@ pub async fn replace_gates(api: &Api<Job>, name: &str, before: Option<&str>, gat
     done(|| api.patch(name, &params, &patch)).await;
 }
 
-/// Returns the specification of a pod with so many GPUs and cores.
 pub fn pod([gpus, cores]: [i64; 2]) -> Value {
     let [gpus, cores] = [gpus, cores].map(|own| own.to_string());
     let resources = json!({"requests": {"nvidia.com/gpu": gpus, "cpu": cores}, "limits": {"nvidia.com/gpu": gpus}});
@@ -85,12 +83,10 @@ pub fn pod([gpus, cores]: [i64; 2]) -> Value {
     json!({"restartPolicy": "Never", "containers": [container]})
 }
 
-/// Returns a reference to the controller of an object.
 pub fn owner(api_version: &str, kind: &str, name: &str, uid: Option<String>) -> Value {
     json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": true})
 }
 
-/// Returns the Workload of so many pods, with these gates.
 pub fn workload(
     name: &str,
     gates: Option<&str>,
@@ -106,7 +102,6 @@ pub fn workload(
     }))
 }
 
-/// Reads an object of the API.
 pub fn object<K: DeserializeOwned>(written: Value) -> K {
     serde_json::from_value(written).expect("an object of the API")
 }
@@ -125,7 +120,7 @@ fn objects(client: &Client, namespace: &str, kind: [&str; 3]) -> Api<DynamicObje
     Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
 }
 
-/// Applies the kinds of Kueue and JobSet that count here, with nothing checked.
+/// Defines the required kinds of Kueue and JobSet, without validation.
 pub async fn kinds(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     for (group, version, kind, scope) in [
@@ -150,7 +145,7 @@ pub async fn kinds(client: &Client) {
         }));
         create(&definitions, &definition).await;
     }
-    // A kind is served some time after it is defined.
+    // A kind is not served immediately after its definition.
     for kind in [workloads(client, "default"), job_sets(client, "default")] {
         while kind.list(&Default::default()).await.is_err() {
             sleep(Duration::from_millis(200)).await;
@@ -158,7 +153,7 @@ pub async fn kinds(client: &Client) {
     }
 }
 
-/// Makes a namespace with nodes of its own, eight GPUs and 64 cores each.
+/// Creates a namespace and its nodes, with eight GPUs and 64 cores each.
 pub async fn site(client: &Client, name: &str, nodes: usize) {
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let namespace = object(json!({"metadata": {"name": name}}));

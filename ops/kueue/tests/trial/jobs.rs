@@ -1,4 +1,4 @@
-//! The jobs of a trial: drawn from the workload that the policy is for, submitted as it says.
+//! The jobs of a trial, drawn from the workload of the policy.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::api::{create, object, pod, replace_gates};
 
-/// As in `cluster.yaml`: name, pods, GPUs and cores of each, arrivals an hour.
+/// As in `cluster.yaml`: name, pods, GPUs and cores of each, arrivals per hour.
 pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
     ("notebook", 1, [1, 4], 8.0),
     ("train", 1, [8, 32], 2.0),
@@ -18,14 +18,13 @@ pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
 ];
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
 pub const OURS: &str = "synth/gate";
-/// A gate that somebody else removes.
+/// A gate that is removed by others.
 pub const OTHERS: &str = "other.example/gate";
 
-/// Random numbers (Steele et al. 2014, SplitMix64).
+/// SplitMix64 (Steele et al. 2014).
 pub struct Random(pub u64);
 
 impl Random {
-    /// Returns one in [0, 1).
     pub fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -34,18 +33,16 @@ impl Random {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns one of the exponential distribution.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.next()).ln()
     }
 
-    /// Sleeps for an exponential time [s].
     pub async fn pause(&mut self, mean: f64) {
         sleep(Duration::from_secs_f64(self.exponential(mean))).await;
     }
 }
 
-/// When a trial begins, and the seconds that an hour of the workload takes.
+/// The start of a trial, and the seconds per hour of the workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     pub begin: Instant,
@@ -53,22 +50,19 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the moment so many seconds after the begin.
     pub fn at(&self, seconds: f64) -> Instant {
         self.begin + Duration::from_secs_f64(seconds)
     }
 }
 
-/// A job that will come.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned {
     pub job_type: usize,
-    /// [h]
+    /// \[h\]
     pub arrival: f64,
     pub size: f64,
 }
 
-/// Draws jobs; with `all_at_once` they come together.
 pub fn plan(count: usize, seed: u64, all_at_once: bool) -> Vec<Planned> {
     let mut random = Random(seed);
     let total: f64 = TYPES.iter().map(|own| own.3).sum();
@@ -83,14 +77,14 @@ pub fn plan(count: usize, seed: u64, all_at_once: bool) -> Vec<Planned> {
         Planned {
             job_type: of.unwrap_or(0),
             arrival: if all_at_once { 0.0 } else { now },
-            // Below a minute of these hours requests would count.
+            // Shorter jobs would be dominated by the time of requests.
             size: random.exponential(1.0).max(1.0 / 60.0),
         }
     };
     (0..count).map(draw).collect()
 }
 
-/// Returns them as the simulator reads them.
+/// Formats jobs for the simulator.
 pub fn table(jobs: &[Planned]) -> String {
     let rows = jobs
         .iter()
@@ -98,23 +92,19 @@ pub fn table(jobs: &[Planned]) -> String {
     "type,arrival,size\n".to_owned() + &rows.collect::<String>()
 }
 
-/// Returns the place of a job by its name.
 pub fn place(name: &str) -> Option<usize> {
     name.strip_prefix("job-")?.parse().ok()
 }
 
-/// Where jobs come, and when.
 #[derive(Clone)]
 pub struct Site {
     pub client: Client,
-    /// The namespace.
     pub name: String,
     pub plan: Vec<Planned>,
     pub clock: Clock,
 }
 
 impl Site {
-    /// Returns the objects of a kind there.
     pub fn objects<K>(&self) -> Api<K>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
@@ -123,8 +113,8 @@ impl Site {
     }
 }
 
-/// Submits jobs at their times; every `beside`th has a gate of others, too, and of every `rewritten`th the gate is soon
-/// written in another way, which means the same.
+/// Submits each job at its arrival time. Every `beside`th job also has another gate. The gate of
+/// every `rewritten`th job is written in another, equivalent way after a short time.
 pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
     let (api, clock) = (site.objects::<Job>(), site.clock);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
@@ -147,7 +137,7 @@ pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
             create(&api, &job).await;
             drop(slot);
             if gated && is_nth(rewritten) {
-                // As the controller is about to remove it.
+                // While the controller is about to remove it.
                 sleep(Duration::from_millis(50)).await;
                 let (name, gates) = (format!("job-{i}"), format!("{OURS},"));
                 replace_gates(&api, &name, Some(OURS), &gates).await;

@@ -1,4 +1,5 @@
-//! Tests the controller on a real API server, with a stand-in for Kueue and the kubelets. `scripts/kueue-trial` runs it.
+//! Tests the controller on a real API server, with a stand-in for Kueue and the kubelets; run by
+//! `scripts/kueue-trial`.
 
 mod api;
 mod jobs;
@@ -19,25 +20,26 @@ use jobs::{Clock, Planned, Random, Site, TYPES};
 use processes::{Controllers, Server};
 use stand_in::StandIn;
 
-/// How a trial is run.
 #[derive(Clone, Debug, Parser)]
 pub struct Trial {
-    /// Where scripts/kubernetes started the API server; what was seen is written there
+    /// The folder in which scripts/kubernetes started the API server, and to which the output is
+    /// written
     dir: PathBuf,
-    /// The policy, for cluster.yaml
+    /// Policy file, for cluster.yaml
     policy: PathBuf,
-    /// The controller
+    /// Path of the controller
     #[arg(long, default_value = "synth-kueue")]
     controller: PathBuf,
-    /// scripts/kubernetes
+    /// Path of scripts/kubernetes
     #[arg(long, default_value = "scripts/kubernetes")]
     kubernetes: PathBuf,
-    /// strict and best: Kueue alone in that order; any other: the policy. Each has a site of its own; all run at once
+    /// The sites, which run at the same time. The sites strict and best use only Kueue with that
+    /// order, and other sites use the policy
     #[arg(long, value_delimiter = ',', default_value = "strict,best,policy")]
     sites: Vec<String>,
     #[arg(long, default_value_t = 200)]
     jobs: usize,
-    /// Seconds that an hour of the workload takes
+    /// Seconds per hour of the workload
     #[arg(long, default_value_t = 36.0)]
     hour: f64,
     #[arg(long, default_value_t = 1)]
@@ -52,21 +54,21 @@ pub struct Trial {
     server_kills: usize,
     #[arg(long, default_value_t = 0)]
     server_stops: usize,
-    /// Running jobs that are evicted
+    /// Number of running jobs to evict
     #[arg(long, default_value_t = 0)]
     evictions: usize,
-    /// Every so-manieth job has a gate of others, too
+    /// Add another gate to every Nth job
     #[arg(long, default_value_t = 0)]
     beside: usize,
-    /// Of every so-manieth job the gate is written in another way as it is about to be removed
+    /// Rewrite the gate of every Nth job when it is about to be removed
     #[arg(long, default_value_t = 0)]
     rewritten: usize,
-    /// Only this: sets of jobs and a group of pods, of which one has to wait
+    /// Only test sets of jobs and a group of pods, one of which has to wait
     #[arg(long)]
     owners: bool,
     #[arg(long, default_value_t = 1)]
     replicas: usize,
-    /// All jobs come at once, and it ends after this time [s]
+    /// Submit all jobs at once, and end after this time [s]
     #[arg(long)]
     backlog: Option<f64>,
     #[arg(long, default_value_t = 7790)]
@@ -119,7 +121,7 @@ async fn main() {
     std::process::exit(i32::from(faults > 0));
 }
 
-/// Runs one site; returns what to print, and how much is wrong.
+/// Runs one site; returns the report and the number of faults.
 async fn run(trial: Trial, site: Site) -> (String, usize) {
     let (is_strict, is_gated) = match site.name.as_str() {
         "strict" => (true, false),
@@ -141,7 +143,6 @@ async fn run(trial: Trial, site: Site) -> (String, usize) {
     let server = Server::of(&trial);
     let kills =
         async { tokio::join!(controllers.kill(&site.client), server.kill(), server.stop()) };
-    // They end with the jobs.
     tokio::select! {
         () = stand_in.work(end, trial.evictions, &mut random) => {}
         never = async { kills.await; std::future::pending::<()>().await } => never,
@@ -151,13 +152,14 @@ async fn run(trial: Trial, site: Site) -> (String, usize) {
     let found = audit(&stand_in, &site.plan, &controllers, trial.backlog.is_some());
     report.extend(found.iter().map(|own| format!("FAULT: {own}\n")));
     if found.is_empty() {
-        report += "audit: each job that started has one mark, and each mark one removal; none is forgotten\n";
+        report += "audit: each started job has one mark, each mark one removal, and no job is forgotten\n";
     }
     report += &late(&stand_in);
     (report, found.len())
 }
 
-/// Returns what is wrong: gates removed twice, jobs forgotten, jobs started that the policy did not start.
+/// Returns a list of faults: gates that were removed twice, jobs that were forgotten, and jobs that
+/// were started without the policy.
 fn audit(
     stand_in: &StandIn,
     plan: &[Planned],
@@ -168,7 +170,7 @@ fn audit(
     let logged = controllers.released();
     let mut once = HashSet::new();
     let twice = logged.iter().filter(|uid| !once.insert(*uid));
-    faults.extend(twice.map(|uid| format!("two removals of the gate of {uid} are logged")));
+    faults.extend(twice.map(|uid| format!("the removal of the gate of {uid} is logged twice")));
     for i in 0..plan.len() {
         let Some(own) = stand_in.seen.get(&i) else {
             faults.push(format!("job-{i} was never seen"));
@@ -186,7 +188,8 @@ fn audit(
     faults
 }
 
-/// Returns how long quota was waited for after releases: 0 where the policy released what had room.
+/// Describes how long released jobs waited for quota. This is 0 if the policy only released jobs
+/// that fit.
 fn late(stand_in: &StandIn) -> String {
     let seen = stand_in.seen.values();
     let waits = seen.filter_map(|own| Some(own.started? - own.released?));
@@ -200,7 +203,7 @@ fn late(stand_in: &StandIn) -> String {
     )
 }
 
-/// Returns waits and responses by type, in hours of the workload.
+/// Returns a table of the waiting and response times of each type, in hours of the workload.
 fn table(plan: &[Planned], stand_in: &StandIn, hour: f64) -> String {
     let mut lines = format!(
         "{:<10} {:>5} {:>16} {:>12} {:>13} {:>17}\n",

@@ -1,5 +1,5 @@
-//! Sets of jobs and a group of pods: the gate stands on what was submitted, the pods of a set are two steps from it, and those
-//! of a group share a Workload that has no controller.
+//! Sets of jobs and a group of pods: the gate is on the submitted object, pods of a set are two
+//! steps away, and pods of a group share a Workload without a controller.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -29,7 +29,7 @@ struct Place {
     pods: Api<Pod>,
 }
 
-/// Runs two gangs that take all nodes, and a third that waits for one of them; returns what is wrong.
+/// Runs two gangs that use all nodes, and a third that waits for one of them; returns the faults.
 pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     site(client, SITE, NODES).await;
     let place = Place {
@@ -47,8 +47,8 @@ pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     place.submit_set("set").await;
     place.submit_group().await;
     let (of_set, of_group) = (place.set_nodes("set").await, place.group_nodes().await);
-    check(of_set.is_some(), "a set loses its gate");
-    check(of_group.is_some(), "all pods of a group lose theirs");
+    check(of_set.is_some(), "the set loses its gate");
+    check(of_group.is_some(), "all pods of the group lose their gates");
     for name in ["set", "group"] {
         set_conditions(&place.works, name, "QuotaReserved Admitted").await;
     }
@@ -56,7 +56,7 @@ pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     place.start_group(&of_group.unwrap_or_default()).await;
     place.submit_set("late").await;
     sleep(Duration::from_secs(5)).await;
-    for when in ["while others run", "after a new start of the controller"] {
+    for when in ["while others run", "after a restart of the controller"] {
         let late = place.sets.get("late").await.ok();
         let gates = late.and_then(|own| own.annotations().get(GATES).cloned());
         check(
@@ -72,7 +72,7 @@ pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
         );
         check(
             !counts.iter().any(|own| own.contains("disagreements")),
-            "nothing ran elsewhere",
+            "no job ran elsewhere",
         );
         controllers.again(0);
         sleep(Duration::from_secs(12)).await;
@@ -83,18 +83,16 @@ pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     set_conditions(&place.works, "group", "QuotaReserved Admitted Finished").await;
     check(
         place.set_nodes("late").await.is_some(),
-        "it loses it when the group has ended",
+        "the third gang loses its gate when the group has ended",
     );
     println!("{}", controllers.end());
     faults
 }
 
-/// A pod on a whole node.
 fn spec() -> Value {
     pod([8, 32])
 }
 
-/// Returns the number that the API gave an object.
 async fn uid<K>(api: &Api<K>, name: &str) -> Option<String>
 where
     K: Clone + Debug + DeserializeOwned + ResourceExt,
@@ -102,7 +100,7 @@ where
     done(|| api.get(name)).await.and_then(|own| own.uid())
 }
 
-/// Asks for something until it is there, for half a minute.
+/// Polls for half a minute.
 async fn found<T>(ask: impl AsyncFn() -> Option<T>) -> Option<T> {
     for _ in 0..300 {
         if let Some(found) = ask().await {
@@ -139,7 +137,6 @@ impl Place {
         self.work(name, vec![self.set(name).await]).await;
     }
 
-    /// Returns a reference to a set.
     async fn set(&self, name: &str) -> Value {
         let uid = uid(&self.sets, name).await;
         owner("jobset.x-k8s.io/v1alpha2", "JobSet", name, uid)
@@ -159,12 +156,10 @@ impl Place {
         self.work("group", owners).await;
     }
 
-    /// Waits for a set's release; returns its nodes.
     async fn set_nodes(&self, name: &str) -> Option<Vec<String>> {
         found(async || nodes(&self.sets.get(name).await.ok()?)).await
     }
 
-    /// Waits for the release of all pods of the group; returns their nodes.
     async fn group_nodes(&self) -> Option<Vec<String>> {
         let group = ListParams::default().labels("kueue.x-k8s.io/pod-group-name=group");
         let ask = async || {
@@ -175,7 +170,7 @@ impl Place {
         found(ask).await
     }
 
-    /// As JobSet and the Job's controller do: a Job of the set, and pods of the Job.
+    /// As done by JobSet and the Job controller: a Job of the set, and pods of the Job.
     async fn start_set(&self, nodes: &[String]) {
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), SITE);
         let job: Job = object(json!({
@@ -195,7 +190,6 @@ impl Place {
         }
     }
 
-    /// As kube-scheduler does.
     async fn start_group(&self, nodes: &[String]) {
         for (n, node) in nodes.iter().enumerate() {
             let name = format!("group-{n}");

@@ -1,4 +1,4 @@
-//! The controllers and the API server as processes, and how they are killed.
+//! Starts and kills the processes of the controllers and the API server.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -15,15 +15,14 @@ use tokio::time::{Instant, sleep};
 use crate::Trial;
 use crate::jobs::Random;
 
-/// The replicas of a site's controller.
 pub struct Controllers {
     trial: Trial,
     site: String,
     children: Vec<Child>,
     kills: usize,
-    /// How often one ended by itself.
+    /// How often a replica ended by itself.
     exits: usize,
-    /// From the kill of the one that acts until another does [s].
+    /// The time from each kill of the leader until another replica acts \[s\].
     takeovers: Vec<f64>,
 }
 
@@ -46,7 +45,6 @@ impl Controllers {
         self.trial.dir.join(format!("{}.log", self.site))
     }
 
-    /// Returns where replica n listens.
     fn address(&self, n: usize) -> String {
         format!("127.0.0.1:{}", self.trial.port + n as u16)
     }
@@ -69,8 +67,8 @@ impl Controllers {
             .expect("the controller")
     }
 
-    /// Kills one after another at random moments, the one that acts where there are several, and starts it again, as what ended
-    /// by itself; for ever.
+    /// Kills the leader at random times and restarts it. Replicas that have exited are also
+    /// restarted. This never returns.
     pub async fn kill(&mut self, client: &Client) {
         let trial = self.trial.clone();
         let leases: Api<Lease> = Api::namespaced(client.clone(), "default");
@@ -114,17 +112,17 @@ impl Controllers {
         holder.rsplit('-').next()?.parse().ok()
     }
 
-    /// Ends them; returns what they took.
+    /// Stops the replicas, and returns a report of their memory and metrics.
     pub fn end(&mut self) -> String {
         let mut lines = format!(
-            "{} kills of the controller, which ended {} times by itself\n",
+            "{} kills of the controller, which exited {} times by itself\n",
             self.kills, self.exits
         );
         if !self.takeovers.is_empty() {
             self.takeovers.sort_by(f64::total_cmp);
             let all = self.takeovers.iter().map(|own| format!("{own:.1}"));
             let all: Vec<String> = all.collect();
-            lines += &format!("another acts after {} s\n", all.join(", "));
+            lines += &format!("another replica acts after {} s\n", all.join(", "));
         }
         for (n, child) in self.children.iter().enumerate() {
             let path = format!("/proc/{}/status", child.id());
@@ -140,7 +138,6 @@ impl Controllers {
         lines
     }
 
-    /// Returns what was logged in this message's field.
     fn logged(&self, message: &str, field: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.log()).unwrap_or_default();
         let lines = text.lines().map(serde_json::from_str::<Value>);
@@ -148,14 +145,12 @@ impl Controllers {
         own.map(|own| own[field].clone()).collect()
     }
 
-    /// Returns the jobs whose release was logged.
     pub fn released(&self) -> Vec<String> {
         let all = self.logged("released", "uid").into_iter();
         all.filter_map(|uid| Some(uid.as_str()?.to_owned()))
             .collect()
     }
 
-    /// Returns the requests that the API server refused, by code.
     fn refused(&self) -> String {
         let mut counts = BTreeMap::new();
         for code in self.logged("refused", "code") {
@@ -165,7 +160,7 @@ impl Controllers {
         format!("refused requests, by code:{}\n", counts.collect::<String>())
     }
 
-    /// Returns the lines of a replica's metrics that have one of these words.
+    /// Returns the lines of a replica's metrics that contain one of these words.
     pub fn metrics(&self, n: usize, words: &[&str]) -> Vec<String> {
         let url = format!("http://{}/metrics", self.address(n));
         let metrics = Command::new("curl")
@@ -184,14 +179,12 @@ impl Controllers {
         let _ = self.children[n].wait();
     }
 
-    /// Kills one and starts it again.
     pub fn again(&mut self, n: usize) {
         self.stop(n);
         self.children[n] = self.spawn(n);
     }
 }
 
-/// The API server.
 pub struct Server {
     trial: Trial,
     kills: AtomicUsize,
@@ -214,7 +207,6 @@ impl Server {
         tokio::task::spawn_blocking(run).await.unwrap_or(false)
     }
 
-    /// Kills it at random moments and starts it again.
     pub async fn kill(&self) {
         let trial = &self.trial;
         let mut random = Random(trial.seed + 3);
@@ -226,7 +218,7 @@ impl Server {
         }
     }
 
-    /// Stops it for some seconds, so that requests are answered late or not at all.
+    /// Stops the server for some seconds, so that requests are answered late or not at all.
     pub async fn stop(&self) {
         let trial = &self.trial;
         let mut random = Random(trial.seed + 4);
@@ -240,7 +232,7 @@ impl Server {
         }
     }
 
-    /// Starts it again if it was just killed or stopped.
+    /// Restores the server if it was just killed or stopped.
     pub async fn back(&self) {
         self.signal("-CONT");
         if !self.signal("-0") {
@@ -262,7 +254,6 @@ impl Server {
     }
 }
 
-/// Runs a command to its end, without its messages; returns whether it succeeded.
 fn succeeds(command: &mut Command) -> bool {
     let status = command.stderr(Stdio::null()).status();
     status.is_ok_and(|own| own.success())

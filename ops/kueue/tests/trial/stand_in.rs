@@ -1,5 +1,5 @@
-//! A stand-in for Kueue and the kubelets of one site: it makes a Workload of each Job, reserves quota node by node in Kueue's
-//! order, and runs pods by the clock. What it knows is here; the API gets to know it as from Kueue.
+//! A stand-in for Kueue and the kubelets of one site: it creates a Workload for each Job, reserves
+//! quota node by node in Kueue's order, and runs pods by the clock.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -20,21 +20,18 @@ use crate::api::{
 };
 use crate::jobs::{GATES, OTHERS, OURS, Random, Site, TYPES, place};
 
-/// What the stand-in has seen of a job. Times are in seconds since the begin.
+/// Observations of a job; times are in seconds since the start.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub uid: String,
-    /// Gates that stand, and when the last one went.
+    /// The present gates, and when the last one was removed.
     gates: Option<String>,
     pub released: Option<f64>,
-    /// Marks, in the order in which they were seen.
     pub marks: Vec<String>,
-    /// Whether it had a gate at first.
     pub was_gated: bool,
-    /// When its room was first reserved, and when it ended.
+    /// When capacity was first reserved, and when the job ended.
     pub started: Option<f64>,
     pub ended: Option<f64>,
-    /// Where it runs, and until when.
     on: Vec<usize>,
     until: f64,
     pub evictions: usize,
@@ -43,10 +40,11 @@ pub struct Seen {
 
 pub struct StandIn {
     site: Site,
-    /// Whether quota is reserved in order (StrictFIFO), and not for the oldest that has room (BestEffortFIFO).
+    /// Whether quota is reserved in order (StrictFIFO), or for the oldest job that fits
+    /// (BestEffortFIFO).
     is_strict: bool,
     pub seen: HashMap<usize, Seen>,
-    /// Free GPUs and cores of each node.
+    /// The free GPUs and cores of each node.
     free: Vec<[i64; 2]>,
 }
 
@@ -60,7 +58,7 @@ impl StandIn {
         }
     }
 
-    /// Works until all jobs have ended, or until a time; evicts so many running jobs at random moments.
+    /// Runs until all jobs have ended or `until`, and evicts jobs at random times.
     pub async fn work(&mut self, until: Instant, evictions: usize, random: &mut Random) {
         let jobs = self.site.objects::<Job>();
         let mut stream = pin!(
@@ -103,7 +101,6 @@ impl StandIn {
         self.site.clock.begin.elapsed().as_secs_f64()
     }
 
-    /// Returns the jobs that are like this, in order.
     fn those(&self, is: impl Fn(&Seen) -> bool) -> Vec<usize> {
         let seen = self.seen.iter().filter(|(_, own)| is(own));
         let mut jobs: Vec<usize> = seen.map(|(i, _)| *i).collect();
@@ -115,7 +112,7 @@ impl StandIn {
         self.seen.len() == self.site.plan.len() && self.seen.values().all(|own| own.ended.is_some())
     }
 
-    /// Sees a Job: makes its Workload, and takes the gates over that stand on it now.
+    /// Creates the Workload of a new Job, and copies its present gates.
     fn look(&mut self, job: &Job) {
         let (Some(name), now) = (job.metadata.name.clone(), self.now()) else {
             return;
@@ -146,7 +143,7 @@ impl StandIn {
                 create(&api, &workload).await;
             });
         } else if before != gates {
-            // Kueue copies it at once; what stands on the Workload is not what counts.
+            // Kueue copies the gates immediately. The gates of the Workload are not used.
             let patch = json!({"metadata": {"annotations": {GATES: gates}}});
             if let (None, Some(own)) = (&gates, self.seen.get_mut(&i)) {
                 own.released = Some(now);
@@ -157,7 +154,6 @@ impl StandIn {
         }
     }
 
-    /// Somebody else's gate goes after some seconds.
     fn lift_others(&self, name: String) {
         let api = self.site.objects::<Job>();
         tokio::spawn(async move {
@@ -166,7 +162,7 @@ impl StandIn {
         });
     }
 
-    /// Reserves quota for what has room, in this order, each pod where the least is left that holds it.
+    /// Reserves quota for jobs that fit, each pod on the best-fitting node.
     fn reserve(&mut self) {
         for i in self.those(|own| own.gates.is_none() && own.on.is_empty() && own.ended.is_none()) {
             let (_, pods, demand, _) = TYPES[self.site.plan[i].job_type];
@@ -221,7 +217,7 @@ impl StandIn {
         });
     }
 
-    /// Ends a job that runs: its pods are gone first, and only then its Workload is finished and the Job complete.
+    /// Ends a job. Its pods are deleted before the Workload is finished and the Job is complete.
     fn end(&mut self, i: usize) {
         self.vacate(i);
         if let Some(own) = self.seen.get_mut(&i) {
@@ -237,7 +233,7 @@ impl StandIn {
         });
     }
 
-    /// Takes the room from a job that runs; it waits again, without a gate.
+    /// Evicts a running job, which then waits without a gate.
     fn evict(&mut self, i: usize) {
         self.vacate(i);
         if let Some(own) = self.seen.get_mut(&i) {
@@ -273,7 +269,7 @@ impl StandIn {
         async move { set_conditions(&api, &format!("job-{i}"), conditions).await }
     }
 
-    /// Writes to the API what was decided of a job, after what was decided of it before.
+    /// Writes to the API, after earlier writes for the same job.
     fn write(&mut self, i: usize, request: impl Future<Output = ()> + Send + 'static) {
         let Some(own) = self.seen.get_mut(&i) else {
             return;

@@ -1,4 +1,4 @@
-//! Jobs of several nodes: their types, where they are sent, and how they are found again.
+//! Jobs with several nodes: types, placement, and recognition after a restart.
 
 use super::{SERVER, amounts, fleet, job, map};
 use crate::journal::{Journal, JournalRecord};
@@ -20,7 +20,7 @@ jobs:
   - {name: pair, nodes: 2, demand: {cpu: 10, memory: 7}, arrival_rate: .01, mean_size: 1}
   - {name: four, nodes: 4, demand: {cpu: 20, memory: 14}, arrival_rate: .01, mean_size: 1}\n";
 
-/// A job on so many nodes, at least and at most, with so many CPUs and GiB of all.
+/// A job with this minimum and maximum number of nodes, and these total CPUs and GiB.
 fn gang([nodes, most_nodes]: [u32; 2], cpus: u64, gib: u64) -> QueueRow {
     QueueRow {
         nodes,
@@ -30,17 +30,17 @@ fn gang([nodes, most_nodes]: [u32; 2], cpus: u64, gib: u64) -> QueueRow {
 }
 
 #[test]
-fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
+fn gangs_get_the_cheapest_type_with_enough_nodes() {
     let nodes = "servers: {node: [\"n[1-5]\"]}";
     let types = map(GANGS, nodes).unwrap();
     let of = |nodes, cpus, gib| types.find(&gang(nodes, cpus, gib));
     assert_eq!(of([1, 1], 1, 1), Ok(0));
     assert_eq!(of([2, 2], 20, 14), Ok(1));
-    assert_eq!(of([2, 2], 21, 14), Ok(2), "one node has 11");
+    assert_eq!(of([2, 2], 21, 14), Ok(2), "one node needs 11");
     assert_eq!((of([3, 3], 3, 3), of([4, 4], 80, 56)), (Ok(2), Ok(2)));
     assert_eq!(of([5, 5], 5, 5), Err(Untyped::GANG));
     assert_eq!(of([2, 2], 42, 2), Err(Untyped::GANG));
-    // No type of one node holds it; where it leaves to Slurm on how many it runs, one of several does.
+    // No single-node type fits, but if the number of nodes is left to Slurm, a multi-node one does.
     assert_eq!(of([1, 1], 20, 2), Err(Untyped::DEMAND));
     assert_eq!(of([1, 2], 20, 2), Ok(1));
     let per_node = |memory_gib: u64| {
@@ -56,7 +56,6 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
     let mut alone = job(1, 1);
     alone.is_exclusive = true;
     assert_eq!(types.find(&alone), Err(Untyped::EXCLUSIVE));
-    // A file may say it, too.
     let text =
         format!("{nodes}\ntypes: [{{name: four, match: [{{qos: \"n*\"}}]}}, {{name: small}}]");
     let rules = map(GANGS, &text).unwrap();
@@ -86,7 +85,6 @@ struct Typed {
     setup: Setup,
 }
 
-/// A bridge on these nodes, with a policy for gangs.
 fn watch() -> Watch {
     let fleet = fleet(GANGS);
     let options = SynthesisOptions::new(Preemption::None);
@@ -101,7 +99,6 @@ fn watch() -> Watch {
     Watch::new(operator, map, &setup)
 }
 
-/// What a look at these jobs reports: the first look also tells the time.
 fn told(watch: &mut Watch, rows: &[&QueueRow]) -> Vec<Line> {
     let at = HostMoment {
         now: 10.0,
@@ -123,28 +120,27 @@ fn table(rows: &[&QueueRow]) -> SlurmQueue {
     }
 }
 
-/// What is reported of a gang, where it is sent, and that it is its own after a restart, though it names nodes then.
+/// After a restart the gang names nodes, yet is recognized.
 #[test]
-fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
+fn gangs_are_placed_and_recognized_after_a_restart() {
     let mut first = watch();
     let three = gang([3, 3], 30, 3);
     let found = told(&mut first, &[&three]);
     assert_eq!(found[0].arrive.as_deref(), Some("four"));
     let servers = ["node/2", "node/3", "node/4", "node/5"].map(String::from);
     let start = Started::On([&[three.key.to_string()], &servers[..]].concat());
-    // It takes three of the four.
     let queue = table(&[&three]);
     let (_, sent) = first.release(&start, &queue, 11.0).unwrap();
     assert_eq!(&sent.0[..], &["n2", "n3", "n4"].map(String::from)[..]);
     assert_eq!(sent.1, Some(10));
     assert_eq!(first.release(&start, &queue, 11.0), None, "once");
-    // Requeued it names its nodes, and is the policy's all the same; a job of an owner who names them is not.
+    // A requeued job that names its nodes belongs to the policy, unless its owner named them.
     let mut named = three.clone();
     named.names_nodes = true;
     assert_eq!(first.find(&named), Ok(2));
     assert_eq!(watch().find(&named), Err(Untyped::OWN_NODES));
 
-    // Another bridge finds it released, where the journal says it was sent, and then where it runs.
+    // Another bridge finds it released, placed as recorded in the journal, and later where it runs.
     let mut next = watch();
     next.placed = first.placed.clone();
     let mut released = named.clone();
@@ -168,7 +164,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
         .iter()
         .find(|line| line.adopt.as_deref() == Some("four"))
         .unwrap();
-    // The fourth is one where nothing runs.
+    // The fourth server is an idle one.
     assert_eq!(adopted.servers, ["node/2", "node/3", "node/4", "node/5"]);
     let elsewhere = QueueRow {
         node_list: "n[2-3],x".into(),
@@ -178,7 +174,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
 }
 
 #[test]
-fn what_has_no_type_is_reported_with_its_work() {
+fn reports_untyped_jobs_with_their_work() {
     let watch = watch();
     let limited = |row: QueueRow, id: &str, limit| QueueRow {
         key: Key {
@@ -194,17 +190,15 @@ fn what_has_no_type_is_reported_with_its_work() {
         limited(job(1, 1), "3", 3600),
     ];
     let note = without_type(&watch, &table(&rows.each_ref())).unwrap();
-    let is_told = note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they pass to Slurm at once")
-            && note.contains("\n  1 with 85.7 %: of several nodes (no type")
-            && note.ends_with("\n  1 with 5.7 %: that no type holds");
+    let is_told = note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they are passed to Slurm immediately")
+            && note.contains("\n  1 with 85.7 %: with several nodes (no type")
+            && note.ends_with("\n  1 with 5.7 %: that fit no type");
     assert!(is_told, "{note}");
     assert_eq!(without_type(&watch, &table(&[&rows[2]])), None);
 }
 
-/// What a bridge sent to nodes before it was killed the next one knows by the journal, also where it had not come to release
-/// it.
 #[test]
-fn a_journal_says_which_jobs_were_sent() {
+fn journals_record_placed_jobs() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("journal");
     let started = |words: &[&str]| {

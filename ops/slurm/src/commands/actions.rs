@@ -1,4 +1,4 @@
-//! What is done to jobs: released, held, and sent to a node.
+//! Commands that release, hold and place jobs.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -6,30 +6,30 @@ use std::time::Duration;
 
 use super::{JobId, Slurm, SlurmError};
 
-/// Why something was not done to a job.
+/// Slurm's refusal of an action on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionRefusal {
     /// The job.
     pub id: JobId,
-    /// What kind of reason.
+    /// The kind of reason.
     pub why: Why,
-    /// The reason in Slurm's words.
+    /// Slurm's message.
     pub text: String,
 }
 
-/// A kind of reason.
+/// The kind of reason for a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Who asks is no operator, and it is not his job.
+    /// The caller is not an operator and does not own the job.
     NoRight,
-    /// The job has ended, runs already, or is not known any more: the queue will tell.
+    /// The job runs, has ended, or is unknown; the queue shows which.
     Gone,
-    /// Something else.
+    /// Another reason.
     Other,
 }
 
 impl Why {
-    /// By Slurm's words, which have been the same from 22.05 to 26.05 (`src/common/slurm_errno.c`).
+    /// Classifies messages that are the same from 22.05 to 26.05 (`src/common/slurm_errno.c`).
     fn of(text: &str) -> Self {
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
         if says(&["Invalid user id", "Access/permission denied"]) {
@@ -48,41 +48,31 @@ impl Why {
     }
 }
 
-/// The most jobs of one command.
 const MOST_JOBS: usize = 500;
-/// What a release of a job may take beside the limit: tasks of an array took 35 ms each.
+/// The additional time for each job. It took 35 ms to release a task of an array.
 const EACH: Duration = Duration::from_millis(100);
 
 impl Slurm {
-    /// Releases held jobs. Returns those that were not.
+    /// Releases held jobs, and returns the refusals.
     ///
     /// # Errors
-    /// As [`SlurmError`] has it; then it is not known which of them were released.
+    /// See [`SlurmError`]; some of the jobs may have been released.
     pub fn release(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("release", jobs)
     }
 
-    /// Holds jobs as an operator does: those that wait do not start, those that run go on.
-    ///
-    /// # Errors
-    /// As [`Slurm::release`].
+    /// Holds jobs as an operator, so that waiting jobs do not start. Running jobs are not affected.
     pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("hold", jobs)
     }
 
-    /// Holds jobs so that their owners can release them; else as [`Slurm::hold`].
-    ///
-    /// # Errors
-    /// As [`Slurm::release`].
+    /// Holds jobs like [`Slurm::hold`], but so that their owners can release them.
     pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("uhold", jobs)
     }
 
-    /// Lets a pending job start on these nodes only, with so many CPUs on each at least; without nodes it may start on any.
-    /// Of a job with n times as many CPUs on n nodes no node has more, where Slurm would fill one first.
-    ///
-    /// # Errors
-    /// As [`Slurm::release`].
+    /// Restricts a pending job to these nodes, any if empty, with at least `cpus` CPUs on each, so
+    /// that Slurm does not fill one node first.
     pub fn place(
         &self,
         job: JobId,
@@ -91,7 +81,6 @@ impl Slurm {
     ) -> Result<Vec<ActionRefusal>, SlurmError> {
         let id = format!("JobId={job}");
         let list = format!("ReqNodeList={}", nodes.join(","));
-        // Without it Slurm might add others to those that are named.
         let count = (!nodes.is_empty()).then(|| format!("NumNodes={0}-{0}", nodes.len()));
         let cpus = cpus.map(|cpus| format!("MinCPUsNode={cpus}"));
         let words = ["update", &id, &list].into_iter();
@@ -112,7 +101,7 @@ impl Slurm {
         let limit = self.limit + EACH * u32::try_from(jobs.len()).unwrap_or(u32::MAX);
         let output = self.run("scontrol", words, limit)?;
         let refused = refusals(&output.text, jobs);
-        // Exit codes are 1 where one of many was refused.
+        // The exit code is 1 even if only one of many jobs was refused.
         match (output.code, refused.is_empty()) {
             (Some(0), _) | (Some(_), false) => Ok(refused),
             (code, _) => Err(SlurmError::Failed {
@@ -124,8 +113,7 @@ impl Slurm {
     }
 }
 
-/// Jobs of which it is written why not: `Invalid user id for job 17`, `17_3: Invalid node name specified`. An error of a
-/// command for one job is that job's.
+/// Parses `Invalid user id for job 17`, `17_3: Invalid node name specified`, and the like.
 fn refusals(text: &str, jobs: &[JobId]) -> Vec<ActionRefusal> {
     let mut refused: Vec<ActionRefusal> = Vec::new();
     let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();

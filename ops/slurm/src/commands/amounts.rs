@@ -1,14 +1,12 @@
-//! Amounts of resources, times and limits, as Slurm writes them.
-//!
-//! Amounts of nodes and jobs have Slurm's names: `cpu`, `mem` \[bytes\], which is 0 where Slurm does not manage memory, and
-//! generic resources with and without the model, `gres/gpu` and `gres/gpu:a100`.
+//! Slurm's notation of resources (`cpu`, `mem` \[bytes\], `gres/gpu`, `gres/gpu:a100`), times and
+//! limits.
 
 use std::str::FromStr;
 
 use synth_core::number;
 use synth_operator::Amounts;
 
-/// Reads `cpu=3,mem=150M,node=1,billing=3,gres/gpu=2`; without CPUs there is no such job.
+/// Parses `cpu=3,mem=150M,node=1,billing=3,gres/gpu=2`; `None` without CPUs.
 pub(super) fn tres(text: &str) -> Option<Amounts> {
     let mut amounts = Amounts::default();
     for part in text.split(',') {
@@ -23,11 +21,9 @@ pub(super) fn tres(text: &str) -> Option<Amounts> {
     amounts.0.contains_key("cpu").then_some(amounts)
 }
 
-/// Adds generic resources as they are requested by node or job, each so many times: `gres:gpu:a100:2`,
-/// `gres/gpu:a100=2`, `gpu`, several with commas. `None` where it reads otherwise.
+/// Adds `times` a request such as `gres:gpu:a100:2`, `gres/gpu:a100=2` or `gpu`.
 pub(super) fn add_gres(amounts: &mut Amounts, text: &str, times: u64) -> Option<()> {
     for part in text.split(',').filter(|part| !part.is_empty()) {
-        // Other resources of a task, such as cpu=2, are counted already.
         if part.contains('=') && !part.starts_with("gres/") {
             continue;
         }
@@ -39,7 +35,7 @@ pub(super) fn add_gres(amounts: &mut Amounts, text: &str, times: u64) -> Option<
     Some(())
 }
 
-/// Reads the generic resources of a node: `gpu:a100:4(S:0-1),net:2`, and used ones `gpu:a100:1(IDX:0)`.
+/// Parses a node's generic resources, `gpu:a100:4(S:0-1),net:2`, or used ones, `gpu:a100:1(IDX:0)`.
 pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
     let mut amounts = Amounts::default();
     if matches!(text, "" | "(null)" | "N/A") {
@@ -61,7 +57,6 @@ pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
     Some(amounts)
 }
 
-/// Adds the sums over models, where the resource without its model is not named.
 fn add_totals(amounts: &mut Amounts) {
     let mut totals = Amounts::default();
     for (name, amount) in &amounts.0 {
@@ -74,7 +69,6 @@ fn add_totals(amounts: &mut Amounts) {
     }
 }
 
-/// Returns the name and the amount of one generic resource; without an amount it is one.
 fn gres_of(part: &str) -> Option<(String, u64)> {
     let bare = part.strip_prefix("gres:").or(part.strip_prefix("gres/"));
     let part = bare.unwrap_or(part);
@@ -89,7 +83,7 @@ fn gres_of(part: &str) -> Option<(String, u64)> {
     is_named.then(|| (format!("gres/{name}"), amount))
 }
 
-/// Returns the factor of a suffix K, M, G, T or P, and the text before it.
+/// Splits off a suffix K, M, G, T or P; returns its power of 1024.
 fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     let last = text.chars().last()?;
     match "KMGTP".find(last) {
@@ -98,19 +92,19 @@ fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     }
 }
 
-/// Reads a count such as `3`, `24K` or `1.50K`.
+/// Parses a count such as `3`, `24K` or `1.50K`.
 pub(crate) fn count(text: &str) -> Option<u64> {
     let (digits, scale) = scaled(text)?;
     scale.map_or_else(|| whole(digits), |scale| times(digits, 1 << (10 * scale)))
 }
 
-/// Memory such as `150M`, `1.50G` or `0`; without a unit it is MiB.
+/// Parses memory such as `150M`, `1.50G` or `0`; the default unit is MiB.
 pub(crate) fn bytes(text: &str) -> Option<u64> {
     let (digits, scale) = scaled(text)?;
     times(digits, 1 << (10 * scale.unwrap_or(2)))
 }
 
-/// Returns a decimal number times a factor, rounded up: the two digits behind the point are all that Slurm writes.
+/// Returns a decimal number times a factor, rounded up. Slurm prints two decimal places.
 fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole_part, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 {
@@ -122,23 +116,20 @@ fn times(text: &str, factor: u64) -> Option<u64> {
     u64::try_from((numerator * u128::from(factor)).div_ceil(denominator)).ok()
 }
 
-/// Reads a whole number, which is digits only.
 pub(crate) fn whole<T: FromStr>(text: &str) -> Option<T> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
 
-/// Reads a time limit such as `30:00`, `2:00:00` or `1-02:04:00` \[s\]; `Some(None)` where there is none.
+/// Parses a time limit such as `30:00` or `1-02:04:00` \[s\]; `Some(None)` if unlimited.
 pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
     match text {
         "UNLIMITED" | "NOT_SET" | "Partition_Limit" => Some(None),
-        // Minutes alone are not written like that.
         text => seconds(text).filter(|_| text.contains(':')).map(Some),
     }
 }
 
-/// Reads `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
-/// `days-hours:minutes:seconds` \[s\].
+/// Parses `minutes[:seconds]`, `hours:minutes:seconds` or `days-hours[:minutes[:seconds]]` \[s\].
 pub(crate) fn seconds(text: &str) -> Option<u64> {
     let (days, clock) = match text.split_once('-') {
         Some((days, clock)) => (Some(whole::<u64>(days)?), clock),
@@ -157,9 +148,8 @@ pub(crate) fn seconds(text: &str) -> Option<u64> {
     Some(seconds)
 }
 
-/// Reads an instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
+/// Parses a time such as `2026-11-25T17:35:39` \[s since 1970, UTC\], in Slurm's notation only.
 pub(super) fn instant(text: &str) -> Option<i64> {
-    // As Slurm writes it, and in no other way.
     let is_slurms = text.len() == 19 && text.as_bytes()[10] == b'T';
     let instant = number::instant(text.as_bytes())?;
     (is_slurms && instant >= 0.0).then_some(instant as i64)
@@ -171,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_of_jobs() {
+    fn parses_tres() {
         let models = "cpu=2,mem=2T,gres/gpu:a100=2,gres/gpu:h100=1,gres/net=4";
         for (text, name, amount) in [
             ("cpu=3,mem=150M,node=1,billing=3", "cpu", 3),
@@ -199,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn generic_resources_by_node_and_job() {
+    fn parses_generic_resources() {
         let requested = |text, times| {
             let mut amounts = Amounts::default();
             add_gres(&mut amounts, text, times).map(|()| amounts)
@@ -232,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_and_instants() {
+    fn parses_limits_and_instants() {
         let limits = [
             ("10:00", Some(Some(600))),
             ("30", None),

@@ -1,77 +1,72 @@
-//! Tables of fixed widths: so many bytes of every column, and an end of line behind the last.
+//! Tables with columns of fixed width in bytes, each row terminated by a line feed.
 
 use super::{Slurm, SlurmError};
 
-/// Columns as they are requested.
 pub(super) struct Layout {
     /// The command that prints them.
     pub program: &'static str,
-    /// Of each its name, its title, and its width in bytes.
+    /// The name, title and width in bytes of each column.
     pub columns: &'static [(&'static str, &'static str, usize)],
-    /// What of the last column is printed though it is longer than its width.
+    /// Whether the last column is printed in full if it exceeds its width.
     pub overflows: bool,
 }
 
-/// What a command printed of a partition.
+/// A parsed table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnTable<T, K> {
-    /// The rows that were understood, in Slurm's order.
+    /// The rows that were parsed, in Slurm's order.
     pub rows: Vec<T>,
-    /// Those that were not: that something is among the known of these is no sign that it has left, and where some are
-    /// nameless, no absence is.
+    /// The other rows. If some of them have no key, a job or node that is not listed may still
+    /// exist.
     pub unread: Unread<K>,
 }
 
-/// What was not understood.
+/// Rows that could not be parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread<K> {
-    /// How many rows.
+    /// The number of rows.
     pub count: usize,
-    /// Those of which at least this is known: they exist, whatever else is true of them.
+    /// The keys that could be parsed: these jobs or nodes exist.
     pub known: Vec<K>,
-    /// The first of them and what is wrong with it.
+    /// The first such row, and what is wrong with it.
     pub example: Option<String>,
 }
 
 impl<K> Unread<K> {
-    /// Returns what a person should know of it, if there is any; `program` printed it.
+    /// Returns a warning if there are such rows; `program` printed them.
     pub fn note(&self, program: &str) -> Option<String> {
         let (count, example) = (self.count, self.example.as_ref()?);
         Some(format!(
-            "{count} rows of {program} are not understood, for instance: {example}"
+            "{count} rows of {program} could not be parsed, for example: {example}"
         ))
     }
 
-    /// Rows of which nothing is known: any job may stand in them.
+    /// Returns the number of rows without a key: any job may be among them.
     pub fn nameless(&self) -> usize {
         self.count - self.known.len()
     }
 }
 
-/// One row, cut into its columns.
 pub(super) struct Cells<'a> {
     row: &'a [u8],
     layout: &'static Layout,
 }
 
-/// What stands in a column.
 pub(super) struct Cell<'a> {
-    /// Its text without the blanks behind it.
+    /// The text without trailing blanks.
     pub text: &'a str,
-    /// Whether it fills its column, so that more may have been cut.
+    /// Whether the text fills its column, so that it may have been truncated.
     pub is_full: bool,
 }
 
 impl Layout {
-    /// Returns what is typed after `-O`.
     pub(super) fn request(&self) -> String {
         let columns = self.columns.iter();
         let columns = columns.map(|(name, _, width)| format!("{name}:{width}"));
         columns.collect::<Vec<_>>().join(",")
     }
 
-    /// Takes the next row from the bytes: as long as its columns say, to the end of its line. `None` where no line ends
-    /// there. A last column that is longer than its width has no blanks to fill it.
+    /// Takes the next row, or `None` if no line ends where its columns do.
     fn next<'a>(&'static self, bytes: &mut &'a [u8]) -> Option<Cells<'a>> {
         let length = self.columns.iter().map(|(_, _, width)| width).sum();
         let behind = bytes.get(length..)?;
@@ -86,8 +81,8 @@ impl Layout {
         Some(Cells { row, layout: self })
     }
 
-    /// Every row of a table: `read` makes something of its columns, or says what is wrong and what is known. After a row
-    /// that is not understood the next one is looked for behind its first end of line.
+    /// Parses a table with `read`, whose error has the key of the row if known. After an error,
+    /// parsing resumes after the next line feed.
     pub(super) fn read<T, K>(
         &'static self,
         mut bytes: &[u8],
@@ -103,7 +98,7 @@ impl Layout {
                     continue;
                 }
                 Some(Err(wrong)) => wrong,
-                None => (String::from("not a whole row"), None),
+                None => (String::from("not a complete row"), None),
             };
             let line = bytes.iter().position(|byte| *byte == b'\n');
             let (line, rest) = bytes.split_at(line.map_or(bytes.len(), |end| end + 1));
@@ -123,7 +118,6 @@ impl Layout {
         ColumnTable { rows, unread }
     }
 
-    /// Checks the titles in the first row, and gives what stands below it.
     fn below_titles<'a>(&'static self, mut bytes: &'a [u8]) -> Result<&'a [u8], SlurmError> {
         let start = text(&bytes[..bytes.len().min(80)]);
         let Some(titles) = self.next(&mut bytes) else {
@@ -142,17 +136,15 @@ impl Layout {
 
     fn unprinted(&self, column: &str, found: &str) -> SlurmError {
         SlurmError::Unusable(format!(
-            "{program} of this Slurm does not print the column {column}: {found}. Slurm 22.05 to 26.05 do; see which version `{program} --version` tells",
+            "{program} of this Slurm does not print the column {column}: {found}. Slurm 22.05 to 26.05 print it; check the version with `{program} --version`",
             program = self.program
         ))
     }
 }
 
-/// Jobs that wait, are made ready, run, end, or are stopped.
 pub(super) const STATES: &str = "PD,CF,R,CG,S";
 
 impl Slurm {
-    /// Returns what a command prints of the partition; with its titles, they are checked and left out.
     pub(super) fn print(
         &self,
         layout: &'static Layout,
@@ -167,7 +159,7 @@ impl Slurm {
             return self.ask(layout.program, &[&["-h"], options].concat());
         }
         let printed = self.ask(layout.program, options).map_err(|error| {
-            // Slurm names a column that it does not know: `Invalid job format specification: X`.
+            // Slurm names unknown columns: `Invalid job format specification: X`.
             let SlurmError::Failed { text, .. } = &error else {
                 return error;
             };
@@ -182,7 +174,7 @@ impl Slurm {
 }
 
 impl<'a> Cells<'a> {
-    /// Column i; `None` where its bytes are no text, or do not begin where the column does.
+    /// Returns column i, or `None` if its bytes are not UTF-8 or the text is misaligned.
     pub(super) fn cell(&self, i: usize) -> Option<Cell<'a>> {
         let bytes = self.bytes(i);
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(' ');
@@ -192,7 +184,8 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Column i as free text: what is no text, as a character that was cut at the width, is replaced.
+    /// Returns column i as free text. Invalid UTF-8 is replaced, because a character may have been
+    /// cut.
     pub(super) fn free(&self, i: usize) -> String {
         let text = text(self.bytes(i));
         let text = text.trim_end_matches(' ');
@@ -203,7 +196,6 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Column i, which is read whole or not at all.
     pub(super) fn read<T>(&self, i: usize, of: impl Fn(&'a str) -> Option<T>) -> Result<T, String> {
         let Some(cell) = self.cell(i).filter(|cell| !cell.is_full) else {
             return Err(self.wrong(i, &self.free(i)));
@@ -211,7 +203,6 @@ impl<'a> Cells<'a> {
         of(cell.text).ok_or_else(|| self.wrong(i, cell.text))
     }
 
-    /// Column i is not what was expected.
     pub(super) fn wrong(&self, i: usize, found: &str) -> String {
         format!("{} is `{found}`", self.layout.columns[i].0)
     }
@@ -226,12 +217,10 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Bytes as text, whatever they are.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Names the places of the columns that are requested of a command, and lists them.
 macro_rules! layout {
     ($program:literal, $overflows:literal; $($column:ident: $name:literal, $title:literal, $width:literal;)+) => {
         #[derive(Clone, Copy)]
@@ -239,7 +228,6 @@ macro_rules! layout {
         enum Place { $($column),+ }
         $(const $column: usize = Place::$column as usize;)+
 
-        /// The columns that are requested of the command; free text comes last.
         pub(super) static LAYOUT: Layout = Layout {
             program: $program,
             columns: &[$(($name, $title, $width)),+],

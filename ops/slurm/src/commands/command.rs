@@ -1,4 +1,4 @@
-//! Running a command with a time limit.
+//! Running commands with a time limit.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
@@ -9,24 +9,21 @@ use std::time::{Duration, Instant};
 use super::columns::text;
 use super::{Slurm, SlurmError};
 
-/// More than this no command writes: a queue of 100,000 jobs has 80 MB.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// How long to sleep before the next look whether a command that has closed its output has ended.
+/// The polling interval for the exit of a command that has closed its output.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What a command wrote, and how it ended.
 pub(super) struct Output {
     /// Standard output.
     pub bytes: Vec<u8>,
     /// Standard error.
     pub text: String,
-    /// The exit code; none of a command that a signal ended.
+    /// The exit code; `None` if a signal ended the command.
     pub code: Option<i32>,
 }
 
 impl Slurm {
-    /// Runs a command that answers on standard output; an exit code other than 0 is an error.
     pub(super) fn ask(&self, program: &str, words: &[&str]) -> Result<Vec<u8>, SlurmError> {
         let output = self.run(program, words, self.limit)?;
         match output.code {
@@ -34,7 +31,7 @@ impl Slurm {
             code => Err(SlurmError::Failed {
                 program: program.into(),
                 code,
-                // `scontrol show` says on standard output that there is none.
+                // `scontrol show` reports missing entities on standard output.
                 text: match output.text.trim() {
                     "" => text(&output.bytes),
                     _ => output.text,
@@ -43,13 +40,12 @@ impl Slurm {
         }
     }
 
-    /// Returns the same as text.
     pub(super) fn told(&self, program: &str, words: &[&str]) -> Result<String, SlurmError> {
         Ok(text(&self.ask(program, words)?))
     }
 
-    /// Runs a command to its end, whatever its exit code. One that has not ended in time is killed. What it started
-    /// itself may live on and keep its output open: nobody waits for that.
+    /// Runs a command and kills it at the time limit. Its child processes may keep the output open;
+    /// they are not waited for.
     pub(super) fn run(
         &self,
         program: &str,
@@ -61,15 +57,13 @@ impl Slurm {
         let mut child = child.map_err(|source| failed(program, source))?;
         let output = gather(&mut child, program, deadline, limit);
         if output.is_err() {
-            // It may have ended meanwhile; then there is nothing to kill.
             let _ = child.kill();
         }
-        // Killed or ended: it leaves no zombie.
         let _ = child.wait();
         output
     }
 
-    /// Returns the command in an environment in which it prints the same everywhere.
+    /// Returns the command with an environment that makes its output uniform.
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -106,11 +100,10 @@ impl Slurm {
 
 fn failed(program: &str, source: io::Error) -> SlurmError {
     SlurmError::Unusable(format!(
-        "cannot run {program}: {source}: install the client commands of Slurm here, or put them into PATH"
+        "cannot run {program}: {source}: install Slurm's client commands on this host, or add them to PATH"
     ))
 }
 
-/// Reads both outputs to their ends, and waits for the command's.
 fn gather(
     child: &mut Child,
     program: &str,
@@ -132,7 +125,7 @@ fn gather(
         let bytes = read.map_err(|source| failed(program, source))?;
         if bytes.len() as u64 > MOST_BYTES {
             return Err(SlurmError::Unusable(format!(
-                "{program} wrote more than {MOST_BYTES} bytes, which is no answer of Slurm: see what `{program}` is in PATH"
+                "{program} wrote more than {MOST_BYTES} bytes, which cannot be output of Slurm: check which `{program}` is in PATH"
             )));
         }
         Ok(bytes)
@@ -153,7 +146,7 @@ fn gather(
     }
 }
 
-/// Reads in a thread of its own, since both outputs must be emptied at once, and since one may never end.
+/// Reads in a separate thread: both outputs must be drained concurrently, and one may never end.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver): (Sender<io::Result<Vec<u8>>>, _) = channel();
     let read = move || {
@@ -161,10 +154,8 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u
         let read = pipe.map_or(Ok(0), |pipe| {
             pipe.take(MOST_BYTES + 1).read_to_end(&mut bytes)
         });
-        // Nobody listens where the time was over.
         let _ = sender.send(read.map(|_| bytes));
     };
-    // Without a thread the sender is dropped, which the receiver sees.
     let thread = thread::Builder::new().name("slurm output".into());
     let _ = thread.spawn(read);
     receiver

@@ -1,32 +1,29 @@
-//! Why a command of Slurm has no answer.
-
 use std::time::Duration;
 
-/// Why a command of Slurm has no answer. Nothing about the cluster follows from any of these.
+/// The failure of a Slurm command, from which nothing about the cluster follows.
 #[derive(Debug, thiserror::Error)]
 pub enum SlurmError {
-    /// A command could not be run, or what it wrote is no answer of Slurm, or has not the columns that are read here; or
-    /// there is no such partition.
+    /// The command is missing, prints unexpected output, or the partition does not exist.
     #[error("{0}")]
     Unusable(String),
-    /// It had not ended, or not closed its output, when its time was over; it was killed.
+    /// The command did not end or close its output within its time limit, and was killed.
     #[error(
-        "{program} gave no answer within {} s: see whether slurmctld runs and can be reached (`scontrol ping`)", .limit.as_secs_f64()
+        "{program} did not answer within {} s: check that slurmctld is running and reachable (`scontrol ping`)", .limit.as_secs_f64()
     )]
     Late {
-        /// The command's name.
+        /// The command.
         program: String,
-        /// Its time.
+        /// The time limit.
         limit: Duration,
     },
-    /// It ended with another exit code than 0, or by a signal.
+    /// The command ended with a nonzero exit code, or by a signal.
     #[error("{program} ended {}: {}", ended(*.code), first_lines(.text))]
     Failed {
-        /// The command's name.
+        /// The command.
         program: String,
-        /// The exit code; none of a command that a signal ended.
+        /// The exit code; `None` if a signal ended the command.
         code: Option<i32>,
-        /// What it wrote to standard error, or else to standard output.
+        /// Its standard error, or its standard output if that is empty.
         text: String,
     },
 }
@@ -38,11 +35,10 @@ fn ended(code: Option<i32>) -> String {
     }
 }
 
-/// Returns the first lines of what a command wrote.
 fn first_lines(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     match &lines.take(3).collect::<Vec<_>>()[..] {
-        [] => "it wrote nothing".into(),
+        [] => "no output".into(),
         lines => lines.join("; "),
     }
 }

@@ -1,4 +1,4 @@
-//! What a login node says of a site: its jobs of the last weeks, and how it is set up.
+//! Exports the recent jobs and the configuration of a cluster from a login node.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,33 +7,32 @@ use synth_traces::trace::EXPORT;
 
 use super::{Slurm, SlurmError};
 
-/// A text and what it is called where it is spoken of: a file's name, or the command that printed it.
+/// A text with the name that messages use for it: a file or the command that printed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it says.
+    /// The contents.
     pub text: String,
 }
 
-/// How a cluster is set up: the answers by the name of the file into which a user writes them, the first of [`QUESTIONS`].
+/// The configuration of a cluster, by the first file name of each of [`QUESTIONS`].
 pub type Texts = BTreeMap<&'static str, Text>;
 
-/// The answers of Slurm's commands.
+/// The output of the commands of Slurm.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The jobs, as `sacct` printed them.
+    /// The jobs, as printed by `sacct`.
     pub log: Text,
-    /// How the cluster is set up, as far as it was answered.
+    /// The configuration, as far as available.
     pub texts: Texts,
-    /// What was not answered, and why.
+    /// The commands that failed, and why.
     pub remarks: Vec<String>,
 }
 
-/// How long sacct may take.
 const SACCT_LIMIT: Duration = Duration::from_secs(600);
 
-/// The commands besides that for the jobs, and the names of the file for the answer of each; commands write the first one.
+/// The commands that describe the configuration, and the file names for the output of each.
 pub(crate) const QUESTIONS: [(&str, &[&str]); 7] = [
     ("scontrol show config", &["config.txt", "slurm.conf"]),
     ("scontrol show node -o", &["nodes.txt"]),
@@ -48,7 +47,7 @@ pub(crate) const QUESTIONS: [(&str, &[&str]); 7] = [
 ];
 
 impl Exported {
-    /// Returns the commands whose answers these are, as they are typed on a login node; `since` is such as `now-4weeks`.
+    /// Returns the export commands for a login node; `since` is a time such as `now-4weeks`.
     pub fn commands(since: &str) -> Vec<String> {
         let jobs = format!("{} > jobs.txt", sacct(since));
         let others = QUESTIONS.map(|(command, files)| format!("{command} > {}", files[0]));
@@ -56,17 +55,15 @@ impl Exported {
     }
 }
 
-/// The command of the jobs that came or ran since then.
 fn sacct(since: &str) -> String {
     EXPORT.replace("now-4weeks", since)
 }
 
 impl Slurm {
-    /// Asks for all jobs since a time in sacct's words, such as `now-4weeks` or `2026-11-01`, and how the cluster is set
-    /// up. Where accounting is not set up, its qualities of service and associations are missing.
+    /// Exports the jobs since a time such as `now-4weeks` or `2026-11-01`, and the configuration.
     ///
     /// # Errors
-    /// As [`SlurmError`] has it, if there are no jobs to be read.
+    /// If the jobs cannot be exported; missing parts of the configuration become remarks.
     pub fn export(&self, since: &str) -> Result<Exported, SlurmError> {
         let slurm = Slurm {
             limit: self.limit.max(SACCT_LIMIT),
@@ -81,13 +78,13 @@ impl Slurm {
         })
     }
 
-    /// Asks how the cluster is set up. Returns the answers, and why others are missing.
+    /// Exports the configuration; returns the texts, and why others are missing.
     pub fn set_up(&self) -> (Texts, Vec<String>) {
         let (mut texts, mut remarks) = (Texts::new(), Vec::new());
         for (command, files) in QUESTIONS {
             match self.answer(command) {
                 Ok(text) if text.text.trim().is_empty() => {
-                    remarks.push(format!("`{command}` wrote nothing"));
+                    remarks.push(format!("`{command}` printed nothing"));
                 }
                 Ok(text) => drop(texts.insert(files[0], text)),
                 Err(why) => remarks.push(format!("`{command}`: {why}")),

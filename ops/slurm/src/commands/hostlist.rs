@@ -1,11 +1,10 @@
-//! Lists of nodes with brackets, as Slurm writes them.
+//! Slurm's host lists with brackets.
 
 use super::amounts::whole;
 
-/// More nodes than this no list names.
 const MOST: usize = 100_000;
 
-/// Returns the nodes that `n[1-4,7],gpu03` names, in order; `None` where it is no such list, or names too many.
+/// Expands `n[1-4,7],gpu03` in order; `None` if the list is malformed or too long.
 pub fn expand(list: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut depth = 0;
@@ -38,13 +37,13 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Returns whether a text is a name as nodes, partitions and resources have them.
+/// Returns `true` if a text is a valid name of a node, partition or resource.
 pub fn is_plain(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.chars().all(is_plain)
 }
 
-/// `1-3,7` or `01-10`: numbers keep the zeros before them.
+/// Expands `1-3,7` or `01-10`, keeping leading zeros.
 fn numbers(ranges: &str) -> Option<Vec<String>> {
     let mut numbers = Vec::new();
     for range in ranges.split(',') {
@@ -68,7 +67,7 @@ mod tests {
     use super::expand;
 
     #[test]
-    fn lists_are_expanded_in_order() {
+    fn expands_lists_in_order() {
         let of = |list| expand(list).map(|names| names.join(" "));
         let lists = [
             ("n1", Some("n1")),

@@ -1,12 +1,12 @@
-//! How Slurm calls jobs.
+//! Job identifiers.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::amounts::whole;
 
-/// A job by its number, with that of its task where it is one of an array (`17_3`), or of its component where it is
-/// heterogeneous (`17+1`). Ordered as numbers.
+/// The number of a job, possibly with a task of an array (`17_3`) or a component of a heterogeneous
+/// job (`17+1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId {
     job: u32,
@@ -20,18 +20,18 @@ enum Part {
     Component(u32),
 }
 
-/// What a job is known by: after a crash Slurm gives the same numbers again, and a job that is requeued is submitted
-/// anew. Ordered by submission.
+/// The identity of a job, which stays unique if a job is requeued or its number is used again.
+/// Ordered by submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    /// When it was submitted \[s since 1970, UTC\].
+    /// The submission time \[s since 1970, UTC\].
     pub submitted: i64,
-    /// Its number.
+    /// The number.
     pub id: JobId,
 }
 
 impl JobId {
-    /// Returns whether it is a component of a heterogeneous job.
+    /// Returns `true` if this is a component of a heterogeneous job.
     pub fn is_component(self) -> bool {
         matches!(self.part, Part::Component(_))
     }
@@ -49,7 +49,7 @@ impl FromStr for JobId {
         };
         match (whole::<u32>(job), part) {
             (Some(job), Some(part)) if job > 0 => Ok(JobId { job, part }),
-            _ => Err(format!("`{text}` is no id of a job, such as 17 or 17_3")),
+            _ => Err(format!("`{text}` is not a job id such as 17 or 17_3")),
         }
     }
 }
@@ -72,12 +72,12 @@ impl FromStr for Key {
         let submitted = submitted.parse();
         Ok(Key {
             id: id.parse()?,
-            submitted: submitted.map_err(|_| format!("`{text}` is no key of a job"))?,
+            submitted: submitted
+                .map_err(|_| format!("`{text}` is not a job key such as 17@1795628139"))?,
         })
     }
 }
 
-/// The number, and when it was submitted: `17@1795628139`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}", self.id, self.submitted)
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_numbers_with_parts() {
+    fn parses_and_orders_ids() {
         for text in ["17", "17_3", "17+1"] {
             let id: JobId = text.parse().unwrap();
             assert_eq!(id.to_string(), text);

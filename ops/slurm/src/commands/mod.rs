@@ -1,16 +1,17 @@
-//! A real Slurm, queried and controlled by its own commands.
+//! A running Slurm, queried and controlled by its own commands.
 //!
 //! # Theory
-//! What a cluster does is read as text of fixed widths (`squeue -O NAME:WIDTH`): of every column as many bytes as
-//! were requested, whatever stands in it. So a name with blanks, bars or ends of lines moves nothing, and no text that
-//! a user can choose is as long as the columns before it, so that none can pose as a job. A column that is full may be
-//! cut: where it matters, its job is not understood. Text and not `--json`, whose shapes change with versions; the
-//! functions that print these columns are the same from 22.05 to 26.05 (`src/squeue/print.c`, `src/sinfo/print.c`).
+//! The state is read as text of fixed width (`squeue -O NAME:WIDTH`): each column has exactly the
+//! requested number of bytes. Blanks, bars or line feeds in a name therefore shift nothing, and no
+//! user-controlled text is long enough to imitate a row. A full column may be truncated; where that
+//! matters, the row is rejected. `--json` is not used because its structure changes between
+//! versions; the code that prints these columns is the same from 22.05 to 26.05
+//! (`src/squeue/print.c`, `src/sinfo/print.c`).
 //!
 //! # Practice
-//! [`Slurm`] runs the commands, each with a time limit. An answer is whole or an error ([`SlurmError`]): nothing follows
-//! from a command that failed. What of an answer is not understood is counted ([`Unread`]), never guessed.
-//! Times are requested in UTC, so that no hour comes twice. Nothing here knows policies.
+//! [`Slurm`] runs each command with a time limit. An answer is complete or a [`SlurmError`]; rows
+//! that cannot be parsed are counted ([`Unread`]), never guessed. Times are requested in UTC, so no
+//! hour is ambiguous.
 
 mod actions;
 mod amounts;
@@ -40,33 +41,34 @@ pub use queue::{Hold, JobState, QueueRow, SlurmQueue};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A cluster and its controller.
+/// The identity of a cluster and its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmCluster {
-    /// Its name.
+    /// The cluster name.
     pub name: String,
-    /// When its controller was started, in Slurm's words: another text is another start.
+    /// The start time of the controller as printed by Slurm; it changes with each start.
     pub booted: String,
 }
 
-/// The commands of Slurm for one partition. They are found by `PATH`, and find their cluster by `SLURM_CONF`.
+/// Runs the commands of Slurm for one partition. They are found in `PATH`, and the cluster is given
+/// by `SLURM_CONF`.
 #[derive(Clone, Debug)]
 pub struct Slurm {
-    /// The partition that is queried.
+    /// The partition.
     pub partition: String,
-    /// How long a command may take; releases get a tenth of a second a job besides.
+    /// The time limit of a command. Releases get an additional 0.1 s for each job.
     pub limit: Duration,
-    /// A folder where commands are looked for first.
+    /// A folder that is searched before `PATH`.
     pub programs: Option<PathBuf>,
-    /// The file that names the cluster, instead of what `SLURM_CONF` says.
+    /// Overrides `SLURM_CONF`.
     pub configuration: Option<PathBuf>,
 }
 
 impl Slurm {
-    /// How long a command may take if nothing else is said.
+    /// The default time limit of a command.
     pub const LIMIT: Duration = Duration::from_secs(10);
 
-    /// Returns the commands found by `PATH`, with the usual limit.
+    /// Uses the commands in `PATH`, with the default time limit.
     pub fn new(partition: impl Into<String>) -> Self {
         Slurm {
             partition: partition.into(),
@@ -76,11 +78,11 @@ impl Slurm {
         }
     }
 
-    /// Looks whether all is there that is needed: the commands, the controller, the partition, and every column that is
-    /// read later. Returns the cluster, and the partition's nodes at that moment.
+    /// Checks that commands, controller, partition and columns are available; returns the cluster
+    /// and the current nodes of the partition.
     ///
     /// # Errors
-    /// As [`SlurmError`] has it; a partition or a column that does not exist is named.
+    /// If anything is missing; the message names it.
     pub fn site(&self) -> Result<(SlurmCluster, Nodes), SlurmError> {
         let cluster = self.cluster()?;
         self.check_partition()?;
@@ -89,10 +91,7 @@ impl Slurm {
         Ok((cluster, Nodes::parse(&nodes)))
     }
 
-    /// Asks for the cluster's name, and since when its controller runs.
-    ///
-    /// # Errors
-    /// As [`SlurmError`] has it.
+    /// Returns the cluster name and the start time of its controller.
     pub fn cluster(&self) -> Result<SlurmCluster, SlurmError> {
         let text = self.told("scontrol", &["show", "config"])?;
         let value = |key: &str| {
@@ -100,7 +99,7 @@ impl Slurm {
             let value = pairs.find(|(name, _)| name.trim() == key);
             value.map(|(_, value)| value.trim().to_owned()).ok_or_else(|| {
                 SlurmError::Unusable(format!(
-                    "scontrol show config does not tell {key}: see what `scontrol show config` is in PATH"
+                    "`scontrol show config` does not print {key}: check which `scontrol` is in PATH"
                 ))
             })
         };
@@ -110,12 +109,11 @@ impl Slurm {
         })
     }
 
-    /// Checks that there is the partition.
     fn check_partition(&self) -> Result<(), SlurmError> {
         let name = &self.partition;
         let missing = |text: &str| {
             SlurmError::Unusable(format!(
-                "Slurm has no partition `{name}`: {text}. `sinfo -s` lists them"
+                "Slurm has no partition `{name}`: {text}. `sinfo -s` lists the partitions"
             ))
         };
         let text = match self.told("scontrol", &["show", "partition", name]) {

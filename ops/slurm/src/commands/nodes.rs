@@ -5,49 +5,46 @@ use super::columns::{Cells, ColumnTable, Layout, layout};
 use super::{Slurm, SlurmError, is_plain};
 use synth_operator::Amounts;
 
-/// All nodes of a partition; those that were not understood with their names where these were.
+/// All nodes of a partition; nodes that could not be parsed are keyed by name.
 pub type Nodes = ColumnTable<NodeRow, String>;
 
-/// A node.
+/// A row of `sinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRow {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether jobs start on it.
+    /// Whether jobs can start.
     pub state: NodeState,
-    /// Its state in Slurm's words, such as `mixed+drain`.
+    /// The state as printed by Slurm, such as `mixed+drain`.
     pub words: String,
-    /// Why it is down or drained, in an operator's or Slurm's words, perhaps cut; empty where nothing was said.
+    /// The reason for being down or drained, possibly truncated; empty if none was given.
     pub reason: String,
-    /// What it has.
+    /// The node's resources.
     pub capacity: Amounts,
-    /// What jobs of any partition have of it.
+    /// The resources allocated to jobs of any partition.
     pub allocated: Amounts,
 }
 
-/// Whether jobs start on a node.
+/// Whether jobs can start on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeState {
-    /// They do.
+    /// Jobs can start.
     Up,
-    /// Those that run go on, and none starts; or it is idle already.
+    /// Running jobs continue, but no new jobs start.
     Drained,
-    /// None runs: it is down, failed, or does not answer.
+    /// No job runs: the node is down, has failed, or does not respond.
     Down,
-    /// A state that is not known here.
+    /// The state is not known to this version.
     Unknown,
 }
 
-/// Marks of a node on which no job starts, which are not those of a failure.
 const DRAINED: &str =
     "drain maintenance reboot_issued reboot_requested powering_down power_down blocked";
 
-/// Marks of a node that cannot be used.
 const DOWN: &str = "fail not_responding invalid_reg";
 
 impl NodeState {
-    /// Reads a base with its marks: `idle`, `mixed+drain+completing`. A mark that is not known is of what a node does
-    /// besides; a base that is not known may be anything.
+    /// Parses `mixed+drain+completing`; unknown flags are ignored.
     fn of(words: &str) -> Self {
         let mut parts = words.split('+');
         let base = parts.next().unwrap_or_default();
@@ -64,27 +61,23 @@ impl NodeState {
 }
 
 impl Slurm {
-    /// Reads the nodes of the partition.
-    ///
-    /// # Errors
-    /// As [`SlurmError`] has it. An unknown partition is none: it has no nodes.
+    /// Reads the nodes of the partition; an unknown partition has none.
     pub fn nodes(&self) -> Result<Nodes, SlurmError> {
         Ok(Nodes::parse(&self.print(&LAYOUT, false)?))
     }
 }
 
 impl Nodes {
-    /// Returns the columns that are requested of `sinfo`: name, title and width of each.
+    /// Returns the name, title and width of each column requested of `sinfo`.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }
 
-    /// Reads what `sinfo` printed, whatever it is.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         LAYOUT.read(bytes, |cells| {
             let name = cells.cell(NAME);
             let name = name.filter(|cell| !cell.is_full && is_plain(cell.text));
-            let name = name.ok_or_else(|| (String::from("no name of a node"), None))?;
+            let name = name.ok_or_else(|| (String::from("not a node name"), None))?;
             NodeRow::read(name.text, cells).map_err(|fault| (fault, Some(name.text.to_owned())))
         })
     }

@@ -1,4 +1,4 @@
-//! The queue of a partition, and its jobs.
+//! The queue of a partition.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,32 +7,23 @@ use super::columns::{Cells, ColumnTable, Layout, STATES, layout};
 use super::{JobId, Key, Slurm, SlurmError, expand};
 use synth_operator::Amounts;
 
-/// All jobs of a partition that wait or run, each with a key of its own.
+/// All waiting and running jobs of a partition. No two of them have the same key.
 pub type SlurmQueue = ColumnTable<QueueRow, Key>;
 
 impl Slurm {
-    /// Reads the queue.
-    ///
-    /// # Errors
-    /// As [`SlurmError`] has it. An unknown partition is none: its queue is empty.
+    /// Reads the queue; the queue of an unknown partition is empty.
     pub fn queue(&self) -> Result<SlurmQueue, SlurmError> {
         Ok(SlurmQueue::parse(&self.print(&LAYOUT, false)?))
     }
 
-    /// Numbers of all jobs and arrays that wait or run, in any partition.
-    ///
-    /// # Errors
-    /// As [`SlurmError`] has it.
+    /// Returns the numbers of all waiting and running jobs and arrays in any partition.
     pub fn present(&self) -> Result<HashSet<u32>, SlurmError> {
         let text = self.told("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
         let numbers = text.lines().filter_map(|line| line.trim().parse().ok());
         Ok(numbers.collect())
     }
 
-    /// Asks since when the jobs of the partition have their nodes \[s since 1970, UTC\].
-    ///
-    /// # Errors
-    /// As [`SlurmError`] has it.
+    /// Returns the time since which each job of the partition has its nodes \[s since 1970, UTC\].
     pub fn starts(&self) -> Result<HashMap<JobId, i64>, SlurmError> {
         let of_partition = ["-h", "-r", "-a", "-p", &*self.partition];
         let with_nodes = ["-t", "R,CF,CG,S", "-O", "JobArrayID:24,StartTime:20"];
@@ -46,17 +37,16 @@ impl Slurm {
 }
 
 impl SlurmQueue {
-    /// Returns the columns that are requested of `squeue`: name, title and width \[bytes\] of each.
+    /// Returns the name, title and width \[bytes\] of each column requested of `squeue`.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }
 
-    /// Returns what the running jobs that count have on each node.
+    /// Returns the resources that the running jobs accepted by `counts` use on each node.
     pub fn by_node(&self, counts: impl Fn(&QueueRow) -> bool) -> HashMap<String, Amounts> {
         let mut used: HashMap<String, Amounts> = HashMap::new();
         let rows = self.rows.iter();
         for row in rows.filter(|row| row.has_nodes() && counts(row)) {
-            // A list that cannot be read is of nodes that then have more in use than rows account for.
             for node in expand(&row.node_list).unwrap_or_default() {
                 let used = used.entry(node).or_default();
                 used.add(&row.amounts.part(row.nodes));
@@ -65,100 +55,99 @@ impl SlurmQueue {
         used
     }
 
-    /// Reads what `squeue` printed, whatever it is.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut seen = HashSet::new();
         LAYOUT.read(bytes, |cells| {
             let row = QueueRow::read(cells)?;
             match seen.insert(row.key.id) {
                 true => Ok(row),
-                false => Err(("a second row of one job".into(), Some(row.key))),
+                false => Err(("a second row of the same job".into(), Some(row.key))),
             }
         })
     }
 }
 
-/// A job, as the queue shows it.
+/// A row of `squeue`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueRow {
-    /// What it is known by.
+    /// The key.
     pub key: Key,
-    /// What it does.
+    /// The state.
     pub state: JobState,
-    /// Who holds it, while it is pending.
+    /// Who holds the job while it is pending.
     pub hold: Hold,
-    /// Why it waits, in Slurm's words, perhaps cut; `None` and the like where it does not.
+    /// Slurm's reason for waiting, possibly truncated; `None` or similar if there is none.
     pub reason: String,
-    /// Whether it waits for other jobs. Of a job that is held Slurm does not look whether it still has to (seen in 22.05).
+    /// Whether the job has dependencies. Slurm does not update this while a job is held (observed
+    /// in 22.05).
     pub depends: bool,
-    /// Those whose end it waits for, by the number of the job or of the array; not those that have to begin only, and of
-    /// very many the first.
+    /// The jobs or arrays that must end first. The list may be truncated.
     pub waits_for: Vec<u32>,
-    /// From when on it may start \[s since 1970, UTC\]; `None` where no time was given, and none has come.
+    /// The earliest start \[s since 1970, UTC\]; `None` if not set.
     pub eligible: Option<i64>,
-    /// How many nodes it has, or asks for at least, ≥ 1.
+    /// The number of nodes allocated, or the minimum requested; at least 1.
     pub nodes: u32,
-    /// How many it may get at most: `nodes`, or more of one that waits and leaves that to Slurm.
+    /// The maximum number of nodes; exceeds `nodes` only if the choice is left to Slurm.
     pub most_nodes: u32,
-    /// What it needs at least on each of its nodes, however many these are.
+    /// The minimum amounts on each node.
     pub per_node: Amounts,
-    /// Whether it asks for nodes by their names or features. Which nodes it does not want `squeue` does not tell.
+    /// Whether nodes are requested by name or feature. `squeue` does not show excluded nodes.
     pub names_nodes: bool,
-    /// Whether it has all of its nodes (`--exclusive`), whatever it asks for.
+    /// Whether the job gets whole nodes (`--exclusive`).
     pub is_exclusive: bool,
-    /// What it has on all its nodes, or asks for.
+    /// The total amounts that are allocated or requested.
     pub amounts: Amounts,
-    /// Whether generic resources are requested in a way whose amount is not known before the job starts.
+    /// Whether some generic resources are requested in amounts that are unknown before the start.
     pub has_unknown_gres: bool,
-    /// How long it may run \[s\]; `None` where nothing limits it.
+    /// The time limit \[s\], or `None` if there is none.
     pub time_limit: Option<u64>,
-    /// The partitions that it may run in, or the one that it runs in.
+    /// The requested partitions, or the one in which the job runs.
     pub partition: String,
-    /// Its quality of service; empty where there is none.
+    /// The quality of service, possibly empty.
     pub qos: String,
-    /// Its account; empty where there is none.
+    /// The account, possibly empty.
     pub account: String,
-    /// Its owner.
+    /// The owner.
     pub user: String,
-    /// Its comment, perhaps cut: its owner can change it.
+    /// The comment, which the owner can change; possibly truncated.
     pub comment: String,
-    /// Its name, perhaps cut.
+    /// The name, possibly truncated.
     pub name: String,
-    /// The nodes that it has, with brackets; empty while it has none.
+    /// The allocated nodes as a host list; empty while there are none.
     pub node_list: String,
 }
 
-/// What a job does.
+/// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobState {
-    /// It waits (PD).
+    /// Waiting (PD).
     Pending,
-    /// Its nodes are made ready (CF).
+    /// Its nodes are being prepared (CF).
     Configuring,
-    /// It runs (R).
+    /// Running (R).
     Running,
-    /// It is ending (CG).
+    /// Ending (CG).
     Completing,
-    /// It was stopped, and keeps its CPUs' memory (S).
+    /// Suspended, with its CPUs' memory still in use (S).
     Suspended,
-    /// A state that is not known here, in Slurm's letters: nothing follows but that the job is there.
+    /// A state code that is not known, so the only conclusion is that the job exists.
     Unknown(String),
 }
 
-/// Who holds a pending job.
+/// The reason why a pending job is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Nobody.
+    /// Not held.
     None,
-    /// Its submission or its owner, who can release it (`JobHeldUser`).
+    /// The submission or the owner, who can release it (`JobHeldUser`).
     User,
     /// An operator (`JobHeldAdmin`).
     Admin,
-    /// Slurm itself, as after a failed launch: its priority is 0 for another reason.
+    /// Slurm itself, for example after a failed launch: the priority is 0 for another reason.
     Other,
 }
 
-/// Returns the jobs of `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20` whose end is waited for.
+/// Parses `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20`; ends only.
 fn waited_for(text: &str) -> Vec<u32> {
     let mut jobs = Vec::new();
     for part in text.split([',', '?']) {
@@ -171,7 +160,7 @@ fn waited_for(text: &str) -> Vec<u32> {
             let digits = word.trim_end_matches(|c: char| c != ')').len();
             let number = word[..digits].split(['_', '+', '(']).next();
             let number = number.and_then(|number| number.parse::<u32>().ok());
-            // What was cut has no closing bracket, and may be another number.
+            // A truncated number has no closing bracket.
             jobs.extend(number.filter(|_| word.ends_with(')')));
         }
     }
@@ -192,17 +181,16 @@ impl JobState {
 }
 
 impl QueueRow {
-    /// Returns whether it has nodes: configuring, running, completing or suspended.
+    /// Returns `true` if the job has nodes: configuring, running, completing or suspended.
     pub fn has_nodes(&self) -> bool {
         !matches!(self.state, JobState::Pending | JobState::Unknown(_))
     }
 
-    /// Returns what it has or needs on each of so many nodes.
+    /// Returns the amounts on each node if the job gets this many nodes.
     pub fn on_each(&self, nodes: u32) -> Amounts {
         self.amounts.part(nodes).most(&self.per_node)
     }
 
-    /// Reads a row; or says what is wrong with it, and whose it is if that is known.
     pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<Key>)> {
         let unknown = |fault| (fault, None);
         let id = cells.read(ID, |text| text.parse::<JobId>().ok());
@@ -264,13 +252,12 @@ impl QueueRow {
     }
 }
 
-/// Returns what a job has or asks for; and whether more of it is not known.
 fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     let mut amounts = cells.read(TRES, tres)?;
     if amounts.0.keys().any(|name| name.starts_with("gres/")) {
         return Ok((amounts, false));
     }
-    // What accounting does not track is not in TRES, only in what was requested.
+    // Resources that accounting does not track appear only in the request.
     let number = |column| cells.read(column, whole::<u64>);
     let mut is_known = true;
     for (column, times) in [
@@ -287,8 +274,8 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     Ok((amounts, !is_known))
 }
 
-/// Returns how many nodes a pending job asks for at least and at most, and what it needs on each. Its number of nodes in
-/// the queue is Slurm's estimate (of `-n4 -c3` it is 2); what was requested at least is in TRES, but for tasks on each node.
+/// Returns the minimum and maximum number of nodes, and the minimum amounts on each. NumNodes is an
+/// estimate (2 for `-n4 -c3`); TRES has the minimum, but ignores tasks per node.
 fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts), String> {
     let number = |column| cells.free(column).parse::<u32>().ok().filter(|n| *n > 0);
     let tres = cells.free(TRES);
@@ -298,31 +285,27 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     let least: u32 = named.unwrap_or(estimate).max(1);
     let (tasks, on_each) = (number(TASKS), number(TASKS_ON_NODE));
     let (mut nodes, mut per_node) = (least, Amounts::default());
-    // Of tasks on each node not all may be there.
     if let (Some(tasks), Some(on_each)) = (tasks, on_each) {
         nodes = nodes.max(tasks.div_ceil(on_each));
         let cpus = amounts.get("cpu") * u128::from(on_each.min(tasks));
         per_node.set("cpu", cpus.div_ceil(tasks.into()));
     }
-    // The column is of a node or of a CPU.
+    // MinMemory is per node or per CPU.
     let memory = bytes(&cells.free(MEMORY)).unwrap_or(0);
     if u128::from(memory) * u128::from(least) == amounts.get("mem") {
         per_node.set("mem", memory);
     }
     if let Some(request) = requested_of(cells, PER_NODE) {
-        // What cannot be read has been seen as not known.
         let _ = add_gres(&mut per_node, &request, 1);
     }
     let most = number(MOST_NODES).unwrap_or(nodes).max(nodes);
     Ok((nodes, most, per_node))
 }
 
-/// Returns what was requested in a column, if anything was.
 fn requested_of(cells: &Cells<'_>, column: usize) -> Option<String> {
     Some(cells.free(column)).filter(|text| !matches!(&**text, "" | "N/A"))
 }
 
-/// Returns a column with one word, such as an account, or none; it may fill the last column, which is not cut.
 fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
     let cell = cells.cell(column).filter(|cell| {
         let is_cut = cell.is_full && column != NODE_LIST;
@@ -335,7 +318,6 @@ fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
     }
 }
 
-// Behind the free text come the nodes, which are not cut.
 layout! {
     "squeue", true;
     ID: "JobArrayID", "JOBID", 24;
@@ -373,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dependencies_name_the_jobs_that_have_to_end() {
+    fn parses_dependencies_on_job_ends() {
         for (text, jobs) in [
             ("(null)", vec![]),
             ("afterany:10(unfulfilled)", vec![10]),

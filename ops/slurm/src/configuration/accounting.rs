@@ -1,4 +1,4 @@
-//! Who may have what, from what `sacctmgr -P` and `sshare -P` print: a table between `|`, whose first line names the columns.
+//! QOS, associations and their limits, from tables printed by `sacctmgr -P` and `sshare -P`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -10,34 +10,34 @@ use crate::commands::Text;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
 use super::{Association, LimitSet, Qos, SlurmSite, scope};
 
-/// Columns of a QOS that are read and not followed; after a colon the value with which they change nothing.
+/// The columns of a QOS that are not modeled. The value after a colon is the one without any
+/// effect.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
     MaxTRESRunMinsPU GrpJobsAccrue MaxJobsAccruePU MaxJobsAccruePA MinPrioThres Preempt UsageFactor:1.000000 UsageThres \
     LimitFactor";
-/// The same of associations.
+/// The columns of an association that are not modeled.
 const ASSOCIATIONS_LEFT: &str = "GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxSubmit GrpJobsAccrue MaxJobsAccrue MinPrioThresh";
 
-/// Flags of a QOS that the rule follows, or that make no difference to jobs that ran.
+/// QOS flags that the rule models, or that have no effect on jobs that ran.
 const FLAGS: &str =
     "DenyOnLimit OverPartQOS PartitionMaxNodes PartitionMinNodes PartitionTimeLimit";
 
-/// Reads the rows of a table.
-///
-/// # Errors
-/// Where it has no columns of these names, or a row has others.
 fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteError> {
     let file: Rc<str> = text.name.as_str().into();
     let lines = text.text.lines().enumerate();
     let mut lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let Some((at, first)) = lines.next() else {
-        return Err(SiteError(format!("{}: it is empty: {help}", text.name)));
+        return Err(SiteError(format!(
+            "{}: the table is empty: {help}",
+            text.name
+        )));
     };
-    // `Def QOS` and `DefaultQOS` are one.
+    // `sacctmgr` names the column `Def QOS`, `sshare` names it `DefaultQOS`.
     let titles = first.split('|').map(|title| title.replace(' ', ""));
     let titles: Vec<String> = titles.collect();
     for name in needed {
         if !titles.iter().any(|title| title.eq_ignore_ascii_case(name)) {
-            let expected = format!("names of columns with {name}: {help}");
+            let expected = format!("a header line with the column {name}: {help}");
             return Err(Place::new(&file, at).found(first, &expected));
         }
     }
@@ -47,7 +47,7 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
         // `-p` ends lines with a bar, `-P` does not.
         if count != titles.len() && line.trim_end_matches('|').split('|').count() != titles.len() {
             let expected = titles.len();
-            let why = format!("{count} fields, expected {expected}, as the first line has");
+            let why = format!("{count} fields, expected {expected} as in the first line");
             return Err(place.wrong(why));
         }
         let pairs = titles.iter().zip(line.split('|'));
@@ -57,7 +57,6 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
     lines.map(row).collect()
 }
 
-/// Reads the limits of a row from these columns.
 fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, SiteError> {
     let mut limits = LimitSet::default();
     for (own, names) in limits.iter_mut().zip(columns.split(';')) {
@@ -81,12 +80,12 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, Site
     Ok(limits)
 }
 
-/// Removes the limits that Slurm does not enforce, and names limits on resources that the replay does not count.
+/// Removes limits that Slurm does not enforce, and reports those on resources that are not counted.
 pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     let storage = |key: &str| options.text(&[&format!("AccountingStorage{key}")]);
     let word = storage("Enforce").unwrap_or("not set");
     let kind = storage("Type").unwrap_or("slurmdbd");
-    // Other words enforce that jobs have associations, QOS or keys (`_validate_accounting_storage_enforce`).
+    // `_validate_accounting_storage_enforce`: the other values do not concern limits.
     let enforces = |word: &str| ["limits", "2", "safe", "all"].contains(&word.trim());
     let has_slurmdbd = kind.to_ascii_lowercase().ends_with("slurmdbd");
     let is_held = has_slurmdbd && word.to_ascii_lowercase().split(',').any(enforces);
@@ -117,19 +116,17 @@ pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
         ));
     } else if !uncounted.is_empty() {
         let names = uncounted.iter().join(", ");
-        let why = "limits on this are not followed, since nodes do not have or do not count it";
+        let why = "limits on these resources are not modeled, because nodes do not have or do not count them";
         site.remarks.push(format!("{names}: {why}"));
     }
 }
 
-/// Settings that are not followed, with the number of rows that have them.
 type Left = BTreeMap<String, usize>;
 
 fn note(left: &mut Left, what: impl Into<String>) {
     *left.entry(what.into()).or_default() += 1;
 }
 
-/// Notes the columns of these names that have a value.
 fn note_columns(left: &mut Left, row: &Record, columns: &'static str) {
     for column in columns.split_whitespace() {
         let (column, neutral) = column.split_once(':').unwrap_or((column, "-1"));
@@ -143,15 +140,11 @@ fn tell(left: &Left, name: &str, remarks: &mut Vec<String>) {
     let columns = left.iter().map(|(what, rows)| format!("{what} ({rows})"));
     let columns = columns.collect::<Vec<_>>().join(", ");
     if !columns.is_empty() {
-        let what = "not followed, with how many rows have it";
+        let what = "not modeled (with the number of rows)";
         remarks.push(format!("{name}: {what}: {columns}"));
     }
 }
 
-/// Reads what `sacctmgr -P show qos` printed.
-///
-/// # Errors
-/// Where it is no such table, or a value none.
 pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, SiteError> {
     let mut left = Left::default();
     let read = |row: Record| {
@@ -167,24 +160,21 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
             limits: limits(&row, scope::OF_QOS, &mut left)?,
         })
     };
-    let help = "give what `sacctmgr -P show qos` prints";
+    let help = "provide the output of `sacctmgr -P show qos`";
     let rows = rows(text, &["Name", "Priority"], help)?;
     let qos = rows.into_iter().map(read).collect();
     tell(&left, &text.name, remarks);
     qos
 }
 
-/// Reads what `sacctmgr -P show assoc tree` or `sshare -alP` printed. The account above is that of the column
-/// ParentName, or else the last before it that stands further left.
-///
-/// # Errors
-/// As [`qos`]; and where an account's parent is not there, or is below it.
+/// Reads associations. The parent account is in the column ParentName, or else is the last
+/// preceding account with less indentation.
 pub(super) fn associations(
     text: &Text,
     cluster: &str,
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Association>, SiteError> {
-    let help = "give what `sacctmgr -P show assoc tree` or `sshare -alP` prints";
+    let help = "provide the output of `sacctmgr -P show assoc tree` or `sshare -alP`";
     let rows = rows(text, &["Account"], help)?;
     let is_above = |pair: &Pair| pair.key == "ParentName" || pair.value.starts_with(' ');
     let is_tree = rows.iter().any(|row| row.0.iter().any(is_above));
@@ -192,7 +182,7 @@ pub(super) fn associations(
     let has_shares = rows.iter().any(|row| row.0.iter().any(is_share));
     let mut left = Left::default();
     let mut found: Vec<(Association, Place)> = Vec::new();
-    // The accounts above the row: how far right they stand, and their names.
+    // Indentations and names of the accounts above the row.
     let mut above: Vec<(usize, String)> = Vec::new();
     for row in rows {
         let other = row.text(&["Cluster"]).filter(|own| *own != cluster);
@@ -219,18 +209,19 @@ pub(super) fn associations(
         found.push((own, cell.place.clone()));
     }
     if !is_tree && !found.is_empty() {
-        let why = "it tells no parents of accounts: all are taken to be below root. Write `sacctmgr -P show assoc tree`";
+        let why = "it does not name the parents of accounts, so all are assumed to be directly below root. Export `sacctmgr -P show assoc tree` instead";
         remarks.push(format!("{}: {why}", text.name));
     }
     if !has_shares && !found.is_empty() {
-        let why = "it has no column Share, so that all accounts and users have one share each";
+        let why =
+            "it has no column Share, so all accounts and users are assumed to have one share each";
         remarks.push(format!("{}: {why}: {help}", text.name));
     }
     tell(&left, &text.name, remarks);
     in_order(found).map(inherited)
 }
 
-/// Hands limits down the tree, except those of groups, as Slurm does.
+/// Applies the limits of parents to their children, except for group limits, as Slurm does.
 fn inherited(mut all: Vec<Association>) -> Vec<Association> {
     for (n, parent) in Association::parents(&all).into_iter().enumerate() {
         let Some(above) = parent.map(|parent| all[parent].limits.clone()) else {
@@ -246,7 +237,6 @@ fn inherited(mut all: Vec<Association>) -> Vec<Association> {
     all
 }
 
-/// Reads a row; the account above is that which the row tells.
 fn association(row: &Record, account: &str, left: &mut Left) -> Result<Association, SiteError> {
     let user = row.text(&["User"]).map(|user| user.trim().to_owned());
     let parent = match user {
@@ -267,7 +257,6 @@ fn association(row: &Record, account: &str, left: &mut Left) -> Result<Associati
     })
 }
 
-/// Puts parents before their children, else in the order of the table.
 fn in_order(found: Vec<(Association, Place)>) -> Result<Vec<Association>, SiteError> {
     let (all, places): (Vec<Association>, Vec<Place>) = found.into_iter().unzip();
     let parents = Association::parents(&all);
@@ -276,9 +265,9 @@ fn in_order(found: Vec<(Association, Place)>) -> Result<Vec<Association>, SiteEr
         let above = std::iter::successors(parents[n], |n| parents[*n]);
         let depth = above.take(all.len()).count();
         let why = if parents[n].is_none() && !own.parent.is_empty() {
-            "which has no row: add it"
+            "which has no row: add one"
         } else if depth == all.len() {
-            "and so below itself: write its parent"
+            "and so below itself: correct its parent"
         } else {
             order.push((depth, n));
             continue;
@@ -292,7 +281,6 @@ fn in_order(found: Vec<(Association, Place)>) -> Result<Vec<Association>, SiteEr
     Ok(order.iter().filter_map(|own| all[own.1].take()).collect())
 }
 
-/// Adds what was used so far, from what `sshare -alP` printed.
 pub(super) fn usage(own: &mut [Association], shares: &[Association]) {
     let key = |of: &Association| (of.account.clone(), of.user.clone());
     let used: HashMap<_, f64> = shares.iter().map(|of| (key(of), of.usage)).collect();

@@ -1,4 +1,4 @@
-//! A site from files: slurm.conf alone, or a folder with what a login node printed.
+//! Reads a site from slurm.conf or a folder with command output.
 
 use std::fs;
 use std::path::Path;
@@ -6,12 +6,11 @@ use std::path::Path;
 use super::{CONF, SiteError, SlurmSite, of_texts};
 use crate::commands::{QUESTIONS, Text, Texts};
 
-/// Reads a site from its slurm.conf, or from a folder with slurm.conf or `config.txt`, and `nodes.txt`, `partitions.txt`,
-/// `qos.txt`, `assoc.txt`, `shares.txt` and `reservations.txt` as far as they are there: what [`Exported::commands`](crate::commands::Exported::commands)
-/// write.
+/// Reads a site from its slurm.conf, or from a folder with the files that
+/// [`Exported::commands`](crate::commands::Exported::commands) write, as far as available.
 ///
 /// # Errors
-/// Where a file cannot be read, or is not what it should be.
+/// If a file cannot be read or parsed.
 pub fn of_path(path: &Path) -> Result<SlurmSite, SiteError> {
     let read = |path: &Path| {
         let name = path.display().to_string();
@@ -31,7 +30,7 @@ pub fn of_path(path: &Path) -> Result<SlurmSite, SiteError> {
     }
     if texts.is_empty() {
         return Err(SiteError(format!(
-            "{}: neither slurm.conf nor config.txt nor nodes.txt is there: write them with the commands of `synth advise slurm --help`",
+            "{}: there is no slurm.conf, config.txt or nodes.txt: create them with the commands listed by `synth advise slurm --help`",
             path.display()
         )));
     }

@@ -1,13 +1,13 @@
-//! How a cluster is set up, from the texts in which Slurm says it.
+//! The configuration of a cluster, read from Slurm's files and command output.
 //!
 //! # Theory
-//! slurm.conf is read as Slurm reads it: one line after the other, where `DEFAULT` holds from there on, and the last
-//! value of an option counts (`src/common/parse_config.c`). What runs is printed by `scontrol show`, what each may have
-//! by `sacctmgr`, with the same words.
+//! slurm.conf is read as Slurm reads it: `DEFAULT` applies to the lines after it, and the last
+//! value of an option counts (`src/common/parse_config.c`). `scontrol show` prints the running
+//! configuration with the same keywords.
 //!
 //! # Practice
-//! [`of_texts`] reads all of it into a [`SlurmSite`]. What cannot be read is an error with its file, its line and what to
-//! write there; what is not understood, or not followed, is a remark of the site.
+//! [`of_texts`] builds a [`SlurmSite`]. A value that cannot be read is an error that includes the
+//! line. Settings that are unknown or not modeled are reported as remarks.
 
 mod accounting;
 mod files;
@@ -31,14 +31,15 @@ pub use text::SiteError;
 use crate::commands::Texts;
 use slurm_conf::Conf;
 
-/// The name of the text of slurm.conf, or of `scontrol show config`.
 const CONF: &str = "config.txt";
 
-/// Reads a site. Without slurm.conf the defaults of Slurm 22.05 hold; nodes and partitions of `scontrol` or `sinfo` take
-/// the place of those of slurm.conf; without associations those of `sshare` do.
+/// Reads a site, with the defaults of Slurm 22.05 if there is no slurm.conf.
+///
+/// Nodes and partitions from `scontrol` or `sinfo` replace those of slurm.conf; `sshare` provides
+/// associations if `sacctmgr` does not.
 ///
 /// # Errors
-/// Where a text is not what it should be, or there are no nodes or partitions.
+/// If a text cannot be parsed, or there are no nodes or no partitions.
 pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     let mut site = SlurmSite::default();
     let conf = texts.get(CONF);
@@ -53,13 +54,13 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
         site.priority = options::priority(&conf.options)?;
         options::others(&conf.options, conf.is_shown, &mut site);
     } else {
-        site.remarks.push("no slurm.conf: the defaults of Slurm 22.05 are taken; `scontrol show config` prints what holds".into());
+        site.remarks.push("no slurm.conf: the defaults of Slurm 22.05 are assumed; `scontrol show config` prints the actual configuration".into());
     }
     let mut records = conf.partitions.clone();
     if let Some(text) = texts.get("partitions.txt") {
         records = nodes::shown(text, "PartitionName=");
         if records.is_empty() {
-            let why = "it has no partitions: give what `scontrol show partition -o` prints";
+            let why = "it has no partitions: provide the output of `scontrol show partition -o`";
             return Err(SiteError(format!("{}: {why}", text.name)));
         }
     }
@@ -72,7 +73,7 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     }
     let weight = site.priority.weights[factor::PARTITION];
     if records.is_empty() && site.priority.is_multifactor && weight > 0.0 {
-        let why = "is not followed, since the job factors of partitions are unknown";
+        let why = "is not modeled, because the job factors of partitions are unknown";
         let told = format!("PriorityWeightPartition={weight} {why}: {NODES_HELP}");
         site.assumed.push(told);
     }
@@ -84,7 +85,9 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
         ("partitions", site.partitions.is_empty()),
     ] {
         if is_missing {
-            let why = format!("{name}: it has no {what}: give what this prints, too: {NODES_HELP}");
+            let why = format!(
+                "{name}: it has no {what}: also provide the output of these commands: {NODES_HELP}"
+            );
             return Err(SiteError(why));
         }
     }
@@ -98,7 +101,7 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
         let names = nodes::shown(text, "ReservationName=").into_iter();
         let names: Vec<String> = names.map(|own| own.0[0].value.clone()).collect();
         if !names.is_empty() {
-            let why = "are not followed: jobs start on their nodes at all times";
+            let why = "are not modeled: jobs may start on their nodes at any time";
             let what = format!("{}: the reservations {} {why}", text.name, names.join(", "));
             site.remarks.push(what);
         }
@@ -106,7 +109,6 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     Ok(site)
 }
 
-/// Reads who may have what.
 fn of_accounting(site: &mut SlurmSite, texts: &Texts) -> Result<(), SiteError> {
     let cluster = site.cluster.clone();
     if let Some(text) = texts.get("qos.txt") {
@@ -126,7 +128,7 @@ fn of_accounting(site: &mut SlurmSite, texts: &Texts) -> Result<(), SiteError> {
     let missing = site.partitions.iter().filter(|own| !known(&own.qos));
     let missing: Vec<String> = missing.map(|own| own.name.clone()).collect();
     if !missing.is_empty() {
-        let why = "their quality of service is not among those of `sacctmgr -P show qos`, and limits nothing";
+        let why = "their QOS is not in the output of `sacctmgr -P show qos`, so its limits are not modeled";
         let remark = format!("partitions {}: {why}", missing.join(", "));
         site.remarks.push(remark);
     }

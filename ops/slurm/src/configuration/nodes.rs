@@ -1,4 +1,4 @@
-//! Nodes and partitions: from lines of slurm.conf, from `scontrol show node` and `scontrol show partition`, and from `sinfo`.
+//! Nodes and partitions, read from slurm.conf, `scontrol show` and `sinfo`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -11,29 +11,24 @@ use super::slurm_conf::Conf;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, short, time, words};
 use super::{SiteNode, SitePartition, SlurmSite, Tres};
 
-/// What gives nodes and partitions best.
+/// The commands that describe nodes and partitions most completely.
 pub const NODES_HELP: &str =
     "scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt";
 
 const LIST: &str = "a list of nodes such as n[1-4,7],gpu03";
 
-/// The nodes that a site has, by their names, while partitions are read.
 #[derive(Default)]
 pub(super) struct Places {
     of: HashMap<String, usize>,
-    /// Nodes that are configured, and do not exist yet.
+    /// Nodes that are configured but do not exist yet (state FUTURE).
     future: HashSet<String>,
-    /// They are those that run: others that a partition has do not exist yet, or are hidden.
+    /// Whether only existing, visible nodes are listed, so that unknown names are not errors.
     is_shown: bool,
-    /// Sets of nodes, and the features that nodes have.
+    /// Node sets by name, and the nodes with each feature by `=feature`.
     sets: HashMap<String, Vec<usize>>,
 }
 
 impl Places {
-    /// Adds the nodes of a record, `names` of them.
-    ///
-    /// # Errors
-    /// Where there is one already, or what it has is no amount.
     fn add(&mut self, site: &mut SlurmSite, record: &Record, name: &Pair) -> Result<(), SiteError> {
         let names = name.read(LIST, expand)?;
         let state = record.text(&["State"]).unwrap_or_default();
@@ -53,7 +48,7 @@ impl Places {
         for name_of_node in names {
             let place = site.nodes.len();
             if self.of.insert(name_of_node.clone(), place).is_some() {
-                let why = format!("a second node `{name_of_node}`: take one out");
+                let why = format!("node `{name_of_node}` is defined twice: remove one definition");
                 return Err(name.place.wrong(why));
             }
             site.nodes.push(SiteNode {
@@ -68,10 +63,6 @@ impl Places {
         Ok(())
     }
 
-    /// Adds the sets of nodes of slurm.conf.
-    ///
-    /// # Errors
-    /// Where one names a node that is not there.
     pub(super) fn add_sets(&mut self, conf: &Conf) -> Result<(), SiteError> {
         for record in &conf.sets {
             let mut nodes = Vec::new();
@@ -86,7 +77,7 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the nodes that a list names, ascending: `ALL`, names, and sets of nodes.
+    /// Returns the nodes of a list in ascending order; entries are `ALL`, node names and node sets.
     fn listed(&self, pair: &Pair) -> Result<Vec<usize>, SiteError> {
         if pair.value.eq_ignore_ascii_case("ALL") {
             return Ok((0..self.of.len()).collect());
@@ -101,7 +92,7 @@ impl Places {
                 (None, None) if self.is_shown => {}
                 (None, None) => {
                     let why = format!(
-                        "{}: no node and no node set is called `{name}`: {ABOVE}",
+                        "{}: there is no node or node set `{name}`: {ABOVE}",
                         pair.key
                     );
                     return Err(pair.place.wrong(why));
@@ -114,16 +105,11 @@ impl Places {
     }
 }
 
-/// The remark on the first node with several types of a generic resource.
-const SEVERAL_TYPES: &str = "has several types of a resource in one node. A job that does not request a type is assumed to get the first free one, in the order of Gres; this is tracked by the rule slurm only, and other rules may start a typed job too early there";
+const SEVERAL_TYPES: &str = "has several types of a resource in one node. A job that does not request a type is assumed to get the first free one, in the order of Gres. Only the rule slurm tracks this; other rules may start a job that requests a type too early there";
 
 const ABOVE: &str =
-    "write a line NodeName=… above, or see that nodes and partitions are of one cluster";
+    "add a line NodeName=… above, or check that nodes and partitions belong to the same cluster";
 
-/// Reads the nodes of slurm.conf, its node sets, and which are down.
-///
-/// # Errors
-/// As [`Places::add`].
 pub(super) fn of_conf(site: &mut SlurmSite, conf: &Conf) -> Result<Places, SiteError> {
     let mut places = Places::default();
     for record in &conf.nodes {
@@ -139,11 +125,7 @@ pub(super) fn of_conf(site: &mut SlurmSite, conf: &Conf) -> Result<Places, SiteE
     Ok(places)
 }
 
-/// Reads what `scontrol show node` or `sinfo` printed of nodes; the latter's partitions where they are
-/// not known else.
-///
-/// # Errors
-/// Where it is neither, or has no nodes.
+/// Reads the output of `scontrol show node` or `sinfo`; `with_partitions` applies to the latter.
 pub(super) fn of_text(
     site: &mut SlurmSite,
     text: &Text,
@@ -162,15 +144,15 @@ pub(super) fn of_text(
     }
     if site.nodes.is_empty() {
         return Err(SiteError(format!(
-            "{}: it has no nodes: give what this prints: {NODES_HELP}",
+            "{}: it has no nodes: provide the output of these commands: {NODES_HELP}",
             text.name
         )));
     }
     Ok(places)
 }
 
-/// Returns the records of `scontrol show`, on one line each or on several; of a key twice the first value, since what
-/// users can choose stands last.
+/// Returns the records of `scontrol show`. The first value of a key counts, because text that users
+/// can choose is printed last.
 pub(super) fn shown(text: &Text, start: &str) -> Vec<Record> {
     let file: Rc<str> = text.name.as_str().into();
     let mut records: Vec<Record> = Vec::new();
@@ -191,7 +173,6 @@ pub(super) fn shown(text: &Text, start: &str) -> Vec<Record> {
     records
 }
 
-/// Reads what the nodes of a record have.
 fn node(record: &Record) -> Result<SiteNode, SiteError> {
     let number = |keys: &[&str], without| record.number(keys, without);
     let boards = number(&["Boards"], 1)?;
@@ -199,7 +180,6 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     let cores = number(&["Sockets"], sockets)?.saturating_mul(number(&["CoresPerSocket"], 1)?);
     let threads = number(&["ThreadsPerCore"], 1)?;
     let cpus = number(&["CPUTot", "CPUs", "Procs"], cores.saturating_mul(threads))?;
-    // Cores of the system's own.
     let listed = record.read(&["CPUSpecList"], "a list of CPUs such as 0,2-3", |text| {
         expand(&format!("[{text}]")).map(|cpus| cpus.len() as u64)
     })?;
@@ -219,7 +199,7 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     has.set("cpu", Some(cpus));
     has.set("mem", Some(memory));
     for (name, count) in gres {
-        // Accounting does not distinguish the case of types.
+        // Accounting ignores the case of types.
         let (base, kind) = name.split_at(name.find(':').unwrap_or(name.len()));
         has.set(&(base.to_owned() + &kind.to_ascii_lowercase()), Some(count));
     }
@@ -231,7 +211,8 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     })
 }
 
-/// Returns whether jobs start on a node of such a state: `UNKNOWN` (it is what it registers as), `IDLE+CLOUD`, `mixed~`.
+/// Returns `true` if jobs can start on a node in this state, such as `IDLE+CLOUD` or `mixed~`.
+/// `UNKNOWN` counts as up: the node takes the state with which it registers.
 fn is_up(state: &str) -> bool {
     const DOWN: &str =
         "down drain drained draining drng fail failing failg error inval not_responding";
@@ -240,13 +221,12 @@ fn is_up(state: &str) -> bool {
     !state.contains('*') && !state.split('+').any(is_down)
 }
 
-/// Names the states and features of nodes that are not followed.
 pub(super) fn unfollowed(site: &mut SlurmSite, places: &Places) {
     let down = site.nodes.iter().filter(|node| !node.is_up);
     let down: Vec<&str> = down.map(|node| node.name.as_str()).collect();
     if !down.is_empty() {
         let names = short(&down.join(", "));
-        let why = "are down or drained now, and up in the replay";
+        let why = "are down or drained now, but are up in the replay";
         site.remarks.push(format!("nodes {names} {why}"));
     }
     let all = site.nodes.len();
@@ -254,15 +234,11 @@ pub(super) fn unfollowed(site: &mut SlurmSite, places: &Places) {
     let features: BTreeSet<&str> = features.filter_map(|set| set.0.strip_prefix('=')).collect();
     if !features.is_empty() {
         let names = short(&Vec::from_iter(features).join(", "));
-        let why = "are not followed: jobs that ask for them may start on other nodes";
+        let why = "are not modeled: jobs that request them may start on other nodes";
         site.remarks.push(format!("node features {names} {why}"));
     }
 }
 
-/// Reads partitions: lines of slurm.conf, or records of `scontrol show partition`.
-///
-/// # Errors
-/// Where one names a node that is not there, or a value is none.
 pub(super) fn partitions(
     site: &mut SlurmSite,
     records: &[Record],
@@ -271,7 +247,7 @@ pub(super) fn partitions(
     for record in records {
         let name = record.0[0].value.clone();
         if site.partition(&name).is_some() {
-            let why = format!("a second partition `{name}`: take one out");
+            let why = format!("partition `{name}` is defined twice: remove one definition");
             return Err(record.0[0].place.wrong(why));
         }
         let nodes = record.pair(&["Nodes"]).map(|pair| places.listed(pair));
@@ -302,7 +278,7 @@ pub(super) fn partitions(
     Ok(())
 }
 
-/// The columns of sinfo that are read, in the order of `%N|%P|%c|%m|%G|%T|%w`, and their keys in slurm.conf.
+/// The columns of `sinfo` in the order of `%N|%P|%c|%m|%G|%T|%w`, and their keys in slurm.conf.
 const COLUMNS: [(&str, &str); 7] = [
     ("NODELIST", "NodeName"),
     ("PARTITION", "PartitionName"),
@@ -313,7 +289,8 @@ const COLUMNS: [(&str, &str); 7] = [
     ("WEIGHT", "Weight"),
 ];
 
-/// Reads a table of `sinfo -N`: with titles, between blanks or `|`, or seven columns between `|` without.
+/// Reads the output of `sinfo -N`, which is a table with titles, or has seven columns separated by
+/// `|` and no titles.
 fn of_sinfo(
     site: &mut SlurmSite,
     places: &mut Places,
@@ -336,13 +313,13 @@ fn of_sinfo(
         if columns.is_none() && line.contains('|') && cells.len() == COLUMNS.len() {
             columns = Some(std::array::from_fn(Some));
         }
-        // A date stands above the titles of `sinfo -l`.
+        // `sinfo -l` prints a date above the titles.
         let Some(columns) = columns.as_ref().filter(|_| !cells.is_empty()) else {
             continue;
         };
         if columns[0].is_none() || columns[2].is_none() {
             let why = format!(
-                "`sinfo` tells no CPUs of nodes in this form: give what this prints: {NODES_HELP}"
+                "this form of `sinfo` does not show the CPUs of nodes: provide the output of these commands: {NODES_HELP}"
             );
             return Err(place.wrong(why));
         }
@@ -362,9 +339,9 @@ fn of_sinfo(
     }
     let pairs = COLUMNS.iter().zip(columns.into_iter().flatten());
     let missing = pairs.filter(|(_, column)| column.is_none());
-    let missing =
-        missing.map(|((_, key), _)| format!("it tells no {key}: all are taken to be alike"));
-    let limits = "sinfo tells no limits of partitions, and none is taken".to_owned();
+    let missing = missing
+        .map(|((_, key), _)| format!("it does not show {key}: all nodes are assumed to be alike"));
+    let limits = "sinfo does not show the limits of partitions, and none are assumed".to_owned();
     for why in missing.chain(with_partitions.then_some(limits)) {
         let remark = format!("{}: {why}. {NODES_HELP}", text.name);
         site.remarks.push(remark);
@@ -372,7 +349,7 @@ fn of_sinfo(
     Ok(())
 }
 
-/// Puts a node into a partition, which is a new one perhaps; the default one has an asterisk.
+/// Puts a node into a partition, which is created if necessary; `*` marks the default one.
 fn of_row(site: &mut SlurmSite, name: &str, node: usize) {
     let bare = name.trim_end_matches('*');
     let place = site.partition(bare).unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! How jobs are scheduled and ranked, from the options of slurm.conf.
+//! Settings from the options of slurm.conf.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -23,8 +23,8 @@ macro_rules! numbers {
     };
 }
 
-/// Numbers of `SchedulerParameters`: what Slurm takes of each, else it keeps its default (`_load_config` in
-/// `src/plugins/sched/backfill/backfill.c`, `schedule` in `src/slurmctld/job_scheduler.c`).
+/// The numbers in `SchedulerParameters` with the ranges in which Slurm accepts them (`_load_config`
+/// in `src/plugins/sched/backfill/backfill.c`, `schedule` in `src/slurmctld/job_scheduler.c`).
 const NUMBERS: [Number; 18] = numbers! {
     "bf_interval" -1..=10_800 => |own, n| if n > 0 { own.bf_interval = n as f64 } else { own.backfills &= n == 0 };
     "bf_window" 1..=43_200 => |own, n| own.bf_window = n as f64 * 60.0;
@@ -46,14 +46,14 @@ const NUMBERS: [Number; 18] = numbers! {
     "batch_sched_delay" 0..=i32::MAX as i64 => |own, n| own.batch_sched_delay = n as f64;
 };
 
-/// The other parameters: those that change which job starts when, and are not followed, begin with "!".
+/// The other parameters. Those that start with `!` affect the start of jobs but are not modeled.
 const PARAMETERS: &str = include_str!("parameters.txt");
 
-/// Settings that change which job starts when and are not followed.
+/// The settings that affect the start of jobs but are not modeled.
 const UNFOLLOWED: &str = include_str!("unfollowed.txt");
 
-/// Returns the settings of the cluster or a partition that are not followed: the pair, its values that make a
-/// difference, the assumption of the replay, and whether answers begin with it.
+/// Returns the settings that are not modeled, with their values, the assumption that is made
+/// instead, and whether reports begin with it.
 fn unfollowed<'a>(
     record: &'a Record,
     of: &'static str,
@@ -71,12 +71,11 @@ fn unfollowed<'a>(
     })
 }
 
-/// Names the settings of partitions that are not followed, partitions with the same value together.
 pub(super) fn of_partitions(records: &[Record], site: &mut SlurmSite) {
     let mut found: BTreeMap<(bool, String), Vec<&str>> = BTreeMap::new();
     for record in records {
         for (pair, value, instead, is_first) in unfollowed(record, "partition") {
-            let what = format!("{}={value} is not followed: {instead}", pair.key);
+            let what = format!("{}={value} is not modeled: {instead}", pair.key);
             let names = found.entry((is_first, what)).or_default();
             names.push(&record.0[0].value);
         }
@@ -86,13 +85,12 @@ pub(super) fn of_partitions(records: &[Record], site: &mut SlurmSite) {
     }
 }
 
-/// Reads `SchedulerType`, `SchedulerParameters`, and whether memory is counted.
 pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> SchedulerSettings {
     let mut own = SchedulerSettings::default();
     let kind = options.text(&["SchedulerType"]);
     own.backfills = kind.is_none_or(|kind| kind.to_ascii_lowercase().ends_with("backfill"));
     let select = options.text(&["SelectTypeParameters"]).unwrap_or_default();
-    // `select/cons_tres` takes CR_Core_Memory where nothing is said.
+    // `select/cons_tres` defaults to CR_Core_Memory.
     let says_nothing = !select.to_ascii_uppercase().contains("CR_") && !gives_whole_nodes(options);
     own.counts_memory = says_nothing || select.to_ascii_uppercase().contains("MEMORY");
     own.defers = options.text(&["Epilog"]).is_none();
@@ -105,29 +103,29 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (lower, shown) = (name.to_ascii_lowercase(), short(part));
         let is_it = |line: &&str| line.trim_start_matches('!') == lower;
-        // Slurm follows the first `name=` in the text, and max_job_bf only if bf_max_job_test is not in it.
+        // Slurm uses the first `name=` in the text, and `max_job_bf` only if `bf_max_job_test` is
+        // not set.
         let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
         if is_old || part.contains('=') && seen.contains(&lower) {
-            let why = "is not followed, nor does Slurm: another one comes first, take it out";
+            let why =
+                "is ignored, as in Slurm, because an earlier value takes precedence: remove it";
             tell(format!("`{shown}` {why}"));
             continue;
         }
         seen.push(lower.clone());
         if let Some((_, range, set)) = NUMBERS.iter().find(|(known, ..)| *known == lower) {
-            // Slurm reads the number at the beginning (`atoi`), and no unit behind it.
+            // Slurm reads the leading number (`atoi`) and ignores a unit after it.
             let is_sign = |c: char| c == '-' || c.is_ascii_digit();
             let rest = value.trim_start_matches(is_sign);
             let n = value[..value.len() - rest.len()].parse::<i64>().ok();
             let Some(n) = n.filter(|n| range.contains(n)) else {
                 let (from, to) = (range.start(), range.end());
                 let help = format!("write {name}=N with N from {from} to {to}");
-                tell(format!("`{shown}` is not followed, nor does Slurm: {help}"));
+                tell(format!("`{shown}` is ignored, as in Slurm: {help}"));
                 continue;
             };
             if !rest.is_empty() {
-                tell(format!(
-                    "`{shown}` is read as {name}={n}, as Slurm reads it"
-                ));
+                tell(format!("`{shown}` is read as {name}={n}, as in Slurm"));
             }
             set(&mut own, n);
             continue;
@@ -138,26 +136,21 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
             (_, Some(line)) if line.starts_with('!') => not_followed.push(name),
             (_, Some(_)) => {}
             (_, None) => tell(format!(
-                "`{shown}` is no parameter of Slurm 22.05 to 26.05, and not followed"
+                "`{shown}` is not a parameter of Slurm 22.05 to 26.05 and is ignored"
             )),
         }
     }
     if !not_followed.is_empty() {
-        tell(format!("not followed: {}", not_followed.join(", ")));
+        tell(format!("not modeled: {}", not_followed.join(", ")));
     }
     own
 }
 
-/// Whether jobs get nodes as a whole, which is the default up to 23.02.
 pub(super) fn gives_whole_nodes(options: &Record) -> bool {
     let kind = options.text(&["SelectType"]).unwrap_or("select/linear");
     kind.eq_ignore_ascii_case("select/linear")
 }
 
-/// Reads `PriorityType` and its weights.
-///
-/// # Errors
-/// Where a weight is no number, or a time none.
 pub(super) fn priority(options: &Record) -> Result<PrioritySettings, SiteError> {
     let span = |key: &str, without: f64| {
         let span = options.read(&[key], TIME, time)?;
@@ -185,10 +178,9 @@ pub(super) fn priority(options: &Record) -> Result<PrioritySettings, SiteError> 
     })
 }
 
-/// Names the other options that are not followed, and those that Slurm does not have.
 pub(super) fn others(options: &Record, is_shown: bool, site: &mut SlurmSite) {
     for (pair, value, instead, is_first) in unfollowed(options, "cluster") {
-        let what = remark(pair, &format!("`{value}` is not followed: {instead}"));
+        let what = remark(pair, &format!("`{value}` is not modeled: {instead}"));
         site.tell(is_first, what);
     }
     if is_shown {
@@ -201,7 +193,7 @@ pub(super) fn others(options: &Record, is_shown: bool, site: &mut SlurmSite) {
     ] {
         if options.text(&[key]).is_none() {
             remarks.push(format!(
-                "{key} is not named: {old} is taken, the default up to 23.02; from 23.11 on that is {new}, which then has to be written"
+                "{key} is not set: {old} is assumed, the default up to 23.02. If the cluster runs 23.11 or later, set {key}={new}, the default since then"
             ));
         }
     }
@@ -211,7 +203,7 @@ pub(super) fn others(options: &Record, is_shown: bool, site: &mut SlurmSite) {
         let is_read = starts.iter().any(|own| key.starts_with(own));
         let mut before = options.0[..n].iter();
         if is_read && before.any(|own| own.key.eq_ignore_ascii_case(&key)) {
-            let what = "it replaces the line above of this name, in Slurm as well: take one out";
+            let what = "it overrides an earlier line with this name, as in Slurm: remove one";
             remarks.push(remark(pair, what));
         }
     }
@@ -219,7 +211,7 @@ pub(super) fn others(options: &Record, is_shown: bool, site: &mut SlurmSite) {
     let known: Vec<&str> = known.collect();
     for pair in &options.0 {
         if !is_one_of(&pair.key, &known) {
-            let mut what = "no option of Slurm 22.05 to 26.05, and not followed".to_owned();
+            let mut what = "not an option of Slurm 22.05 to 26.05; it is ignored".to_owned();
             let near = suggest(&pair.key, "option", &known);
             if near.starts_with("did") {
                 what += &format!(": {near}");

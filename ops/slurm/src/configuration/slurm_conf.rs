@@ -1,4 +1,4 @@
-//! slurm.conf, and what `scontrol show config` prints of it.
+//! Parses slurm.conf and the output of `scontrol show config`.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -7,34 +7,28 @@ use synth_core::document::FileKind;
 
 use super::text::{Pair, Place, Record, SiteError};
 
-/// What was read. Slurm reads one line after the other; so do we (`src/common/parse_config.c`).
+/// The parsed configuration, read line by line as Slurm does (`src/common/parse_config.c`).
 #[derive(Debug, Default)]
 pub(super) struct Conf {
-    /// What holds for the whole cluster.
     pub options: Record,
-    /// A line `NodeName=…` each, with the defaults that hold there; likewise.
     pub nodes: Vec<Record>,
     pub partitions: Vec<Record>,
     pub sets: Vec<Record>,
     pub down: Vec<Record>,
-    /// The lines `…=DEFAULT` so far, of nodes and of partitions.
     defaults: [Record; 2],
-    /// The files that are being read, each within the one before.
+    /// The stack of files being read, to detect include cycles.
     within: Vec<PathBuf>,
-    /// Whether it is what `scontrol show config` printed: then it has no nodes.
+    /// Whether the text is the output of `scontrol show config`, which has no nodes.
     pub is_shown: bool,
 }
 
 impl Conf {
-    /// Reads a text; files that it includes are looked for beside it.
-    ///
-    /// # Errors
-    /// Where a line is none of slurm.conf, or a file that is included cannot be read.
+    /// Reads a text. Relative paths of included files are resolved against its folder.
     pub(super) fn read(name: &str, text: &str) -> Result<Self, SiteError> {
         let other = FileKind::of(text).filter(|kind| *kind != FileKind::SlurmConf);
         if let Some(kind) = other {
             return Err(SiteError(format!(
-                "{}; give slurm.conf here, or what `scontrol show config` prints",
+                "{}; provide slurm.conf here, or the output of `scontrol show config`",
                 kind.words(name)
             )));
         }
@@ -51,11 +45,10 @@ impl Conf {
         Ok(conf)
     }
 
-    /// Reads what `scontrol show config` printed: a pair a line, whose value may have blanks or be none.
     fn show(&mut self, name: &str, text: &str) {
         let file: Rc<str> = name.into();
         for (number, line) in text.lines().enumerate() {
-            // What comes behind is of other files.
+            // The sections below describe other files.
             if line.trim_end().ends_with("Configuration:") {
                 break;
             }
@@ -67,7 +60,6 @@ impl Conf {
         }
     }
 
-    /// Reads the lines of the file that is being read.
     fn lines(&mut self, name: &str, text: &str) -> Result<(), SiteError> {
         let file: Rc<str> = name.into();
         let mut line = String::new();
@@ -84,7 +76,6 @@ impl Conf {
             let place = Place::new(&file, first);
             self.line(&unescaped(&std::mem::take(&mut line)), &place)?;
         }
-        // The last line may end in a backslash.
         let place = Place::new(&file, first);
         self.line(&unescaped(&line), &place)
     }
@@ -97,8 +88,7 @@ impl Conf {
         let mut record = Record::default();
         let rest = record.add(line, place);
         if !rest.is_empty() {
-            let expected =
-                "pairs such as NodeName=n1 CPUs=64, values with blanks in quotation marks";
+            let expected = "pairs such as NodeName=n1 CPUs=64, with values that contain blanks in quotation marks";
             return Err(place.found(rest, expected));
         }
         let Some(first) = record.0.first() else {
@@ -127,12 +117,12 @@ impl Conf {
         let name = path.display();
         if self.within.contains(&path) {
             return Err(place.wrong(format!(
-                "Include {other}: {name} includes itself: take the line out"
+                "Include {other}: {name} includes itself: remove the line"
             )));
         }
         let bytes = std::fs::read(&path).map_err(|why| {
             place.wrong(format!(
-                "Include {other}: cannot read {name}: {why}: put a copy of it there, or give what `scontrol show config` prints"
+                "Include {other}: cannot read {name}: {why}: copy it there, or provide the output of `scontrol show config`"
             ))
         })?;
         self.within.push(path.clone());
@@ -142,13 +132,11 @@ impl Conf {
     }
 }
 
-/// What a line says, and what its defaults do where it does not.
 fn with(defaults: &Record, own: Record) -> Record {
     let (name, rest) = own.0.split_at(1);
     Record([name, &defaults.0, rest].concat())
 }
 
-/// Returns a line up to the first `#` that no backslash precedes.
 fn without_comment(line: &str) -> &str {
     let mut is_escaped = false;
     for (at, c) in line.char_indices() {
@@ -160,7 +148,6 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// Returns the length of a line without the backslash at its end, if it has one by which it goes on.
 fn continued(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let bare = line.trim_end_matches('\\');

@@ -1,4 +1,4 @@
-//! Pairs `key=value` with the places where they stand, and values as Slurm writes them.
+//! Pairs `key=value` with their locations, and values in Slurm's notation.
 
 use std::rc::Rc;
 
@@ -6,21 +6,19 @@ use crate::commands::{bytes, count, seconds, whole};
 
 use super::Tres;
 
-/// Why a site cannot be read: the place, what stands there, and what should.
+/// A parse error with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SiteError(pub(super) String);
 
-/// Where something stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub file: Rc<str>,
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
 }
 
 impl Place {
-    /// This line of a file, counted from 0.
     pub(super) fn new(file: &Rc<str>, line: usize) -> Self {
         Place {
             file: file.clone(),
@@ -28,18 +26,15 @@ impl Place {
         }
     }
 
-    /// What is wrong here.
     pub(super) fn wrong(&self, why: impl std::fmt::Display) -> SiteError {
         SiteError(format!("{}, line {}: {why}", self.file, self.line))
     }
 
-    /// Something else than what is expected stands here.
     pub(super) fn found(&self, found: &str, expected: &str) -> SiteError {
         self.wrong(format!("found `{}`, expected {expected}", short(found)))
     }
 }
 
-/// Returns the beginning of a text, as it can be shown.
 pub(super) fn short(text: &str) -> String {
     let mut short: String = text.trim().chars().take(60).collect();
     if short.len() < text.trim().len() {
@@ -48,7 +43,6 @@ pub(super) fn short(text: &str) -> String {
     short.escape_debug().to_string()
 }
 
-/// A value and what it is of.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
     pub key: String,
@@ -65,10 +59,6 @@ impl Pair {
         }
     }
 
-    /// Reads the value.
-    ///
-    /// # Errors
-    /// Where it is none of these, with the key before what is expected.
     pub(super) fn read<T>(
         &self,
         expected: &str,
@@ -81,12 +71,11 @@ impl Pair {
     }
 }
 
-/// What one line says, or all lines together. Keys are the same in any case, and the last value of a key holds.
+/// Pairs with case-insensitive keys, of which the last value counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record(pub Vec<Pair>);
 
 impl Record {
-    /// Returns the pair of the first of these keys that has a value.
     pub(super) fn pair(&self, keys: &[&str]) -> Option<&Pair> {
         let of = |key: &&str| {
             let mut pairs = self.0.iter().rev();
@@ -96,15 +85,10 @@ impl Record {
         found.find(|pair| !matches!(pair.value.as_str(), "" | "(null)" | "N/A" | "n/a"))
     }
 
-    /// Returns the value of the first of these keys that has one.
     pub(super) fn text(&self, keys: &[&str]) -> Option<&str> {
         self.pair(keys).map(|pair| pair.value.as_str())
     }
 
-    /// Reads the value of the first of these keys that has one.
-    ///
-    /// # Errors
-    /// As [`Pair::read`].
     pub(super) fn read<T>(
         &self,
         keys: &[&str],
@@ -115,22 +99,17 @@ impl Record {
         pair.map(|pair| pair.read(expected, of)).transpose()
     }
 
-    /// Reads a whole number, or returns what holds where there is none.
-    ///
-    /// # Errors
-    /// As [`Pair::read`].
     pub(super) fn number(&self, keys: &[&str], without: u64) -> Result<u64, SiteError> {
         let number = self.read(keys, "a whole number", whole)?;
         Ok(number.unwrap_or(without))
     }
 
-    /// Returns whether the value is one of these words.
     pub(super) fn says(&self, keys: &[&str], words: &[&str]) -> bool {
         let text = self.text(keys);
         text.is_some_and(|text| is_one_of(text, words))
     }
 
-    /// Appends the pairs of a line, `Key=value other="a b"`; returns what is none.
+    /// Appends the pairs of a line, `Key=value other="a b"`, and returns the unparsed rest.
     pub(super) fn add<'a>(&mut self, line: &'a str, place: &Place) -> &'a str {
         let mut rest = line.trim();
         while let Some((key, value, behind)) = pair(rest) {
@@ -141,12 +120,11 @@ impl Record {
     }
 }
 
-/// Returns the first pair, and what stands behind it.
 fn pair(text: &str) -> Option<(&str, &str, &str)> {
     let is_key = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
     let end = text.find(|c| !is_key(c)).filter(|end| *end > 0)?;
     let (key, rest) = text.split_at(end);
-    // Slurm's grammar has `+=` and the like, too.
+    // Slurm's grammar also allows `+=` and similar operators.
     let rest = rest.trim_start();
     let rest = rest.strip_prefix(['-', '*', '+', '/']).unwrap_or(rest);
     let rest = rest.strip_prefix('=')?.trim_start();
@@ -160,19 +138,16 @@ fn pair(text: &str) -> Option<(&str, &str, &str)> {
     (!rest.is_empty()).then_some((key, value, behind))
 }
 
-/// Returns whether a text is one of these words, in any case.
 pub(super) fn is_one_of(text: &str, words: impl IntoIterator<Item: AsRef<str>>) -> bool {
     let mut words = words.into_iter();
     words.any(|word| text.eq_ignore_ascii_case(word.as_ref()))
 }
 
-/// Returns the words between commas.
 pub(super) fn words(text: Option<&str>) -> impl Iterator<Item = &str> + Clone {
     let words = text.unwrap_or_default().split(',').map(str::trim);
     words.filter(|word| !word.is_empty())
 }
 
-/// Reads digits, or one of these words, which stand for no number.
 pub(super) fn number_or(words: &[&str]) -> impl Fn(&str) -> Option<Option<u64>> {
     move |text| match is_one_of(text, words) {
         true => Some(None),
@@ -180,21 +155,19 @@ pub(super) fn number_or(words: &[&str]) -> impl Fn(&str) -> Option<Option<u64>> 
     }
 }
 
-/// What [`time`] reads.
 pub(super) const TIME: &str = "a time such as 30 (minutes), 1:30:00, 2-12, 1-00:00:00 or UNLIMITED";
 
-/// Reads a time \[s\] in whole minutes, rounded up, as slurm.conf has it: `minutes`, `minutes:seconds`,
-/// `hours:minutes:seconds`, `days-hours`, …; `Some(None)` without a limit.
+/// Parses a time of slurm.conf \[s\], rounded up to whole minutes; `Some(None)` if unlimited.
 pub(super) fn time(text: &str) -> Option<Option<f64>> {
     if is_one_of(text, &["-1", "INFINITE", "UNLIMITED", "NONE"]) {
         return Some(None);
     }
-    // Slurm counts minutes in 32 bits.
+    // Slurm stores minutes in 32 bits.
     let minutes = seconds(text)?.div_ceil(60);
     (minutes <= u64::from(u32::MAX)).then_some(Some(minutes as f64 * 60.0))
 }
 
-/// Reads amounts such as `cpu=100,mem=500G,gres/gpu=4`; those that are none of a limit here are appended to `others`.
+/// Parses amounts such as `cpu=100,mem=500G,gres/gpu=4`; unsupported names go to `others`.
 pub(super) fn tres(text: &str, others: &mut Vec<String>) -> Option<Tres> {
     let mut tres = Tres::default();
     for part in text.split(',').filter(|part| !part.is_empty()) {
@@ -218,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_as_slurm_conf_has_them() {
+    fn parses_times_of_slurm_conf() {
         for (text, seconds) in [
             ("30", Some(Some(1800.0))),
             ("0", Some(Some(0.0))),
@@ -243,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_a_line() {
+    fn parses_pairs_of_a_line() {
         let place = Place {
             file: "f".into(),
             line: 1,

@@ -1,4 +1,4 @@
-//! What an administrator installs so that Slurm follows an order by itself.
+//! The files that an administrator installs so that Slurm applies a job order by itself.
 
 use askama::Template;
 
@@ -9,19 +9,19 @@ use crate::templates;
 use synth_core::document::filled_in;
 use synth_core::number::in_words;
 
-/// Scripts that read all that they need in job_submit.lua.
+/// These scripts read all of their parameters from job_submit.lua.
 const CHECK: &str = include_str!("../../templates/order/check.sh");
 const PENDING: &str = include_str!("../../templates/order/pending.sh");
 
-/// Returns the files, by name, for these partitions: one, or several with commas.
+/// Returns the names and contents of the files for partitions separated by commas.
 ///
 /// # Errors
-/// When one of them is no name of a partition; says what to do.
+/// If a partition name is invalid.
 pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, String)>, String> {
     for name in partitions.split(',') {
         if name.starts_with('-') || !is_plain(name) {
             return Err(format!(
-                "`{name}` is no name of a partition: `sinfo -s` lists them; several are written with commas"
+                "`{name}` is not a valid partition name: `sinfo -s` lists the partitions; separate several with commas"
             ));
         }
     }
@@ -38,19 +38,15 @@ pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, Strin
     filled_in(files)
 }
 
-/// What the files say of the order and of where it is installed.
 struct Site {
     partitions: String,
-    /// One of them.
     first: String,
-    /// The order.
     words: String,
-    /// How the policy backfills.
     reservations: String,
     cpu: String,
     gpu: String,
     gpu_is_unknown: bool,
-    /// Such as `, net and disk`.
+    /// A list such as `, net and disk`.
     left_out: String,
 }
 
@@ -73,7 +69,6 @@ impl Site {
     }
 }
 
-/// Points, as they are written.
 struct Points {
     limit: String,
     share: String,
@@ -81,16 +76,16 @@ struct Points {
     offset: String,
     base: String,
     decade: f64,
-    /// Of what a factor of ten is so many points.
+    /// The quantity that changes the priority by `decade` points per factor of ten.
     leading: &'static str,
-    /// Whether that makes a job later.
+    /// Whether a larger `leading` quantity lowers the priority.
     later: bool,
     moves: bool,
     offset_in_words: String,
     age_weight: f64,
-    /// By how many points Slurm's age is off.
+    /// The largest difference between the wait term and Slurm's age factor \[points\].
     off: f64,
-    /// After how long a job goes first \[s\]; 0 for never.
+    /// The wait after which a job is moved to the head of the queue \[s\]; 0 if there is none.
     promise: String,
     promise_in_words: Option<String>,
 }
@@ -117,14 +112,12 @@ impl Points {
             offset_in_words: in_words(levels.offset, "s"),
             age_weight,
             off: off.round(),
-            // 0 says that there is none, and nobody sees a second.
             promise: plain(order.longest_wait.map_or(0.0, |time| time.max(1.0))),
             promise_in_words: order.longest_wait.map(|time| in_words(time, "s")),
         }
     }
 }
 
-/// Returns a number in digits, as sh, awk and lua read it.
 fn plain(number: f64) -> String {
     let text = format!("{number:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,35 +1,37 @@
-//! How many points of a priority an order is.
+//! Conversion of a job order to points of a Slurm priority.
 
 use synth_multiresource::policy::Priority;
 
-/// So many points are a factor of ten: of the limit or of the share, whichever counts more.
+/// The number of points for each factor of ten in the limit or the share, whichever has the larger
+/// exponent.
 pub const A_DECADE: f64 = 600.0;
 
-/// The longest limit that counts, a year \[min\], and the largest share \[CPUs\].
+/// The largest limit that is distinguished, a year \[min\], and the largest share \[CPUs\].
 const LIMITS: f64 = 525_600.0;
 const SHARES: f64 = 1e6;
 
-/// When the age of a job is full, as Slurm has it where nothing is said \[s\].
+/// The wait at which Slurm's age factor reaches 1 by default \[s\].
 pub(super) const FULL_AGE: f64 = 7.0 * 86_400.0;
 
-/// Points of jobs: of limit and share a job loses so many with each factor of ten, of the wait it gets them. All orders have a
-/// multiple of these numbers in common, which is left out.
+/// The points of a Slurm priority. A job loses points for its limit and share, and gains points
+/// while it waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriorityLevels {
-    /// Of the limit.
+    /// The number of points for each factor of ten in the limit.
     pub limit: f64,
-    /// Of the share.
+    /// The number of points for each factor of ten in the share.
     pub share: f64,
-    /// Of the wait…
+    /// The number of points for each factor of ten in the wait plus `offset`.
     pub wait: f64,
-    /// …to which this is added \[s\].
+    /// The offset that is added to the wait \[s\].
     pub offset: f64,
-    /// Those of a job of one minute and one CPU: so many that none of a year and a million CPUs has less than one.
+    /// The number of points of a job of one minute and one CPU. A job of a year and a million CPUs
+    /// still has at least one point.
     pub base: f64,
 }
 
 impl PriorityLevels {
-    /// Returns those of an order by limits, of which one exponent is not 0.
+    /// Returns the points of an order by limits, at least one of whose exponents is not 0.
     pub fn of(order: Priority) -> Self {
         let scale = A_DECADE / order.size.abs().max(order.share.abs());
         let [limit, share] = [order.size, order.share].map(|exponent| exponent * scale);
@@ -43,15 +45,15 @@ impl PriorityLevels {
         }
     }
 
-    /// Returns the site factor of a job with this limit \[s\], a year where it has none, and this share \[CPUs\], as job_submit.lua
-    /// writes it.
+    /// Returns the site factor of a job with this limit \[s\] (a year if `None`) and share
+    /// \[CPUs\].
     pub fn site_factor(&self, limit: Option<f64>, share: f64) -> f64 {
         let minutes = limit.map_or(LIMITS, |limit| (limit / 60.0).clamp(1.0, LIMITS));
         let points = self.base - self.limit * minutes.log10() - self.share * share.max(1.0).log10();
         (points + 0.5).floor().clamp(1.0, 2e6)
     }
 
-    /// Returns what a wait \[s\] is worth.
+    /// Returns the points for a wait \[s\].
     pub fn of_wait(&self, waited: f64) -> f64 {
         match self.wait > 0.0 {
             true => self.wait * (1.0 + waited / self.offset).log10(),
@@ -59,11 +61,10 @@ impl PriorityLevels {
         }
     }
 
-    /// Returns the weight of Slurm's age, whose factor is a straight line from 0 to 1 at [`FULL_AGE`], and by how many points the
-    /// wait is worth more in between.
+    /// Returns the weight of Slurm's age factor, linear up to [`FULL_AGE`], and its largest error.
     pub fn age_weight(&self) -> (f64, f64) {
         let weight = self.of_wait(FULL_AGE);
-        // Where the curve is as steep as the line.
+        // The point where the curve has the slope of the line.
         let farthest = FULL_AGE / (1.0 + FULL_AGE / self.offset).ln() - self.offset;
         let off = self.of_wait(farthest) - weight * farthest / FULL_AGE;
         (weight.round(), off)

@@ -1,13 +1,14 @@
-//! An order of the queue that Slurm follows without a daemon: each job has a site factor, one summand of its priority.
+//! A queue order that Slurm applies without a daemon, through the site factor of each job.
 //!
 //! # Theory
-//! The order of a [`Priority`] by limits, `a ln e + b ln p − g ln(w + c)`, least first, is that of points, most first: a whole
-//! number of them to a factor of ten ([`PriorityLevels`]). What does not move with time is written by job_submit.lua once, when a job
-//! comes. The wait is Slurm's age factor, a straight line, or is written anew from time to time by a script.
+//! Sorting jobs by `a ln e + b ln p − g ln(w + c)` in ascending order, as with a [`Priority`] by
+//! limits, is the same as sorting them by points in descending order, with a whole number of points
+//! for each factor of ten ([`PriorityLevels`]). job_submit.lua writes the constant terms at
+//! submission; the wait is Slurm's linear age factor, or is updated periodically by a script.
 //!
 //! # Practice
-//! [`SlurmOrder`] says of a policy, or of a name such as `easy+saf`, what of it Slurm can follow, or why it cannot; [`export`] writes what
-//! an administrator installs.
+//! [`SlurmOrder`] converts a policy or a name such as `easy+saf`; [`export`] creates the files to
+//! install.
 
 mod export;
 mod levels;
@@ -25,26 +26,22 @@ use synth_operator::usual;
 pub use export::export;
 pub use levels::{A_DECADE, PriorityLevels};
 
-/// An order of each job's own, by its limit, its share of the servers and its wait.
+/// A job order by time limit, share of the servers, and wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlurmOrder {
-    /// Its exponents; the offset in seconds.
+    /// The exponents; the offset is in seconds.
     pub priority: Priority,
-    /// Whose start nobody delays: what Slurm does in its own way.
+    /// The reservations of the policy. Slurm makes reservations in its own way.
     pub reservations: Reservations,
-    /// A job that has waited for longer goes first \[s\].
+    /// The wait after which a job is moved to the head of the queue \[s\].
     pub longest_wait: Option<f64>,
     counted: Counted,
 }
 
-/// What a share counts, in CPUs.
 #[derive(Clone, Debug, PartialEq)]
 struct Counted {
-    /// A CPU: 1, or 0 where there are GPUs only.
     cpu: f64,
-    /// A GPU; `None` where it is not known how many there are.
     gpu: Option<f64>,
-    /// Resources of the policy that do not count.
     left_out: Vec<String>,
 }
 
@@ -55,20 +52,17 @@ impl Counted {
         left_out: Vec::new(),
     };
 
-    /// Returns what of the fleet's resources Slurm's job_submit sees of jobs.
     fn of(fleet: &Fleet) -> Result<Self, String> {
         let mut counted = Counted {
             cpu: 0.0,
             ..Counted::CPUS
         };
         let (mut cpus, mut gpus) = (None, None);
-        // Shares are of the largest server, as the policy's are.
         for resource in fleet.envelope().resources() {
             let (name, capacity) = (resource.name(), resource.capacity().value());
             match usual(name, ["cpu", "", "gpu"]) {
                 Some(("cpu", _)) => cpus = Some(capacity),
                 Some(("gpu", _)) => gpus = Some(capacity),
-                // A type of GPU, which counts as a GPU.
                 _ if name.to_lowercase().starts_with("gpu:") => {}
                 _ => counted.left_out.push(name.to_owned()),
             }
@@ -81,7 +75,7 @@ impl Counted {
             (None, Some(_)) => counted.gpu = Some(1.0),
             (None, None) => {
                 return Err(format!(
-                    "the share of jobs counts in its order, and of {} Slurm's job_submit sees none when a job comes: name the resource of CPUs `cpu`, and that of GPUs `gpu`",
+                    "its order depends on the share of a job, and Slurm's job_submit sees none of the resources {}: name the CPU resource `cpu` and the GPU resource `gpu`",
                     counted.left_out.join(", ")
                 ));
             }
@@ -90,20 +84,19 @@ impl Counted {
     }
 }
 
-/// What to do where an order goes by more than limits.
-const BY_LIMITS: &str = "take the same order by limits: by its name, such as `synth export slurm-priority easy+saf`, or from `synth --workload FILE --family easy+saf --output p.json`; `synth judge LOG` shows what such orders bring";
+const BY_LIMITS: &str = "use the same order by limits: by its name, such as `synth export slurm-priority easy+saf`, or from `synth --workload FILE --family easy+saf --output p.json`; `synth judge LOG` backtests such orders";
 
 impl SlurmOrder {
     /// Returns the order of a policy.
     ///
     /// # Errors
-    /// When Slurm cannot follow it; says why, and what to do.
+    /// If Slurm cannot apply it.
     pub fn of_policy(checked: &Checked) -> Result<Self, String> {
         let mut family = checked.artifact().policy.clone();
         let called = family.called();
         let Some(policy) = family.by_jobs() else {
             return Err(format!(
-                "the policy ({called}) is no order of jobs by limit, CPUs and wait, and Slurm's priority can be no more: take a rule such as easy+saf, or let a process release the jobs, by `synth export slurm`"
+                "the policy ({called}) is not an order of jobs by limit, CPUs and wait, which is all that Slurm's priority can express: use a rule such as easy+saf, or let a process release the jobs (`synth export slurm`)"
             ));
         };
         let fleet = checked.workload();
@@ -112,7 +105,7 @@ impl SlurmOrder {
         let is_timed = order.priority.moves() || order.longest_wait.is_some();
         let Some(second) = seconds_in(unit).or((!is_timed).then_some(1.0)) else {
             return Err(format!(
-                "the policy counts time in `{unit}`, and Slurm in seconds: make it from a workload in s, min, h or d"
+                "the policy measures time in `{unit}`, which cannot be converted to seconds: generate it from a workload in s, min, h or d"
             ));
         };
         let counted = match order.priority.share == 0.0 {
@@ -130,10 +123,11 @@ impl SlurmOrder {
         })
     }
 
-    /// Returns the order that words such as `easy+saf` or `saf` name; `None` where they name none.
+    /// Returns the order of a name such as `easy+saf` or `saf`, or `None` if the text names no
+    /// order.
     ///
     /// # Errors
-    /// Which word is none, and what it can be; or why Slurm cannot follow it.
+    /// If a part of the name is unknown, or Slurm cannot apply the order.
     pub fn named(text: &str) -> Option<Result<Self, String>> {
         let is_order = Priority::NAMED.iter().any(|(name, _)| *name == text);
         let rule = if is_order { "easy+" } else { "" };
@@ -143,25 +137,24 @@ impl SlurmOrder {
         };
         if choices.estimates != Estimates::Limits {
             return Some(Err(format!(
-                "`{text}` goes by sizes, which nobody knows when jobs come: {BY_LIMITS}"
+                "`{text}` depends on job sizes, which are unknown at submission: {BY_LIMITS}"
             )));
         }
         Some(SlurmOrder::checked(&BackfillingConfig::new(choices, true)))
     }
 
-    /// Returns it with times as they are, and CPUs as its share.
     fn checked(policy: &BackfillingConfig) -> Result<Self, String> {
         let QueueOrder::Jobs(order) = policy.order else {
-            return Err("its order is one of types, which Slurm has without any of this: nothing is to be exported".into());
+            return Err("its order is one of job types, which Slurm provides by itself: there is nothing to export".into());
         };
         if let Some(estimate) = policy.estimate.filter(|own| *own != RuntimeEstimate::Limit) {
             return Err(format!(
-                "its order goes by estimates ({}) that are learned from jobs as they end, which no lines of configuration can do: {BY_LIMITS}",
+                "its order depends on estimates ({}) that are learned from completed jobs, which a configuration cannot do: {BY_LIMITS}",
                 estimate.name()
             ));
         }
         if order.size == 0.0 && order.share == 0.0 {
-            return Err("its order is that of arrival, which Slurm has without any of this: nothing is to be exported".into());
+            return Err("its order is that of arrival, which Slurm provides by itself: there is nothing to export".into());
         }
         Ok(SlurmOrder {
             priority: order,
@@ -171,7 +164,7 @@ impl SlurmOrder {
         })
     }
 
-    /// Returns its points.
+    /// Returns the points that express this order.
     pub fn levels(&self) -> PriorityLevels {
         PriorityLevels::of(self.priority)
     }

@@ -11,14 +11,13 @@ fn named(text: &str) -> Result<SlurmOrder, String> {
 }
 
 #[test]
-fn a_decade_of_what_counts_most_is_six_hundred_points() {
+fn scales_the_largest_exponent_to_600_points_per_decade() {
     let saf = PriorityLevels::of(Priority::SMALLEST_AREA);
     assert_eq!((saf.limit, saf.share, saf.wait), (600.0, 600.0, 0.0));
-    // 600 · (5.72 + 6), and one more.
     assert_eq!(saf.base, 7034.0);
     let wfp3 = PriorityLevels::of(Priority::wfp3(3600.0));
     assert_eq!((wfp3.limit, wfp3.share, wfp3.wait), (600.0, -200.0, 600.0));
-    // Seven days beside an hour: 600 · log10(1 + 168).
+    // Seven days relative to an hour: 600 · log10(1 + 168).
     let (weight, off) = wfp3.age_weight();
     assert_eq!(weight, 1337.0);
     let straight = |waited: f64| wfp3.of_wait(waited) - weight * waited / FULL_AGE;
@@ -27,9 +26,9 @@ fn a_decade_of_what_counts_most_is_six_hundred_points() {
     assert!((most - off).abs() < 1.0, "{most} {off}");
 }
 
-/// Slurm checks no site factor, and would take a negative one for another.
+/// Slurm does not check site factors, and a negative one would wrap around.
 #[test]
-fn points_are_never_outside_of_what_slurm_can_do() {
+fn site_factors_stay_in_the_range_of_slurm() {
     let numbers = [-20.0, -1.0, -0.4, 0.0, 0.4, 1.0, 20.0];
     for (size, share) in numbers.into_iter().flat_map(|a| numbers.map(|b| (a, b))) {
         if size == 0.0 && share == 0.0 {
@@ -53,14 +52,14 @@ fn points_are_never_outside_of_what_slurm_can_do() {
 }
 
 #[test]
-fn what_slurm_cannot_follow_is_refused_with_what_to_do() {
+fn rejects_orders_that_slurm_cannot_apply() {
     assert_eq!(named("easy+saf").unwrap().priority, Priority::SMALLEST_AREA);
     assert_eq!(named("saf"), named("easy+saf"));
     assert!(SlurmOrder::named("p.json").is_none());
     for (name, words) in [
         ("easy+sjf+history", "easy+saf"),
         ("easy+sjf+tree", "easy+saf"),
-        ("easy+sjf+size", "nobody knows"),
+        ("easy+sjf+size", "unknown at submission"),
         ("easy+fcfs", "arrival"),
         ("easy+shortest", "sjf"),
         ("lazy+sjf", "easy"),
@@ -71,7 +70,7 @@ fn what_slurm_cannot_follow_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_share_is_counted_in_cpus() {
+fn counts_shares_in_cpus() {
     let counted = |capacity: &str, demand: &str| {
         let text = format!(
             "kind: multiresource\ntime_unit: s\nserver: {{capacity: {capacity}}}\njobs:\n  - {{name: a, demand: {demand}, arrival_rate: .1, mean_size: 1}}\n"
@@ -90,7 +89,7 @@ fn a_share_is_counted_in_cpus() {
 }
 
 #[test]
-fn files_have_all_that_they_need() {
+fn exported_files_are_complete() {
     let files = export(&named("easy+saf").unwrap(), "batch,long").unwrap();
     let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
     for (name, text) in &files {
@@ -108,7 +107,6 @@ fn files_have_all_that_they_need() {
     }
     assert!(text("slurm-lines.conf").contains("# PriorityWeightAge=600"));
     assert!(text("job_submit.lua").contains("pcall(dofile, \"/etc/synth/order/job_submit.lua\")"));
-    // It moves.
     let files = export(&named("easy+wfp3").unwrap(), "batch").unwrap();
     let lines = &files[2].1;
     assert!(lines.contains("\nPriorityWeightAge=3469\n"), "{lines}");
@@ -118,9 +116,9 @@ fn files_have_all_that_they_need() {
     }
 }
 
-/// The functions of a script that loads this one run first and their answers hold; errors let jobs pass without an order.
+/// An enclosing script runs first and its result is kept; errors leave jobs without an order.
 #[test]
-fn the_script_runs_with_another_one_and_fails_alone() {
+fn exported_script_chains_and_survives_errors() {
     const DRIVER: &str = r#"
 logged, asked = 0, 0
 slurm = { SUCCESS = 0, ERROR = -1, log_error = function(text, ...) string.format(text, ...); logged = logged + 1 end }
@@ -148,7 +146,7 @@ assert(slurm_job_submit(broken, list, 7) == 0)
         .stdin(Stdio::piped())
         .spawn();
     let Ok(mut lua) = lua else {
-        eprintln!("no lua is here: the exported script is not run");
+        eprintln!("skipped: lua is not installed, so the exported script is not run");
         return;
     };
     lua.stdin

@@ -1,4 +1,4 @@
-//! Where the jobs of a log belong on a site.
+//! The partition, account and QOS of each job of a log on a site.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,26 +11,27 @@ use synth_core::document::number_of;
 use synth_traces::replay::{Log, ReplayJob};
 use synth_traces::trace::{Observed, Reason, SentTo};
 
-/// The facts of a log's jobs, by number, and what had to be supposed.
+/// The facts of a log's jobs, and the assumptions behind them.
 #[derive(Clone, Debug, Default)]
 pub struct LogFacts {
-    /// By job.
+    /// Indexed by job.
     pub facts: Vec<Facts>,
-    /// Sentences on what the site does not have, or the log does not tell.
+    /// Remarks about data that are missing in the site or the log.
     pub remarks: Vec<String>,
 }
 
-/// What the clock shows at the first submission of a log \[s of a day\].
+/// Returns the time of day at the first submission of a log \[s\].
 pub fn clock_of(log: &Log) -> f64 {
     let per_second = i64::try_from(log.tick.per_second()).unwrap_or(1);
     log.begin.rem_euclid(86_400 * per_second) as f64 / per_second as f64
 }
 
-/// Prepares a site and a log for a replay: completes the site with assumptions where data for its priorities are missing,
-/// and leaves out the jobs that its present limits or nodes would never let start. Returns a remark on these.
+/// Prepares a site and a log for a replay. Missing settings of the site are replaced by
+/// assumptions. Jobs that could never start with its limits and nodes are removed from the log, and
+/// a remark about them is returned.
 ///
 /// # Errors
-/// When no job is left.
+/// If no job remains.
 pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, String> {
     assume(site, log);
     let kept = log.jobs.len();
@@ -54,23 +55,23 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
         false => "raise the limits",
     };
     let remark = format!(
-        "{left_out} of {kept} jobs are left out: the site as it is now would never start them, so its settings are newer than \
+        "{left_out} of {kept} jobs are left out: with the present settings they would never start, so the settings are newer than \
          these jobs. {named}. To replay them, {help} in the files of --slurm"
     );
     let has_none = log.jobs.iter().all(|job| job.seen == Observed::Initial);
     match left_out {
         0 => Ok(None),
-        _ if has_none => Err(format!("no job is left to replay: {remark}")),
+        _ if has_none => Err(format!("no jobs remain to replay: {remark}")),
         _ => Ok(Some(remark)),
     }
 }
 
-/// At most this many limits are named.
 const MOST_LIMITS: usize = 8;
-/// A job without a known limit may have run this much longer than its limit \[min\]: Slurm ends jobs a little later.
+/// The time by which a job may have exceeded its limit \[min\], because Slurm does not end jobs
+/// immediately.
 const OVERRUN: f64 = 2.0;
 
-/// Returns the jobs that exceed a limit by themselves, in words, by limit and line.
+/// Returns the descriptions of the jobs that exceed a limit by themselves, by limit and line.
 fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
     let resources = log.servers.resources.iter().map(String::as_str);
     let kinds = log.vectors.iter().zip(log.nodes.iter().copied());
@@ -79,7 +80,6 @@ fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>>
     let minute = MINUTE * log.tick.per_second() as f64;
     let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
     let jobs = log.jobs.iter().zip(facts(site, log).facts);
-    // What runs already starts no more.
     for (job, facts) in jobs.filter(|(job, _)| job.seen != Observed::Initial) {
         let (kind, p) = (job.kind as usize, facts.partition as usize);
         let passed = log.account.passed_limits.get(&job.line);
@@ -98,7 +98,6 @@ fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>>
     above
 }
 
-/// Assumes equal shares where a site gives none, and names weights and columns whose data are missing.
 fn assume(site: &mut SlurmSite, log: &Log) {
     let classes = &log.account.classes;
     let tells = |of: fn(&SentTo) -> &String| classes.iter().any(|own| !of(own).is_empty());
@@ -121,19 +120,19 @@ fn assume(site: &mut SlurmSite, log: &Log) {
     let missing = missing.map(|own| own.0).join(", ");
     if !missing.is_empty() {
         site.assumed.push(format!(
-            "the log does not tell {missing} of its jobs, so that priorities and limits by these are not followed: export \
-             these columns, too"
+            "the log does not contain {missing} of its jobs, so priorities and limits that depend on these are not modeled: export \
+             these columns as well"
         ));
     }
-    let assoc_txt = "`sacctmgr -P show assoc tree` prints into assoc.txt";
+    let assoc_txt = "`sacctmgr -P show assoc tree` as assoc.txt";
     if fair_share > 0.0 && !has_shares && (has_users || has_accounts) {
         site.associations = equal_shares(log);
         site.assumed.push(format!(
-            "PriorityWeightFairshare={fair_share}, but shares are unknown: fair share is computed as if all accounts of the \
-             log had equal shares, and all users equal shares of their account. For the real ones put what {assoc_txt} {FOLDER}"
+            "PriorityWeightFairshare={fair_share}, but shares are unknown: fair share is computed as if all accounts in the \
+             log had equal shares, and all users equal shares of their account. To use the real shares, save {assoc_txt} {FOLDER}"
         ));
     }
-    let qos_txt = "`sacctmgr -P show qos` prints into qos.txt";
+    let qos_txt = "`sacctmgr -P show qos` as qos.txt";
     let has_priority = site.associations.iter().any(|own| own.priority > 0);
     for (name, weight, is_known, file) in [
         ("QOS", qos, has_qos, qos_txt),
@@ -141,16 +140,14 @@ fn assume(site: &mut SlurmSite, log: &Log) {
     ] {
         if weight > 0.0 && !is_known {
             site.assumed.push(format!(
-                "PriorityWeight{name}={weight} is not followed, since these priorities are unknown: put what {file} {FOLDER}"
+                "PriorityWeight{name}={weight} is not modeled, because these priorities are unknown: save {file} {FOLDER}"
             ));
         }
     }
 }
 
-/// Where the files that describe a site are.
 const FOLDER: &str = "in the folder of --slurm, next to slurm.conf";
 
-/// Returns the accounts and users of a log, with equal shares.
 fn equal_shares(log: &Log) -> Vec<Association> {
     let association = |account: &str, user: Option<&str>, parent: &str| Association {
         account: account.to_owned(),
@@ -176,10 +173,9 @@ fn equal_shares(log: &Log) -> Vec<Association> {
     std::iter::once(root).chain(accounts).chain(users).collect()
 }
 
-/// The account above all others.
 const ROOT: &str = "root";
 
-/// Returns where each job of a log belongs.
+/// Returns the facts of each job of a log.
 pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
     let places = Places::new(site);
     let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
@@ -215,10 +211,10 @@ pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
         sent.facts.push(facts);
     }
     let remarks = [
-        "name partitions that the site does not have: they go to the default one",
-        "do not fit into their partition as it is now: they go to one that has nodes",
-        "hold less than a node, though their partition gives whole nodes: nodes are shared",
-        "have a QOS that the site does not have: that of their association counts",
+        "name partitions that the site does not have: the default partition is used",
+        "do not fit into their partition as it is now: a partition with suitable nodes is used",
+        "hold less than a node although their partition allocates whole nodes: nodes are shared",
+        "have a QOS that the site does not have: the QOS of their association is used",
         "are of users that the site does not have: they have no fair share of their own",
     ];
     let counts = [unknown, moved, part, other_qos, without];
@@ -228,7 +224,6 @@ pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
     sent
 }
 
-/// The places of names in a site.
 struct Places<'a> {
     site: &'a SlurmSite,
     partitions: HashMap<&'a str, u32>,
@@ -251,7 +246,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The first of these partitions that the site has; jobs of several count to it.
+    /// Returns the first of these partitions that the site has; a job may name several.
     fn partition(&self, names: &str) -> Option<u32> {
         let mut names = names.split(',');
         names.find_map(|name| self.partitions.get(name).copied())
@@ -275,7 +270,6 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Returns the amounts that each node has of a log's resources.
 fn capacities(site: &SlurmSite, log: &Log) -> Vec<Vec<f64>> {
     let nodes = site.nodes.iter().map(|node| {
         let amounts = log.servers.resources.iter().map(|name| node.amount(name));
@@ -284,7 +278,6 @@ fn capacities(site: &SlurmSite, log: &Log) -> Vec<Vec<f64>> {
     nodes.collect()
 }
 
-/// Returns whether partition p has enough nodes with these capacities for a job of this kind.
 fn holds(site: &SlurmSite, capacities: &[Vec<f64>], p: usize, log: &Log, kind: usize) -> bool {
     let fits = |n: &&usize| {
         let mut pairs = log.vectors[kind].iter().zip(&capacities[**n]);

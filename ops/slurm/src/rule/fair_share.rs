@@ -1,26 +1,24 @@
-//! Fair share: what accounts and users had lately, beside what is theirs.
+//! The fair-share factor, which compares the past usage of accounts and users with their shares.
 
 use crate::configuration::{Association, PrioritySettings};
 
-/// The tree of accounts and users, with what each had (Slurm's Fair Tree: `fair_tree.c`).
+/// The tree of accounts and users with their usage (Slurm's Fair Tree, `fair_tree.c`).
 #[derive(Clone, Debug)]
 pub(super) struct FairShare {
-    /// The account directly above.
     parents: Vec<Option<usize>>,
-    /// The nearest account above that has shares of its own: with `fairshare=parent` an account stands for none.
+    /// The nearest ancestor with shares of its own; accounts with `fairshare=parent` are skipped.
     above: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
     roots: Vec<usize>,
     is_user: Vec<bool>,
-    /// Of the shares of one parent's children, in [0, 1]; `None`: as its parent.
+    /// The fraction of the siblings' shares; `None` to use the parent's.
     shares: Vec<Option<f64>>,
-    /// What it and those below it had, faded \[CPU s\].
+    /// The decayed usage of the association and those below it \[CPU s\].
     usage: Vec<f64>,
     users: usize,
 }
 
 impl FairShare {
-    /// Returns the tree of these associations.
     pub(super) fn new(associations: &[Association]) -> Self {
         let parents = Association::parents(associations);
         let is_through = |n: &usize| associations[*n].shares.is_none() && parents[*n].is_some();
@@ -61,12 +59,10 @@ impl FairShare {
         }
     }
 
-    /// So much of what was used is left.
     pub(super) fn fade(&mut self, left: f64) {
         self.usage.iter_mut().for_each(|usage| *usage *= left);
     }
 
-    /// This association used so much \[CPU s\], and so did those above it.
     pub(super) fn add(&mut self, association: usize, used: f64) {
         let mut at = Some(association);
         while let Some(n) = at {
@@ -75,7 +71,7 @@ impl FairShare {
         }
     }
 
-    /// Returns the factor of each association, in [0, 1]; with the Fair Tree 0 of accounts.
+    /// Returns the factor of each association, in [0, 1]; with the Fair Tree, 0 for accounts.
     pub(super) fn factors(&self, priority: &PrioritySettings) -> Vec<f64> {
         if !priority.is_fair_tree {
             let factor = |n| match self.effective(n) {
@@ -89,7 +85,7 @@ impl FairShare {
             rank: self.users,
             untied: self.users,
         };
-        // The root of accounts, where there is one, is no rival of anybody.
+        // If there is a single root account, it has no siblings to compete with.
         let top = match self.roots[..] {
             [root] if !self.is_user[root] => self.children[root].clone(),
             _ => self.roots.clone(),
@@ -98,13 +94,12 @@ impl FairShare {
         factors
     }
 
-    /// Returns what all together used.
     fn total(&self) -> f64 {
         self.roots.iter().map(|root| self.usage[*root]).sum()
     }
 
-    /// Returns the effective usage and the shares of an association, as parts of all: what others of its account used counts by
-    /// its shares there (`_set_usage_efctv` and `priority_p_calc_fs_factor` in `priority_multifactor.c`).
+    /// Returns effective usage and shares as fractions of the total (`_set_usage_efctv` and
+    /// `priority_p_calc_fs_factor` in `priority_multifactor.c`).
     fn effective(&self, n: usize) -> [f64; 2] {
         let all = self.total();
         let used = if all > 0.0 { self.usage[n] / all } else { 0.0 };
@@ -123,7 +118,7 @@ impl FairShare {
         }
     }
 
-    /// How much less than its part this one had; among siblings the largest comes first.
+    /// Returns the ratio of share to usage, by which siblings are sorted in descending order.
     fn level(&self, n: usize) -> f64 {
         let Some(share) = self.shares[n] else {
             return if self.is_user[n] { f64::INFINITY } else { -1.0 };
@@ -138,10 +133,9 @@ impl FairShare {
         }
     }
 
-    /// Gives users their ranks down the tree: first those of the account that had least beside its shares.
+    /// Ranks users depth-first, starting with the account of the highest level.
     fn rank(&self, siblings: &[usize], is_tied: bool, ranks: &mut Ranks, factors: &mut [f64]) {
         let mut order: Vec<(f64, usize)> = siblings.iter().map(|n| (self.level(*n), *n)).collect();
-        // Users before accounts of the same level.
         order.sort_by(|a, b| {
             let by_level = b.0.total_cmp(&a.0);
             by_level.then_with(|| self.is_user[b.1].cmp(&self.is_user[a.1]))
@@ -158,15 +152,15 @@ impl FairShare {
                 ranks.untied -= 1;
                 continue;
             }
-            // Accounts of one level are not merged: the program does not, whatever its comment says.
+            // Slurm does not merge accounts with equal levels, although a comment in its source
+            // says so.
             self.rank(&self.children[n], tied, ranks, factors);
         }
     }
 }
 
-/// The rank of the users that come next.
 struct Ranks {
     rank: usize,
-    /// The rank if nobody had been tied.
+    /// The rank if there were no ties.
     untied: usize,
 }

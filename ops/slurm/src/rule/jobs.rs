@@ -1,18 +1,20 @@
-//! What Slurm knows of a job beside its demand, its limit and its submission.
+//! The properties of a job that Slurm's priorities and limits depend on.
 
-/// Where a job belongs.
+/// The partition, owner and QOS of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// Its partition, a place in [`SlurmSite::partitions`](crate::configuration::SlurmSite::partitions).
+    /// The partition, an index into
+    /// [`SlurmSite::partitions`](crate::configuration::SlurmSite::partitions).
     pub partition: u32,
-    /// Its user, any number for each.
+    /// An arbitrary number for the user.
     pub user: u32,
-    /// Its account, any number for each.
+    /// An arbitrary number for the account.
     pub account: u32,
-    /// Its association, a place in [`SlurmSite::associations`](crate::configuration::SlurmSite::associations).
+    /// The association, an index into
+    /// [`SlurmSite::associations`](crate::configuration::SlurmSite::associations).
     pub association: Option<u32>,
-    /// Its quality of service, a place in [`SlurmSite::qos`](crate::configuration::SlurmSite::qos).
+    /// The QOS, an index into [`SlurmSite::qos`](crate::configuration::SlurmSite::qos).
     pub qos: Option<u32>,
-    /// What a submit script adds to its priority.
+    /// The term that a submit script adds to the priority.
     pub site_factor: f64,
 }

@@ -1,4 +1,4 @@
-//! Limits of QOS and accounts on what runs at once, and limits that a job exceeds by itself.
+//! Limits of QOS and accounts on running jobs, and limits that a single job can exceed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,37 +7,32 @@ use super::jobs::Facts;
 use crate::configuration::{Association, LimitSet, SlurmSite, scope};
 use synth_core::number::shown;
 
-/// The running jobs of each user and each account, next to the limits.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     site: Arc<SlurmSite>,
-    /// The amounts of running jobs by holder of limits, scope, and user or account: first the QOS of the site, then its
-    /// associations.
+    /// The amounts of running jobs by holder of limits (first each QOS, then each association),
+    /// scope, and user or account.
     running: HashMap<(usize, usize, u32), Vec<f64>>,
     parents: Vec<Option<usize>>,
-    /// By partition: the QOS whose limits hold there.
     of_partition: Vec<Option<usize>>,
-    /// The names of the amounts in limits: jobs, nodes, CPUs, memory \[MiB\] and generic resources.
+    /// The names of the amounts: jobs, nodes, CPUs, memory \[MiB\] and generic resources.
     names: Vec<String>,
-    /// By type: the amounts that a job holds.
     types: Vec<Vec<f64>>,
 }
 
-/// The places of amounts.
 pub(super) const NODES: usize = 1;
 pub(super) const CPUS: usize = 2;
 const MEMORY: usize = 3;
 
-/// A limit that a job exceeds: its holder, scope, resource and amount.
+/// A limit that is exceeded, given by its holder, scope, resource and amount.
 type Exceeded<'a> = (usize, usize, &'a str, u64);
 
-/// Amounts are within a limit up to this, since they are computed in other units.
+/// The tolerance for rounding errors when units are converted.
 const TOLERANCE: f64 = 1e-6;
-/// Seconds in a minute.
 pub(super) const MINUTE: f64 = 60.0;
 
 impl Limits {
-    /// Returns the limits without running jobs; `types` has the demand for these resources on each node, and the nodes.
+    /// Returns the limits without running jobs; types are demands per node and numbers of nodes.
     pub(super) fn new<'a>(
         site: &Arc<SlurmSite>,
         resources: impl Iterator<Item = &'a str>,
@@ -74,12 +69,11 @@ impl Limits {
         }
     }
 
-    /// Returns the amounts that a job of type i holds.
     pub(super) fn amounts(&self, i: usize) -> &[f64] {
         &self.types[i]
     }
 
-    /// A job of type i starts (1) or has ended (−1).
+    /// Records that a job of type i starts (`sign` = 1) or has ended (−1).
     pub(super) fn count(&mut self, i: usize, facts: &Facts, sign: f64) {
         let holders: Vec<usize> = self.holders(facts, false).collect();
         for n in holders {
@@ -92,13 +86,11 @@ impl Limits {
         }
     }
 
-    /// Forgets all running jobs.
     pub(super) fn clear(&mut self) {
         self.running.clear();
     }
 
-    /// Returns the holders of limits that a job is subject to: the QOS of its partition, its own QOS, before that of the
-    /// partition with `own_first`, its association, and the accounts above.
+    /// Returns the holders of limits for a job; `own_first` puts its QOS before the partition's.
     fn holders(&self, facts: &Facts, own_first: bool) -> impl Iterator<Item = usize> + '_ {
         let partition = self.of_partition[facts.partition as usize];
         let job = facts.qos.map(|n| n as usize);
@@ -113,25 +105,25 @@ impl Limits {
         qos.into_iter().flatten().chain(accounts)
     }
 
-    /// Whether no limit on the number of jobs keeps one from starting now: Slurm checks these before it looks for nodes.
+    /// Returns `true` if limits on numbers of jobs allow a start; Slurm checks these first.
     pub(super) fn allow_one(&self, facts: &Facts) -> bool {
         self.allow(&[1.0], facts)
     }
 
-    /// Whether no limit keeps a job that holds these amounts from starting now.
     pub(super) fn allow(&self, job: &[f64], facts: &Facts) -> bool {
         self.exceeded(job, None, facts).is_none()
     }
 
-    /// Returns the first limit that a job exceeds together with the running jobs; with its time limit \[min\] also limits
-    /// on single jobs. A QOS takes precedence over accounts: what one of them limits, the next does not (`acct_policy.c`).
+    /// Returns the first limit that a job exceeds together with the running jobs; `minutes` adds
+    /// limits on single jobs. If a QOS has a limit, the corresponding limits of accounts are
+    /// ignored (`acct_policy.c`).
     fn exceeded(&self, job: &[f64], minutes: Option<f64>, facts: &Facts) -> Option<Exceeded<'_>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
         let qos = facts.qos.map(|n| &self.site.qos[n as usize]);
         let own_first = qos.is_some_and(|own| own.has("OverPartQOS"));
         for n in self.holders(facts, own_first) {
             let is_qos = n < self.site.qos.len();
-            // Limits on single jobs and on numbers of jobs were handed down from the accounts above.
+            // All other limits have been inherited from the ancestors.
             let is_above = !is_qos && facts.association != Some((n - self.site.qos.len()) as u32);
             for scope in 0..minutes.map_or(scope::JOB, |_| scope::LEAST) + 1 {
                 if is_above && scope != scope::GROUP {
@@ -168,14 +160,13 @@ impl Limits {
         None
     }
 
-    /// Returns one of some amounts, by its name; 0 if it is not counted.
     fn amount(&self, amounts: &[f64], name: &str) -> f64 {
         let place = self.names.iter().position(|own| own == name);
         let amount = place.and_then(|place| amounts.get(place));
         amount.copied().unwrap_or(0.0)
     }
 
-    /// Returns the limit that keeps a job of type i with this time limit \[min\] from ever starting.
+    /// Returns the limit that prevents a job of type i from ever starting.
     pub(super) fn never(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
         let site = &self.site;
         let nodes = self.types[i][NODES];
@@ -217,7 +208,6 @@ impl Limits {
         })
     }
 
-    /// Returns a job of type i in a few words, with its time limit \[min\].
     pub(super) fn describe(&self, i: usize, minutes: f64) -> String {
         let rounded = |number: f64| (number * 100.0).round() / 100.0;
         let amount = |place: usize| {
@@ -236,14 +226,12 @@ impl Limits {
         format!("{amounts}limit {} min", shown(rounded(minutes.max(0.0))))
     }
 
-    /// Returns the longest time limit of a job \[s\].
     pub(super) fn max_wall(&self, facts: &Facts) -> Option<f64> {
         let of = |n: usize| self.of(n)[scope::MINUTES].get("");
         let minutes = self.holders(facts, false).find_map(of)?;
         Some(minutes as f64 * MINUTE)
     }
 
-    /// Returns the limits of a holder: a QOS of the site, or an association.
     fn of(&self, n: usize) -> &LimitSet {
         match self.site.qos.get(n) {
             Some(qos) => &qos.limits,
@@ -252,7 +240,7 @@ impl Limits {
     }
 }
 
-/// The keys by which a job counts, by the scopes that count running jobs.
+/// Returns the keys under which a job counts, for the scopes of running jobs.
 fn keys(facts: &Facts) -> [u32; 3] {
     [0, facts.user, facts.account]
 }

@@ -1,18 +1,21 @@
-//! Slurm's own scheduling, as a rule for replays and simulations.
+//! A model of Slurm's scheduler, as a rule for replays and simulations.
 //!
 //! # Theory
-//! Two schedulers share one queue, which is ordered by tiers of partitions, then priority, then submission. The *main*
-//! one (`job_scheduler.c`) looks at it when a job ends, some seconds after jobs were submitted, and now and then: it starts
-//! jobs in order until one does not fit, which ends it for that job's partition and the nodes of that. *Backfilling*
-//! (`backfill.c`) goes through the queue every `bf_interval`: it plans for each job the earliest start on nodes that no
-//! job before it has reserved, starts those whose start is now, and reserves whole nodes for the others. When jobs
-//! that run will end it takes from their limits, and it looks at ends window by window, so that planned starts
-//! are late. Both keep the limits of quality of service and accounts. Read at 22.05.8.
+//! Two schedulers share one queue, sorted by the tier of the partition, then priority, then
+//! submission. The *main* scheduler (`job_scheduler.c`) runs when a job ends, a few seconds after
+//! submissions, and periodically. It starts jobs in order; the first job that does not fit blocks
+//! its partition and the nodes of that partition. The *backfill* scheduler (`backfill.c`) walks the
+//! queue every `bf_interval`: it plans the earliest start of each job on nodes that are not
+//! reserved for earlier jobs, starts the jobs whose start is now, and reserves whole nodes for the
+//! others. It assumes that running jobs end at their limits, and groups these ends into windows, so
+//! planned starts are late. Both apply the limits of QOS and accounts. The model follows the source
+//! of 22.05.8.
 //!
 //! # Practice
-//! [`SlurmRule`] makes the rule for a [`SlurmSite`], whose nodes are the servers of a fleet. What is left out: preemption,
-//! reservations by hand, licenses, features and constraints, dependencies, heterogeneous jobs, the time that
-//! scheduling itself takes, and jobs of several partitions (they count to the first).
+//! [`SlurmRule`] creates the rule for a [`SlurmSite`] whose nodes are the servers of a fleet. Not
+//! modeled: preemption, manual reservations, licenses, features and constraints, dependencies,
+//! heterogeneous jobs, the time that scheduling takes, and jobs with several partitions (the first
+//! is used).
 
 mod facts;
 mod fair_share;
@@ -47,44 +50,41 @@ use synth_multiresource::policy::{Event, Job, Knows, Policy, System};
 use synth_multiresource::simulator::OtherRule as _;
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// What is due within this time is due \[s\]: times are rounded in other units.
+/// Events within this time are due now \[s\]. This tolerates rounding errors when units are
+/// converted.
 const GRAIN: f64 = 1e-6;
-/// Seconds in a year, for jobs without any limit.
+/// The time limit of jobs that do not have a limit \[s\].
 const YEAR: f64 = 365.0 * 86_400.0;
 
-/// Returns the set of these servers, of so many.
 fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitSet {
     let mut set = FixedBitSet::with_capacity(servers);
     set.extend(members);
     set
 }
 
-/// The rule; its parts stand in the module's files.
+/// Slurm's scheduler as a policy.
 #[derive(Clone, Debug)]
 pub struct SlurmPolicy {
     site: Arc<SlurmSite>,
-    /// By number; jobs without facts have the default ones.
+    /// The facts of each job by its number. Jobs without facts use the default.
     jobs: Arc<[Facts]>,
-    /// The order that a submit script gives jobs by their site factor.
+    /// The order of jobs if a submit script sets their site factors.
     levels: Option<PriorityLevels>,
-    /// What a second is in the rule's time.
+    /// The length of a second in the rule's time.
     second: f64,
-    /// What its clock shows at time 0 \[s\]: plans are made in whole minutes of that.
     clock: f64,
-    /// With [`Knows::Sizes`] these are used as limits.
+    /// With [`Knows::Sizes`], sizes are used as limits.
     knows: Knows,
-    /// By partition, its servers.
     members: Vec<FixedBitSet>,
     nodes: Nodes,
     limits: Limits,
     factors: Factors,
-    /// In order.
     waiting: Vec<Waiting>,
     running: Vec<Running>,
     times: Times,
 }
 
-/// A waiting job. Times are in seconds.
+/// A waiting job. All times are in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     i: usize,
@@ -98,7 +98,6 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Which of two comes first.
     fn order(&self, other: &Waiting) -> Ordering {
         let by_tier = other.tier.cmp(&self.tier);
         by_tier
@@ -107,18 +106,15 @@ impl Waiting {
     }
 }
 
-/// A job that runs.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     number: u64,
     i: usize,
     facts: Facts,
-    /// Up to when what it used is counted \[s\].
     counted: f64,
 }
 
 impl Running {
-    /// Returns whose and how much \[CPU s\] it used since that was counted.
     fn usage(&self, now: f64, limits: &Limits) -> Option<(u32, f64)> {
         let cpus = limits.amounts(self.i)[CPUS];
         Some((self.facts.association?, cpus * (now - self.counted)))
@@ -126,7 +122,7 @@ impl Running {
 }
 
 impl SlurmPolicy {
-    /// Returns the rule for the jobs of a site and a fleet: `servers[n]` is the server that node n of the site is, if it is one.
+    /// Creates the rule; `servers[n]` is the server of node n, if any.
     fn new(
         rule: &SlurmRule,
         (site, jobs): (Arc<SlurmSite>, Arc<[Facts]>),
@@ -146,7 +142,7 @@ impl SlurmPolicy {
             let each = cpu.map_or(0.0, |j| shape.capacity()[j].value());
             f64::from(shape.count()) * each
         });
-        // Nodes that are down now were up for the jobs of the past.
+        // Nodes that are down now were up when the jobs ran.
         let server = |n: &usize| servers[*n];
         let members = |own: &SitePartition| set_of(count, own.nodes.iter().filter_map(server));
         let demand =
@@ -179,7 +175,6 @@ impl SlurmPolicy {
         system.now() / self.second + self.clock
     }
 
-    /// A job waits that came then.
     fn wait(&mut self, i: usize, job: Job, system: &System) {
         if self.waiting.is_empty() && self.moves() {
             self.reorder(self.now(system));
@@ -216,7 +211,7 @@ impl SlurmPolicy {
 
     fn priority(&self, waiting: &Waiting, now: f64) -> f64 {
         if !self.priority_is_a_sum() {
-            // Each job comes behind all that were there.
+            // If all priorities are equal, jobs are sorted by submission.
             return 0.0;
         }
         let amounts = self.limits.amounts(waiting.i);
@@ -225,7 +220,6 @@ impl SlurmPolicy {
             .priority(&waiting.facts, amounts, waited, waiting.limit)
     }
 
-    /// Calculates all priorities anew, and puts the queue in order.
     fn reorder(&mut self, now: f64) {
         for own in &mut self.running {
             let usage = own.usage(now, &self.limits);
@@ -239,12 +233,11 @@ impl SlurmPolicy {
         self.waiting.sort_by(Waiting::order);
     }
 
-    /// The job at this place of the queue starts on these servers.
     fn start(&mut self, place: usize, servers: &[usize], system: &mut System) {
         let now = self.now(system);
         let own = &mut self.waiting[place];
         own.has_started = true;
-        // Slurm's times are whole seconds.
+        // Slurm uses whole seconds.
         let end = (now + own.limit).floor();
         let (i, job, facts) = (own.i, own.job, own.facts);
         system.start_job_on(i, job, servers);
@@ -271,7 +264,6 @@ impl SlurmPolicy {
         self.factors.used(usage, now);
     }
 
-    /// Plans the looks that come by the clock alone.
     fn look_later(&mut self, now: f64) {
         let own = &self.site;
         let next = |period: f64| {
@@ -281,26 +273,25 @@ impl SlurmPolicy {
         if self.moves() && self.times.priorities == f64::INFINITY {
             self.times.priorities = next(own.priority.calc_period);
         }
-        // With a shorter queue it would see what was seen before.
+        // For a shorter queue, this pass would be the same as the previous one.
         let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
         if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
             self.times.full = self.times.full.min(next(interval));
         }
     }
 
-    /// Whether a priority is a sum of factors: submit scripts need that.
+    /// Returns `true` if a priority is a sum of factors, which submit scripts require.
     fn priority_is_a_sum(&self) -> bool {
         self.site.priority.is_multifactor || self.levels.is_some()
     }
 
-    /// Whether the order of jobs may change as time passes.
     fn moves(&self) -> bool {
         let weights = &self.site.priority.weights;
         self.priority_is_a_sum()
             && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
     }
 
-    /// When backfilling looks again, now that something has changed.
+    /// Returns the time of the next backfilling pass after a change.
     fn next_backfill(&self, now: f64) -> f64 {
         let scheduler = &self.site.scheduler;
         if !scheduler.backfills {
@@ -349,7 +340,6 @@ impl Policy for SlurmPolicy {
         self.times.backfill = self.times.backfill.min(self.next_backfill(now));
     }
 
-    /// What is due at this time happens: priorities, the main scheduler, backfilling.
     fn decide(&mut self, system: &mut System) {
         let now = self.now(system);
         let is_due = |at: f64| at <= now + GRAIN;
@@ -373,14 +363,13 @@ impl Policy for SlurmPolicy {
         if is_due(self.times.backfill) {
             let has_started = self.backfill(system);
             self.times.last_backfill = now;
-            // What it started is a change, after which it looks again.
             self.times.backfill = match has_started {
                 true => self.next_backfill(now),
                 false => f64::INFINITY,
             };
             (looked, started) = (true, started || has_started);
         }
-        // Where nothing runs and nothing starts, nothing ever will until a job comes.
+        // If no job is running and none was started, nothing changes until a job arrives.
         let is_over = looked && !started && self.times.queued == f64::INFINITY;
         if self.waiting.is_empty() || self.running.is_empty() && is_over {
             self.times.stop();
@@ -390,7 +379,7 @@ impl Policy for SlurmPolicy {
         system.wake_at((self.times.next() - self.clock) * self.second);
     }
 
-    /// All is seen anew: what waits, and what runs since when.
+    /// Rebuilds the state from the system; usage of known running jobs is kept.
     fn take_over(&mut self, system: &mut System) {
         let now = self.now(system);
         self.waiting.clear();

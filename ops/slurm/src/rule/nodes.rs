@@ -1,4 +1,4 @@
-//! Which servers have room, now and when jobs that run reach their limits.
+//! Which servers are free, now and when running jobs reach their limits.
 
 use std::cell::RefCell;
 
@@ -7,41 +7,33 @@ use synth_multiresource::workload::{Fleet, JobType};
 
 use fixedbitset::FixedBitSet;
 
-/// A running job: its planned end \[s\], type and number, and the models that it holds ([`Models::start`]).
+/// The planned end \[s\], type, number and models ([`Models::start`]) of a running job.
 type Held = (f64, usize, u64, Vec<f64>);
 
-/// What runs on each server, and until when by its limit.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
-    /// By server, its jobs by planned end.
     running: Vec<Vec<Held>>,
-    /// Planned end \[s\], number and server of all of them, in this order.
+    /// The planned end \[s\], number and server of each running job, in this order.
     ends: Vec<(f64, u64, usize)>,
-    /// By server: of less weight are taken first.
     weights: Vec<u32>,
-    /// The resource that CPUs are.
     cpu: usize,
     models: Models,
-    /// By server: how often something started or ended there.
     changes: Vec<u32>,
-    /// By type and server: from when on one more job fits, and at which change that was seen.
+    /// Cached by type and server: the change count and the result of [`Nodes::ready`].
     seen: RefCell<Vec<Vec<(u32, f64)>>>,
 }
 
-/// The models of generic resources, such as `gpu:a100` and `gpu:v100`. A job that requests `gpu` gets the first ones that are free
-/// on its server.
+/// The models of generic resources, such as `gpu:a100`. A job that requests `gpu` gets the first
+/// free ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Models {
-    /// Of each model, its place among the resources, and the place of the resource that it is of.
+    /// The resource index of each model, and that of its base resource.
     places: Vec<(usize, usize)>,
-    /// By job type, the demand for each resource.
     demand: Vec<Vec<f64>>,
-    /// The free amount of each model, by server.
     free: Vec<Vec<f64>>,
 }
 
 impl Models {
-    /// Returns the models of an empty fleet.
     pub(super) fn new(fleet: &Fleet) -> Self {
         let resources = fleet.envelope().resources();
         let of = |name: &str| {
@@ -62,13 +54,12 @@ impl Models {
         }
     }
 
-    /// Returns whether the free amounts of each model are enough for a job of type i.
     fn fit(&self, i: usize, free: &[f64]) -> bool {
         let mut pairs = self.places.iter().zip(free);
         pairs.all(|(own, free)| self.demand[i][own.0] <= *free)
     }
 
-    /// Allocates models on server n to a job of type i, and returns the amount of each.
+    /// Allocates models on server n to a job of type i, and returns the amounts.
     fn start(&mut self, i: usize, n: usize) -> Vec<f64> {
         let (demand, free) = (&self.demand[i], &mut self.free[n]);
         let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
@@ -83,20 +74,17 @@ impl Models {
     }
 }
 
-/// Adds amounts of models, times a sign.
 fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
     let pairs = free.iter_mut().zip(amounts);
     pairs.for_each(|(free, amount)| *free += sign * amount);
 }
 
-/// A job whose limit is over may end at any time: it is taken to end so much later \[s\].
+/// If a running job has exceeded its limit, it is assumed to end after this time \[s\].
 const ANY_TIME: f64 = 1.0;
-/// Slurm looks at what ends within this time as at one instant \[s\], and at twice as long each further time
-/// (`_will_run_test` in its job_test.c).
+/// Slurm groups job ends into windows \[s\], each twice as long as the last (`_will_run_test`).
 const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
-    /// Returns empty servers with these weights. `cpu` is the index of the CPU resource.
     pub(super) fn new(weights: Vec<u32>, cpu: usize, models: Models) -> Self {
         Nodes {
             running: vec![Vec::new(); weights.len()],
@@ -109,7 +97,6 @@ impl Nodes {
         }
     }
 
-    /// Returns the same servers, empty.
     pub(super) fn cleared(&self) -> Self {
         let mut models = self.models.clone();
         for (n, running) in self.running.iter().enumerate() {
@@ -119,12 +106,10 @@ impl Nodes {
         Nodes::new(self.weights.clone(), self.cpu, models)
     }
 
-    /// How many servers there are.
     pub(super) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// A job of type i starts on these servers, and ends then \[s\] at the latest.
     pub(super) fn start(&mut self, servers: &[usize], end: f64, i: usize, number: u64) {
         for &n in servers {
             let place = self.running[n].partition_point(|own| own.0 <= end);
@@ -137,7 +122,6 @@ impl Nodes {
         }
     }
 
-    /// The job of this number has ended on these servers.
     pub(super) fn end(&mut self, servers: &[usize], number: u64) {
         self.ends.retain(|own| own.1 != number);
         for &n in servers {
@@ -147,7 +131,8 @@ impl Nodes {
         }
     }
 
-    /// Returns from when on one more job of type i, or a part of it, fits on server n \[s\]: −∞ now, ∞ never.
+    /// Returns the time from which another task of a job of type i fits on server n \[s\]. This is
+    /// −∞ if it fits now, and ∞ if it never does.
     fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
         let mut seen = self.seen.borrow_mut();
         if seen.len() <= i {
@@ -182,7 +167,7 @@ impl Nodes {
         f64::INFINITY
     }
 
-    /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
+    /// Returns the servers of `among` on which a job of type i can start now.
     pub(super) fn room_now(
         &self,
         i: usize,
@@ -195,8 +180,7 @@ impl Nodes {
         self.choose(system.nodes(i), system.demand(i)[self.cpu], there)
     }
 
-    /// Returns when \[s\] and where a job of type i may start at the earliest if jobs run to their limits, on servers of
-    /// this set; none where it never fits.
+    /// Returns the earliest start \[s\] and servers of a job of type i if jobs run to their limits.
     pub(super) fn earliest(
         &self,
         i: usize,
@@ -226,15 +210,14 @@ impl Nodes {
         Some((start, servers))
     }
 
-    /// Returns how many CPUs server n has free once what ends by then has ended.
     fn free_at(&self, n: usize, until: f64, system: &System) -> u64 {
         let ended = self.running[n].iter().take_while(|own| own.0 <= until);
         let freed: u64 = ended.map(|own| system.demand(own.1)[self.cpu]).sum();
         system.free_on(n, self.cpu) + freed
     }
 
-    /// Returns the last end of those on these servers that are looked at together with this one: ends are looked at window
-    /// by window, and a window ends where the next job of all, wherever it runs, ends behind it.
+    /// Returns the last end on `among` in the window of `at`, which is closed by a later end
+    /// anywhere.
     fn window_of(&self, at: f64, among: &FixedBitSet) -> f64 {
         let mut last: Option<f64> = None;
         let (mut base, mut window) = (0.0, FIRST_WINDOW);
@@ -262,9 +245,9 @@ impl Nodes {
         last.map_or(at, |last| last.max(at))
     }
 
-    /// Chooses so many of these servers, which ascend, each with its free CPUs, for a job that needs so many on each: from
-    /// the runs of neighbours of the least weight the one with the fewest free CPUs that are enough, or else with the most;
-    /// the last server is the one that fits best (`_eval_nodes`).
+    /// Chooses servers, given in ascending order with their free CPUs (`_eval_nodes`): of the runs
+    /// of neighbors with the lowest weight the one with the fewest sufficient CPUs, or else the
+    /// most; the last server is the best fit.
     fn choose(&self, count: usize, demand: u64, mut left: Vec<(usize, u64)>) -> Option<Vec<usize>> {
         if left.len() < count {
             return None;

@@ -1,4 +1,4 @@
-//! One look of each scheduler at the queue.
+//! A single pass of each scheduler over the queue.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,19 @@ use super::{SlurmPolicy, Waiting, set_of};
 use fixedbitset::FixedBitSet;
 use synth_multiresource::policy::System;
 
-/// When a job at a limit that holds others up is taken to start, where its nodes are free \[s\].
+/// How far in the future a job at a blocking limit is assumed to start if its nodes are free \[s\].
 const UNKNOWN: f64 = 500.0;
 
-/// What a pass of backfilling has tested, started and reserved.
 #[derive(Default)]
 struct Tested {
     all: u32,
     started: u32,
-    /// By user, by partition, and by both.
     counts: HashMap<[Option<u32>; 2], u32>,
     reserved: HashMap<u32, u32>,
 }
 
 impl SlurmPolicy {
-    /// Starts jobs in order, by partition until one does not fit (`_schedule`); returns whether there were some.
+    /// Starts jobs in order, in each partition until one does not fit (`_schedule`).
     pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
@@ -65,21 +63,20 @@ impl SlurmPolicy {
         self.waiting.len() < before
     }
 
-    /// Whether no limit keeps a job from starting where there is room.
     fn allows(&self, own: &Waiting) -> bool {
         let amounts = self.limits.amounts(own.i);
         self.limits.allow(amounts, &own.facts)
     }
 
-    /// Whether nobody passes a job that does not fit.
+    /// Returns `true` if other jobs must not overtake a job that does not fit.
     fn reserves(&self, own: &Waiting, now: f64) -> bool {
         let scheduler = &self.site.scheduler;
         own.priority >= scheduler.bf_min_prio_reserve as f64
             && now - own.submit >= scheduler.bf_min_age_reserve
     }
 
-    /// Plans for each job in order, and starts those whose time is now (`_attempt_backfill`); returns whether there were
-    /// some.
+    /// Plans the start of each job in order, and starts the jobs that can start now
+    /// (`_attempt_backfill`).
     pub(super) fn backfill(&mut self, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
@@ -129,7 +126,7 @@ impl SlurmPolicy {
         tested.started > 0
     }
 
-    /// Whether a pass has not yet tested as many of its user and its partition as it may; counts it.
+    /// Counts a job toward the test limits; returns whether it may be tested.
     fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
         let scheduler = &self.site.scheduler;
         let (user, partition) = (Some(own.facts.user), Some(own.facts.partition));
@@ -147,7 +144,8 @@ impl SlurmPolicy {
         is_tested
     }
 
-    /// Returns when \[s\] and where a job starts beside what is planned; without `reserves` only where that is now.
+    /// Returns the planned start \[s\] and servers of a job. If `reserves` is false, only a start
+    /// now is considered.
     fn planned(
         &self,
         own: &Waiting,

@@ -1,22 +1,21 @@
-//! What backfilling has reserved: which servers are left for others, over time.
+//! The reservations of backfilling over time.
 
 use fixedbitset::FixedBitSet;
 
 use super::set_of;
 
-/// Times ahead and the servers that no reservation takes in them (`node_space` of Slurm's backfill.c). A reservation takes
-/// its servers whole, even where its job needs a part of them.
+/// The future as intervals with their unreserved servers (`node_space` in backfill.c). Reservations
+/// are always for whole servers.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// In order, each up to where the next begins.
     parts: Vec<Part>,
-    /// How many were ever created: those that are merged leave no room for others.
+    /// The number of intervals that were ever created. Slurm limits this number, including
+    /// intervals that have been merged.
     pub count: usize,
-    /// In whole steps of this length \[s\] reservations are made.
+    /// Reservations begin and end at multiples of this \[s\].
     resolution: f64,
 }
 
-/// A part of the time ahead.
 #[derive(Clone, Debug)]
 struct Part {
     begin: f64,
@@ -25,7 +24,6 @@ struct Part {
 }
 
 impl Plan {
-    /// Returns the plan without reservations, from now on for so long \[s\].
     pub(super) fn new(now: f64, window: f64, resolution: f64, servers: usize) -> Self {
         let step = |time: f64| (time / resolution).floor() * resolution;
         Plan {
@@ -39,8 +37,7 @@ impl Plan {
         }
     }
 
-    /// Returns which of these servers are left for all of a time, and from when on others may be: the end of the first part
-    /// behind which some come free.
+    /// Returns the servers of `among` that are free throughout, and when more may become free.
     pub(super) fn left(
         &self,
         from: f64,
@@ -54,7 +51,7 @@ impl Plan {
             if let Some(next) = self.parts.get(n + 1)
                 && later.is_none()
             {
-                // What was cut before this part counts for the present, and not for what follows.
+                // The servers that have been lost so far are only used for this comparison.
                 let mut present = left.clone();
                 present.intersect_with(&part.left);
                 if next.left.intersection(among).any(|n| !present.contains(n)) {
@@ -69,7 +66,6 @@ impl Plan {
         (left, later)
     }
 
-    /// Whether one of these servers is reserved in this time.
     pub(super) fn overlaps(&self, from: f64, to: f64, servers: &FixedBitSet) -> bool {
         let [from, to] = [from, to].map(|time| self.step(time));
         let within = |part: &&Part| part.end > from && part.begin < to;
@@ -77,7 +73,6 @@ impl Plan {
         parts.any(|part| !servers.is_subset(&part.left))
     }
 
-    /// Reserves these servers, in whole steps.
     pub(super) fn reserve(&mut self, from: f64, to: f64, servers: &FixedBitSet) {
         let from = self.step(from).max(self.parts[0].begin);
         let to = self.step(to).max(from + self.resolution);
@@ -103,7 +98,7 @@ impl Plan {
         (time / self.resolution).floor() * self.resolution
     }
 
-    /// Returns the part that begins at this time, cut out if need be; none behind the window.
+    /// Returns the interval that begins at this time, split off if necessary.
     fn cut(&mut self, time: f64) -> Option<usize> {
         let place = self.parts.partition_point(|part| part.end <= time);
         let part = self.parts.get_mut(place)?;
@@ -130,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reservation_takes_its_servers_whole_for_its_time() {
+    fn reserves_whole_servers_in_whole_steps() {
         let mut plan = Plan::new(30.0, 3600.0, 60.0, 4);
         plan.reserve(130.0, 310.0, &servers(&[0, 1]));
         assert_eq!(plan.parts.len(), 3);
@@ -138,7 +133,7 @@ mod tests {
         assert_eq!(
             plan.left(30.0, 100.0, &all),
             (all.clone(), Some(300.0)),
-            "only what ends later brings more"
+            "more servers are free after the reservation"
         );
         assert_eq!(plan.left(30.0, 121.0, &all).0, servers(&[2, 3]));
         assert_eq!(
@@ -149,8 +144,8 @@ mod tests {
         assert!(!plan.overlaps(0.0, 120.0, &servers(&[1])));
         assert!(!plan.overlaps(300.0, 999.0, &servers(&[1])));
         plan.reserve(300.0, 420.0, &servers(&[0, 1]));
-        assert_eq!(plan.parts.len(), 3, "parts that are alike are one");
+        assert_eq!(plan.parts.len(), 3, "equal intervals are merged");
         plan.reserve(9999.0, 99_999.0, &servers(&[0]));
-        assert_eq!(plan.parts.len(), 3, "nothing behind the window");
+        assert_eq!(plan.parts.len(), 3, "nothing beyond the window");
     }
 }

@@ -1,4 +1,4 @@
-//! What a job's place in the queue is computed from (`priority_multifactor.c`).
+//! Job priorities (`priority_multifactor.c`).
 
 use std::sync::Arc;
 
@@ -7,23 +7,20 @@ use super::jobs::Facts;
 use super::limits::{CPUS, MINUTE, NODES};
 use crate::configuration::SlurmSite;
 
-/// The factors of the cluster: those of jobs are over these.
 #[derive(Clone, Debug)]
 pub(super) struct Factors {
     site: Arc<SlurmSite>,
     nodes: f64,
     cpus: f64,
-    /// By partition, by quality of service and by association: the factor, in [0, 1].
     partitions: Vec<f64>,
     qos: Vec<f64>,
     associations: Vec<f64>,
     shares: FairShare,
     fair: Vec<f64>,
-    /// Up to when usage has faded \[s\].
+    /// The time up to which usage has decayed \[s\].
     faded: Option<f64>,
 }
 
-/// The lowest and the highest priority of a job that is not held.
 const RANGE: [f64; 2] = [1.0, u32::MAX as f64];
 
 impl Factors {
@@ -47,7 +44,6 @@ impl Factors {
         }
     }
 
-    /// This association used so much \[CPU s\] up to now.
     pub(super) fn used(&mut self, usage: Option<(u32, f64)>, now: f64) {
         self.fade(now);
         if let Some((association, used)) = usage {
@@ -55,7 +51,6 @@ impl Factors {
         }
     }
 
-    /// Lets what was used fade, and finds the factors anew.
     pub(super) fn settle(&mut self, now: f64) {
         self.fade(now);
         self.fair = self.shares.factors(&self.site.priority);
@@ -69,7 +64,6 @@ impl Factors {
         }
     }
 
-    /// Returns the priority of a job that has waited so long and may run so long \[s\].
     pub(super) fn priority(&self, facts: &Facts, job: &[f64], waited: f64, limit: f64) -> f64 {
         let of = |factors: &[f64], n: Option<u32>| {
             let factor = n.and_then(|n| factors.get(n as usize));
@@ -96,7 +90,7 @@ impl Factors {
         let (nodes, cpus) = (job[NODES], job[CPUS]);
         let factor = if self.site.priority.small_relative_to_time {
             let per_node = nodes * self.cpus / self.nodes;
-            // The program keeps whole minutes.
+            // Slurm uses whole minutes.
             let minutes = (limit / MINUTE).floor().max(1.0);
             let factor = per_node.max(cpus) / minutes / self.cpus;
             if favors_small { 1.0 - factor } else { factor }

@@ -1,4 +1,4 @@
-//! The nodes of a site as the servers of a fleet.
+//! A site's nodes as servers, and the rule by name.
 
 use std::sync::Arc;
 
@@ -13,8 +13,7 @@ use synth_multiresource::workload::{self, Fleet, KnownSize};
 use synth_traces::trace::{ServerShape, Servers};
 
 impl SlurmSite {
-    /// Returns the site of a fleet of which nothing else is known: one partition with all servers, first come first served
-    /// with backfilling.
+    /// Returns a default site: one partition with all servers, and FCFS with backfilling.
     pub fn plain(fleet: &Fleet) -> Self {
         let node = |n: usize| SiteNode {
             name: format!("n{}", n + 1),
@@ -35,7 +34,7 @@ impl SlurmSite {
         }
     }
 
-    /// Returns the nodes as servers, those that have the same together, and by node which server it is.
+    /// Returns the nodes as servers, grouped by capacity, and the server of each node.
     pub fn servers(&self) -> (Servers, Vec<usize>) {
         let amounts = self.nodes.iter().flat_map(|node| &node.has.0);
         let names = amounts.filter_map(|(name, _)| match name.as_str() {
@@ -69,27 +68,26 @@ impl SlurmSite {
     }
 }
 
-/// The rule by its name, for a site or for plain servers.
+/// The rule `slurm`, for a site or for the servers of a fleet.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmRule {
-    /// The site and the facts of the jobs that come; without it one partition has all.
+    /// The site and the facts of arriving jobs; if `None`, [`SlurmSite::plain`] is used.
     pub at: Option<(Arc<SlurmSite>, Arc<[Facts]>)>,
-    /// The order that a submit script gives jobs by their site factor.
+    /// The order of jobs if a submit script sets their site factors.
     pub order: Option<Priority>,
-    /// What a clock shows at time 0 \[s\]: plans are made in whole steps of that.
+    /// The time of day at time 0 \[s\]; plans are aligned to whole steps of it.
     pub clock: f64,
-    /// How long a second is in the rule's time, where that is not the workload's unit.
+    /// The length of a second in the rule's time, if that differs from the workload's unit.
     pub second: Option<f64>,
 }
 
 impl SlurmRule {
     const NAME: &'static str = "slurm";
 
-    /// Returns the rule that `slurm` names, or `slurm+saf` with the order of a submit script; `None` where another one is
-    /// named.
+    /// Returns the rule `slurm`, or `slurm+saf` with an order; `None` for other names.
     ///
     /// # Errors
-    /// Where there is no such order: which there are.
+    /// If the order does not exist.
     pub fn named(text: &str) -> Option<Result<Self, String>> {
         let order = text.strip_prefix(SlurmRule::NAME)?;
         if order.is_empty() {
@@ -104,7 +102,7 @@ impl SlurmRule {
                 ..SlurmRule::default()
             }),
             None => Err(format!(
-                "there is no order `{order}` of slurm: write slurm, or slurm+ and one of {}",
+                "`{order}` is not an order of slurm: use slurm, or slurm+ followed by one of {}",
                 orders().map(|(name, _)| *name).join(", ")
             )),
         })
@@ -134,7 +132,7 @@ impl OtherRule for SlurmRule {
     }
 }
 
-/// Returns which server of a fleet each node of a site is; none of nodes that no job can use, which a fleet leaves out.
+/// Returns the server of each node; `None` for nodes that no job can use, which a fleet omits.
 fn in_fleet(site: &SlurmSite, fleet: &Fleet) -> Vec<Option<usize>> {
     let (servers, places) = site.servers();
     let resources = fleet.envelope().resources();
@@ -142,7 +140,6 @@ fn in_fleet(site: &SlurmSite, fleet: &Fleet) -> Vec<Option<usize>> {
         let place = resources.iter().position(|own| own.name() == name);
         place.map_or(Decimal::ZERO, |j| shape.capacity()[j])
     };
-    // A fleet puts shapes and resources in an order of its own.
     let mut next = 0;
     let first = |shape| {
         let first = next;

@@ -1,5 +1,5 @@
-//! The rule on small sites, worked out by hand.
-#![allow(clippy::unwrap_used)] // A test may end by a panic.
+//! The rule on small sites, with results worked out by hand.
+#![allow(clippy::unwrap_used)] // Tests may panic.
 
 mod prepared;
 
@@ -14,7 +14,6 @@ use synth_multiresource::simulator::OtherRule as _;
 use synth_traces::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
-/// A site of so many nodes with four CPUs each, all in one partition.
 fn site(nodes: usize) -> SlurmSite {
     let node = |n: usize| SiteNode {
         name: format!("n{n}"),
@@ -36,7 +35,6 @@ fn site(nodes: usize) -> SlurmSite {
     site
 }
 
-/// Gives the first of two nodes to the partition that there is, and the second to another one.
 fn part(own: &mut SlurmSite) {
     let mut other = own.partitions[0].clone();
     (other.name, other.nodes, other.is_default) = ("other".into(), vec![1], false);
@@ -44,7 +42,6 @@ fn part(own: &mut SlurmSite) {
     own.partitions.push(other);
 }
 
-/// A QOS with this many running jobs of each user at most.
 fn qos(jobs_per_user: u64) -> Qos {
     let mut own = Qos {
         name: "normal".into(),
@@ -54,10 +51,9 @@ fn qos(jobs_per_user: u64) -> Qos {
     own
 }
 
-/// A job: submission, size and limit \[s\], nodes, CPUs of all of them together.
+/// Submission, size and limit \[s\], nodes, and total CPUs of a job.
 type Row = (u32, u32, u32, u32, u32);
 
-/// The jobs of a list: numbers with blanks between them, a comma between jobs.
 fn jobs(list: &str) -> Vec<Row> {
     let jobs = list.split(", ").map(|job| {
         let job: Vec<u32> = job.split(' ').map(|own| own.parse().unwrap()).collect();
@@ -66,7 +62,7 @@ fn jobs(list: &str) -> Vec<Row> {
     jobs.collect()
 }
 
-/// Returns when jobs start \[s\]; `facts` has what is changed of each job's.
+/// Returns the start times \[s\]; `change` modifies the facts of each job.
 fn starts(site: &SlurmSite, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
     let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
     for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
@@ -82,7 +78,6 @@ fn starts(site: &SlurmSite, rows: &[Row], change: impl Fn(usize, &mut Facts)) ->
     starts_of(site, text, change)
 }
 
-/// Returns when the jobs of a log start \[s\].
 fn starts_of(site: &SlurmSite, text: String, change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
     let options = ReadOptions {
         servers: Some(site.servers().0),
@@ -98,7 +93,6 @@ fn starts_of(site: &SlurmSite, text: String, change: impl Fn(usize, &mut Facts))
     walked(site, &log, facts)
 }
 
-/// Returns when the jobs of a log start \[s\].
 fn walked(site: &SlurmSite, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
     let clock = Clock::whole(Speed::ONE);
     let kinds = Kinds::exact(log);
@@ -120,18 +114,16 @@ fn plain(site: &SlurmSite, rows: &[Row]) -> Vec<f64> {
     starts(site, rows, |_, _| ())
 }
 
-/// A reservation takes its nodes whole: a short job that would end in time passes, a long one waits though CPUs are free
-/// beside the reservation, which EASY would give it.
+/// EASY would start the long job next to the reservation, which takes the whole node here.
 #[test]
 fn backfilled_jobs_end_before_the_nodes_are_reserved() {
     let rows = jobs("0 600 600 1 3, 10 100 600 1 2, 20 50 300 1 1, 30 50 900 1 1");
-    // The third is limited to before the reservation at 600; the fourth is not. Backfilling looks at 0 and at 30 s.
+    // Backfilling runs at 0 and 30 s; the reservation begins at 600 s.
     assert_eq!(plain(&site(1), &rows), [0.0, 600.0, 30.0, 600.0]);
 }
 
-/// The main scheduler starts nothing behind a job that does not fit; without backfilling nothing passes it.
 #[test]
-fn without_backfilling_nothing_passes() {
+fn without_backfilling_no_job_overtakes() {
     let rows = [(0, 100, 120, 1, 3), (10, 50, 60, 1, 4), (20, 5, 60, 1, 1)];
     let mut own = site(1);
     assert_eq!(plain(&own, &rows), [0.0, 100.0, 30.0]);
@@ -139,9 +131,8 @@ fn without_backfilling_nothing_passes() {
     assert_eq!(plain(&own, &rows), [0.0, 100.0, 150.0]);
 }
 
-/// A partition that is held up holds up its nodes, not those of another one.
 #[test]
-fn partitions_are_held_up_by_themselves() {
+fn blocked_partitions_do_not_block_others() {
     let mut own = site(2);
     own.scheduler.backfills = false;
     part(&mut own);
@@ -150,15 +141,13 @@ fn partitions_are_held_up_by_themselves() {
     assert_eq!(found, [0.0, 100.0, 2.0, 150.0]);
 }
 
-/// Jobs of several nodes start when so many have room at once, of the fewest neighbours that are enough.
 #[test]
 fn gangs_wait_for_all_their_nodes() {
     let rows = jobs("0 100 120 1 4, 0 200 240 1 4, 1 10 60 3 12, 2 10 60 2 8");
-    // Two of four nodes are free: the pair passes the three, which need a node that is held for 120 s.
+    // The pair overtakes the job that needs a third node, which is held for 120 s.
     assert_eq!(plain(&site(4), &rows), [0.0, 0.0, 100.0, 30.0]);
 }
 
-/// The site factor is the order, and the age may make up for it.
 #[test]
 fn priority_is_a_sum_of_factors() {
     let rows = [(0, 1000, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
@@ -166,15 +155,13 @@ fn priority_is_a_sum_of_factors() {
     own.priority.is_multifactor = true;
     let later_first = |n: usize, facts: &mut Facts| facts.site_factor = 100.0 * n as f64;
     assert_eq!(starts(&own, &rows, later_first), [0.0, 1010.0, 1000.0]);
-    // A second of age outweighs it.
     own.priority.weights[factor::AGE] = 1e9;
     own.priority.max_age = 1e6;
     assert_eq!(starts(&own, &rows, later_first), [0.0, 1000.0, 1010.0]);
 }
 
-/// Who has used less comes first; what was used fades.
 #[test]
-fn fair_share_ranks_those_who_had_least() {
+fn fair_share_favors_lower_usage() {
     let mut own = site(1);
     own.priority.is_multifactor = true;
     own.priority.weights[factor::FAIR_SHARE] = 1000.0;
@@ -192,15 +179,15 @@ fn fair_share_ranks_those_who_had_least() {
         user("a", Some("ann"), "a"),
         user("b", Some("bob"), "b"),
     ];
-    // Ann runs for 900 s; of what waits then, by turns of her and Bob, Bob's comes first though it came later.
+    // Ann runs a job for 900 s. After that, Bob's job is started before hers although it arrived
+    // later.
     let rows = [(0, 900, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
     let of = |n: usize, facts: &mut Facts| facts.association = Some([3, 3, 4][n]);
     assert_eq!(starts(&own, &rows, of), [0.0, 910.0, 900.0]);
 }
 
-/// A user at a limit waits, and those behind do not.
 #[test]
-fn limits_of_users_hold() {
+fn enforces_user_limits() {
     let mut own = site(2);
     own.qos = vec![qos(1)];
     let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1), (2, 10, 60, 1, 1)];
@@ -211,7 +198,7 @@ fn limits_of_users_hold() {
     own.qos[0].limits[scope::USER].set("", None);
     own.qos[0].limits[scope::USER].set("cpu", Some(2));
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
-    // Limits of numbers of jobs come before room, those of what jobs hold behind it: a job without room holds others up.
+    // Limits on numbers of jobs are checked before free capacity, other limits after it.
     let mut own = SlurmSite {
         qos: own.qos,
         ..site(1)
@@ -224,9 +211,8 @@ fn limits_of_users_hold() {
     assert_eq!(starts(&own, &rows, of)[2], 2.0);
 }
 
-/// With `assoc_limit_stop` a job at a limit holds others up, and backfilling reserves for it.
 #[test]
-fn jobs_at_limits_may_hold_others_up() {
+fn assoc_limit_stop_blocks_later_jobs() {
     let mut own = site(1);
     own.qos = vec![qos(1)];
     own.scheduler.assoc_limit_stop = true;
@@ -234,27 +220,25 @@ fn jobs_at_limits_may_hold_others_up() {
     let of = |n: usize, facts: &mut Facts| {
         (facts.qos, facts.user) = (Some(0), n.saturating_sub(1) as u32);
     };
-    // What ends before 530 s passes at 30 s, and not what is limited to 630 s.
+    // A job that ends before 530 s is backfilled at 30 s; one with a limit until 630 s is not.
     assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 100.0, 30.0]);
 }
 
-/// A job of one node goes where it fits best: beside another one, so that an empty node stays for a job that needs it whole.
 #[test]
-fn jobs_fill_nodes_up() {
+fn jobs_choose_the_best_fitting_node() {
     let rows = jobs("0 100 120 1 4, 0 1000 1200 1 2, 110 500 600 1 1, 120 10 60 1 4");
     assert_eq!(plain(&site(2), &rows), [0.0, 0.0, 110.0, 120.0]);
 }
 
-/// By default submissions are looked at together some seconds later, also when nothing else happens then; and a pass that has
-/// started as many jobs as it may is followed by another one.
+/// Submissions are handled a few seconds later, and incomplete passes are followed by others.
 #[test]
-fn the_clock_alone_brings_looks() {
+fn schedulers_run_without_events() {
     let mut own = site(1);
     own.scheduler.batch_sched_delay = 3.0;
     own.scheduler.backfills = false;
     let rows = [(0, 1, 60, 1, 1), (2, 5, 60, 1, 1)];
     assert_eq!(plain(&own, &rows), [0.0, 3.0]);
-    // Nodes tell when an Epilog has ended, which is looked at at once.
+    // With an Epilog, nodes report its end, which is handled immediately.
     let rows = [(0, 1, 60, 1, 4), (0, 5, 60, 1, 4)];
     assert_eq!(plain(&own, &rows), [0.0, 3.0]);
     own.scheduler.defers = false;
@@ -265,7 +249,6 @@ fn the_clock_alone_brings_looks() {
     assert_eq!(plain(&own, &rows)[2..], [30.0, 60.0]);
 }
 
-/// An account, or a user in one, with its shares and what it used.
 fn of(
     account: &str,
     user: Option<&str>,
@@ -283,9 +266,9 @@ fn of(
     }
 }
 
-/// The example of Slurm's own page (doc/html/classic_fair_share.shtml), with a user more who has the shares of his account.
+/// The example of doc/html/classic_fair_share.shtml, and a user with his account's shares.
 #[test]
-fn without_the_fair_tree_effective_usage_counts() {
+fn classic_fair_share_uses_effective_usage() {
     let tree = FairShare::new(&[
         of("root", None, "", Some(1), 100.0),
         of("A", None, "root", Some(40), 45.0),
@@ -315,9 +298,8 @@ fn without_the_fair_tree_effective_usage_counts() {
     assert!((users(&priority)[0] - bare.sqrt()).abs() < 1e-12);
 }
 
-/// Accounts whose shares are those of their parents stand for none: their users share with their aunts.
 #[test]
-fn fair_share_goes_through_accounts_without_shares() {
+fn fair_share_skips_accounts_without_shares() {
     let tree = FairShare::new(&[
         of("root", None, "", Some(1), 10.0),
         of("a", None, "root", None, 0.0),
@@ -329,9 +311,8 @@ fn fair_share_goes_through_accounts_without_shares() {
     assert_eq!(found, [0.0, 0.0, 0.0, 1.0, 0.5]);
 }
 
-/// What the quality of service of the partition limits, that of the job does not.
 #[test]
-fn the_limits_of_the_partition_go_first() {
+fn partition_qos_takes_precedence() {
     let mut own = site(2);
     let qos = |name: &str, cpus: u64| {
         let mut own = Qos {
@@ -350,9 +331,8 @@ fn the_limits_of_the_partition_go_first() {
     assert_eq!(starts(&own, &rows, of), [0.0, 100.0]);
 }
 
-/// A fleet puts the smaller nodes first; partitions keep theirs.
 #[test]
-fn partitions_keep_their_nodes_where_these_differ() {
+fn partitions_keep_their_nodes_of_different_shapes() {
     let mut own = site(2);
     own.nodes[0].has.set("cpu", Some(8));
     part(&mut own);
@@ -361,8 +341,7 @@ fn partitions_keep_their_nodes_where_these_differ() {
     assert_eq!(found, [0.0, 1.0, 100.0]);
 }
 
-/// A job on other nodes that ends soon after hides when a reservation could begin: it begins as the next one of its own
-/// nodes ends, and a long job passes (seen on a real Slurm, too).
+/// An end on other nodes postpones the reservation, so the long job overtakes (as on a real Slurm).
 #[test]
 fn ends_on_other_nodes_delay_reservations() {
     let mut own = site(2);
@@ -374,7 +353,7 @@ fn ends_on_other_nodes_delay_reservations() {
     assert_eq!(starts(&own, &rows, |_, _| ())[2..], [300.0, 310.0]);
 }
 
-/// GPUs of a type: jobs of 100 s and 2 min each, with the amounts that they request and get.
+/// Starts of jobs of 100 s, limited to 2 min, with amounts requested and allocated.
 fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
     let mut own = site(nodes.len());
     for (node, types) in own.nodes.iter_mut().zip(nodes) {
@@ -396,25 +375,24 @@ fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
     starts_of(&own, text, |_, _| ())
 }
 
-/// A job waits for the type that it requests; one that requests none runs on any, whichever it got.
 #[test]
-fn types_of_gpus_are_resources() {
+fn gpu_types_are_resources() {
     let (a100, any) = ("node=1,gres/gpu=2,gres/gpu:a100=2", "node=1,gres/gpu=2");
     let found = of_types(&["a100", "v100"], &[(0, a100), (10, a100)]);
     assert_eq!(found, [0.0, 100.0]);
     let given = format!("{any}>{a100}");
     let found = of_types(&["a100", "v100"], &[(0, a100), (10, given.as_str())]);
     assert_eq!(found, [0.0, 10.0]);
-    // The job without a type is on the V100, the smaller shape; both A100 are left for one of two nodes.
+    // The untyped job is on the V100, the smaller shape, so both A100 nodes remain for the pair.
     let both = "node=2,gres/gpu=4,gres/gpu:a100=4";
     let jobs = [(0, any), (10, both), (20, any)];
     let found = of_types(&["a100", "v100", "a100"], &jobs);
     assert_eq!(found, [0.0, 10.0, 100.0]);
 }
 
-/// Where a node has two types, a job without a type takes the first one from those who need it.
+/// On a node with two types, a job without a type takes the first one.
 #[test]
-fn jobs_without_a_type_get_one() {
+fn untyped_jobs_take_the_first_type() {
     let (a100, v100, any) = (
         "node=1,gres/gpu=2,gres/gpu:a100=2",
         "node=1,gres/gpu=2,gres/gpu:v100=2",

@@ -1,26 +1,25 @@
-//! When the schedulers look at the queue.
+//! When the schedulers run.
 
-/// When the schedulers look next, and looked last \[s\].
+/// The next and the last passes of the schedulers \[s\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// The main one, at the first jobs of the queue, where the end of one is seen at once.
+    /// The next pass of the main scheduler over the first jobs, after a job end that is seen
+    /// immediately.
     pub main: f64,
-    /// The same, where one has come, or its end is seen later.
+    /// The same after a submission, or after a job end that is seen later.
     pub queued: f64,
-    /// The main one, at all of it.
+    /// The next pass of the main scheduler over the whole queue.
     pub full: f64,
-    /// Backfilling.
     pub backfill: f64,
-    /// `queued` and `backfill` while nothing waits: what they would be counts for when these look again.
+    /// The values of `queued` and `backfill` when the queue became empty, from which the times of
+    /// the last passes are computed.
     pub idle: [f64; 2],
-    /// When priorities are calculated anew.
     pub priorities: f64,
     pub last_queued: f64,
     pub last_backfill: f64,
 }
 
 impl Times {
-    /// Before all jobs.
     pub(super) const NEVER: Times = Times {
         main: f64::INFINITY,
         queued: f64::INFINITY,
@@ -32,7 +31,6 @@ impl Times {
         last_backfill: f64::NEG_INFINITY,
     };
 
-    /// Nothing is looked at any more.
     pub(super) fn stop(&mut self) {
         *self = Times {
             idle: [self.queued, self.backfill],
@@ -42,7 +40,7 @@ impl Times {
         };
     }
 
-    /// What was due while nothing waited has been.
+    /// Records the passes that would have happened while the queue was empty.
     pub(super) fn go_on(&mut self, now: f64) {
         let [queued, backfill] = std::mem::replace(&mut self.idle, [f64::INFINITY; 2]);
         if queued <= now {
@@ -53,7 +51,6 @@ impl Times {
         }
     }
 
-    /// Returns when something is due next.
     pub(super) fn next(&self) -> f64 {
         let first = self.main.min(self.queued).min(self.full);
         first.min(self.backfill).min(self.priorities)

@@ -1,9 +1,7 @@
-//! What becomes of jobs.
-
 use super::*;
 
 #[test]
-fn a_job_starts_when_another_has_ended() {
+fn jobs_start_when_others_have_ended() {
     let mut scene = Scene::one_server(&[]);
     for name in ["a", "b", "c"] {
         scene.job(name, gated(), &[], wide());
@@ -17,7 +15,7 @@ fn a_job_starts_when_another_has_ended() {
     assert_eq!(
         scene.released(),
         [""; 0],
-        "room is taken from the release on"
+        "capacity is used from the release on"
     );
     scene.job("a", marked(&[]), &["QuotaReserved"], wide());
     assert_eq!(scene.released(), [""; 0]);
@@ -26,7 +24,7 @@ fn a_job_starts_when_another_has_ended() {
 }
 
 #[test]
-fn who_begins_takes_over_what_the_api_says() {
+fn a_new_controller_adopts_the_state_of_the_api() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", marked(&[]), &["QuotaReserved"], wide());
     scene.job("b", marked(&[]), &[], wide());
@@ -38,7 +36,7 @@ fn who_begins_takes_over_what_the_api_says() {
 }
 
 #[test]
-fn a_release_that_failed_is_decided_again() {
+fn failed_releases_are_repeated() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", gated(), &[], wide());
     assert_eq!(scene.released(), ["a"]);
@@ -54,7 +52,7 @@ fn a_release_that_failed_is_decided_again() {
 }
 
 #[test]
-fn an_evicted_job_leaves_its_room_and_is_adopted_again() {
+fn evicted_jobs_free_their_capacity_and_are_readopted() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", marked(&[]), &["QuotaReserved"], wide());
     scene.job("b", marked(&[]), &["QuotaReserved"], wide());
@@ -69,12 +67,12 @@ fn an_evicted_job_leaves_its_room_and_is_adopted_again() {
     assert_eq!(
         scene.desk.operator.counts()[2],
         [0, 3],
-        "Kueue has admitted one beyond the policy's room"
+        "Kueue has admitted a job beyond the policy's capacity"
     );
 }
 
 #[test]
-fn what_others_release_is_adopted_and_noted() {
+fn adopts_and_reports_jobs_released_by_others() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", marked(&[]), &["QuotaReserved"], wide());
     scene.job("b", marked(&[]), &["QuotaReserved"], wide());
@@ -88,12 +86,12 @@ fn what_others_release_is_adopted_and_noted() {
 }
 
 #[test]
-fn a_job_without_a_type_stays_or_goes() {
+fn untyped_jobs_stay_gated_or_are_released() {
     let huge = || (1, json!({"cpu": 21}));
     let mut scene = Scene::one_server(&[]);
     scene.job("x", gated(), &[], huge());
     assert_eq!(scene.look(), (vec![], vec![Concern::NoType]));
-    assert_eq!(scene.released(), [""; 0], "said once");
+    assert_eq!(scene.released(), [""; 0], "reported once");
     let mut scene = Scene::one_server(&["--unknown", "release"]);
     scene.job("x", gated(), &[], huge());
     assert_eq!(scene.look(), (vec!["x".into()], vec![Concern::NoType]));
@@ -101,7 +99,7 @@ fn a_job_without_a_type_stays_or_goes() {
 }
 
 #[test]
-fn a_group_of_pods_is_released_whole() {
+fn releases_all_pods_of_a_group() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", gated(), &[], wide());
     let pod = |name: &str, annotations: Value| {
@@ -122,7 +120,7 @@ fn a_group_of_pods_is_released_whole() {
     let at = |now: f64| HostMoment { now, wall: 0 };
     let round = scene.desk.look(&scene.cluster, at(1.0));
     assert_eq!(round.releases[0].owners.len(), 2);
-    // The second request failed: the first pod has lost its gate.
+    // The second request failed, so only the first pod has lost its gate.
     scene
         .cluster
         .owners
@@ -134,13 +132,13 @@ fn a_group_of_pods_is_released_whole() {
     assert_eq!(
         scene.desk.look(&scene.cluster, at(3.0)).releases,
         [],
-        "it is under way"
+        "the release is in progress"
     );
     assert_eq!(scene.desk.operator.counts()[2], [0, 1]);
 }
 
 #[test]
-fn a_label_names_the_type() {
+fn labels_select_the_type() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", gated(), &[], (1, json!({"cpu": 1})));
     let owner: &str = "o-a";
@@ -151,7 +149,7 @@ fn a_label_names_the_type() {
 }
 
 #[test]
-fn a_file_says_which_jobs_are_of_which_type() {
+fn files_assign_types_by_conditions() {
     let file = "types:
   - {name: type-3, match: [{queue: research, labels: {stage: train*}}, {time_limit: {above: 1h}}]}
   - {name: type-2, match: [{namespace: other}]}
@@ -191,7 +189,7 @@ fn a_file_says_which_jobs_are_of_which_type() {
     assert_eq!(
         types,
         [Some(2), Some(2), Some(0), None],
-        "the last one demands more than type-1 holds"
+        "the last one demands more than type-1"
     );
     let refused = |file: &str| {
         Desk::of(policy("first-fit"), Some((file, "types.yaml")), &setup)
@@ -207,14 +205,14 @@ fn a_file_says_which_jobs_are_of_which_type() {
 }
 
 #[test]
-fn a_policy_that_preempts_is_refused() {
+fn rejects_preemptive_policies() {
     let setup = Setup::parse_from(["synth-kueue", "p.json", "--resource", "network=net"]);
     let why = Desk::of(policy("msr-full"), None, &setup).err().unwrap();
     assert!(why.contains("--preemption none"), "{why}");
 }
 
 #[test]
-fn ten_thousand_waiting_jobs_are_looked_at_once() {
+fn reports_ten_thousand_waiting_jobs_once() {
     let mut scene = Scene::one_server(&[]);
     for n in 0..10_000 {
         scene.job(&format!("j{n:05}"), gated(), &[], wide());
@@ -223,9 +221,5 @@ fn ten_thousand_waiting_jobs_are_looked_at_once() {
     let round = scene
         .desk
         .look(&scene.cluster, HostMoment { now: 2.0, wall: 2 });
-    assert_eq!(
-        round.decided.told,
-        [],
-        "what has not changed is not reported"
-    );
+    assert_eq!(round.decided.told, [], "unchanged jobs are not reported");
 }

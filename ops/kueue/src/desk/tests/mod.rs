@@ -1,4 +1,4 @@
-//! A cluster written by hand, and what the desk makes of it. No API, no clock.
+//! The desk on hand-written clusters, without API or clock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,6 @@ use kube::api::DynamicObject;
 
 const GATE: &str = "synth/gate";
 
-/// The desk of a policy among the conformance vectors, and a cluster.
 struct Scene {
     desk: Desk,
     cluster: Cluster,
@@ -63,7 +62,6 @@ impl Scene {
         scene
     }
 
-    /// The node of the one server.
     fn server(&mut self, cpus: u64, is_open: bool) {
         let capacity = json!({"cpu": cpus, "memory": "15Gi", "example.com/net": 50});
         self.machine("n1", capacity, is_open);
@@ -89,7 +87,6 @@ impl Scene {
         );
     }
 
-    /// A job as the API has it: its owner's annotations, conditions that hold, pods, and what each takes.
     fn job(
         &mut self,
         name: &str,
@@ -141,7 +138,6 @@ impl Scene {
         self.cluster.pods.insert(uid.as_str().into(), pod);
     }
 
-    /// The nodes of a job.
     fn nodes(&self, job: &str) -> Vec<String> {
         self.desk.nodes.named(&self.desk.operator.jobs[job].servers)
     }
@@ -150,7 +146,6 @@ impl Scene {
         self.nodes(job).iter().any(|own| own == node)
     }
 
-    /// Looks a second later: what is released, and what is noted.
     fn look(&mut self) -> (Vec<String>, Vec<Concern>) {
         self.now += 1.0;
         let at = HostMoment {
@@ -167,7 +162,7 @@ impl Scene {
 
     fn released(&mut self) -> Vec<String> {
         let (released, notes) = self.look();
-        assert_eq!(notes, [], "nothing is noted");
+        assert_eq!(notes, [], "no notes");
         released
     }
 }
@@ -180,7 +175,7 @@ fn marked(nodes: &[&str]) -> Value {
     json!({MARK: json!({"gate": GATE, "policy": "d", "at": 1, "nodes": nodes}).to_string()})
 }
 
-/// 10 CPUs: two of them fill the server.
+/// A job with 10 CPUs, so that two of them fill the server.
 fn wide() -> (u64, Value) {
     (
         2,

@@ -1,9 +1,7 @@
-//! Nodes, servers, and what others use there.
-
 use super::*;
 
 #[test]
-fn a_new_node_takes_the_place_of_one_that_is_gone() {
+fn new_nodes_replace_missing_ones() {
     let mut scene = Scene::fleet();
     scene.desk.check(&scene.cluster).unwrap();
     scene.cluster.machines.remove("big-2");
@@ -13,21 +11,20 @@ fn a_new_node_takes_the_place_of_one_that_is_gone() {
     assert!(!scene.holds("g", "big-2"));
     scene.cluster.works.remove("g");
     scene.cluster.machines.remove("big-3");
-    assert_eq!(scene.released(), [""; 0], "two are left");
+    assert_eq!(scene.released(), [""; 0], "two nodes remain");
     scene.machine("new-1", json!({"nvidia.com/gpu": 8}), true);
     assert_eq!(scene.released(), ["h"]);
     assert!(scene.holds("h", "new-1"));
 }
 
 #[test]
-fn what_others_use_is_not_the_policys() {
+fn use_by_others_reduces_capacity() {
     let mut scene = Scene::one_server(&[]);
     scene.pod("other", "n1", json!({"cpu": "10500m"}));
     scene.job("a", gated(), &[], wide());
     assert_eq!(scene.released(), [""; 0]);
     scene.pod("other", "n1", json!({"cpu": 10}));
     assert_eq!(scene.released(), ["a"]);
-    // Its own pods count once.
     scene.job("a", marked(&[]), &["QuotaReserved"], wide());
     scene.pod("a", "n1", json!({"cpu": 10}));
     scene.cluster.pods.remove("other@n1");
@@ -36,7 +33,7 @@ fn what_others_use_is_not_the_policys() {
 }
 
 #[test]
-fn a_job_that_is_shut_out_keeps_no_other_waiting() {
+fn jobs_without_capacity_do_not_block_others() {
     let mut scene = Scene::one_server(&[]);
     scene.pod("other", "n1", json!({"cpu": 15}));
     scene.job("a", gated(), &[], (1, json!({"cpu": 3, "memory": "6Gi"})));
@@ -54,7 +51,7 @@ fn a_job_that_is_shut_out_keeps_no_other_waiting() {
 }
 
 #[test]
-fn a_closed_node_starts_nothing_and_loses_nothing() {
+fn closed_nodes_start_no_jobs_and_keep_running_ones() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", marked(&[]), &["QuotaReserved"], wide());
     assert_eq!(scene.released(), [""; 0]);
@@ -67,7 +64,7 @@ fn a_closed_node_starts_nothing_and_loses_nothing() {
 }
 
 #[test]
-fn a_gang_starts_on_whole_servers() {
+fn gangs_start_on_whole_servers() {
     let mut scene = Scene::fleet();
     scene.desk.check(&scene.cluster).unwrap();
     scene.gang("g", gated(), &[]);
@@ -88,7 +85,7 @@ fn a_gang_starts_on_whole_servers() {
 }
 
 #[test]
-fn a_gang_runs_where_its_pods_are() {
+fn gangs_run_where_their_pods_are() {
     let mut scene = Scene::fleet();
     scene.desk.check(&scene.cluster).unwrap();
     let mark = marked(&["big-1", "big-2", "big-3"]);
@@ -113,14 +110,14 @@ fn a_gang_runs_where_its_pods_are() {
 }
 
 #[test]
-fn nothing_starts_where_a_gang_is_found() {
+fn gangs_move_without_freeing_their_new_servers() {
     let mut scene = Scene::fleet();
     scene.desk.check(&scene.cluster).unwrap();
     let mark = marked(&["big-1", "big-2", "big-3"]);
     scene.gang("g", mark, &["QuotaReserved"]);
     scene.gang("h", gated(), &[]);
     assert_eq!(scene.released(), [""; 0]);
-    // One server of three is another one: were it to leave first, the other gang would start on the two.
+    // If the gang left its servers first, the other gang would start on them.
     for node in ["big-2", "big-3", "big-4"] {
         scene.pod("g", node, json!({"nvidia.com/gpu": 8}));
     }
@@ -128,7 +125,7 @@ fn nothing_starts_where_a_gang_is_found() {
 }
 
 #[test]
-fn pods_that_end_later_than_their_job_keep_its_room() {
+fn remaining_pods_keep_the_capacity_of_their_job() {
     let mut scene = Scene::one_server(&[]);
     scene.job(
         "a",
@@ -146,12 +143,12 @@ fn pods_that_end_later_than_their_job_keep_its_room() {
 }
 
 #[test]
-fn a_cluster_with_too_few_nodes_is_refused() {
+fn rejects_clusters_with_too_few_nodes() {
     let mut scene = Scene::fleet();
     scene.cluster.machines.remove("big-3");
     let why = scene.desk.check(&scene.cluster).unwrap_err();
     assert!(
-        why.contains("4 servers of the shape `node8`, and 3 of 5 nodes"),
+        why.contains("4 servers of the shape `node8`, but only 3 of 5 nodes"),
         "{why}"
     );
     let mut scene = Scene::one_server(&[]);

@@ -1,4 +1,4 @@
-//! Commands that hang, fail, and write without end.
+//! Commands that hang, fail, or write without end.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -9,7 +9,6 @@ use tempfile::TempDir;
 use super::line;
 use crate::commands::{Nodes, Slurm, SlurmError, SlurmQueue};
 
-/// Commands in a folder of their own, each a script.
 fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
     let folder = TempDir::new().unwrap();
     let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fake/command");
@@ -23,8 +22,8 @@ fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
 }
 
 #[test]
-fn a_command_that_hangs_is_left_in_time() {
-    // Itself, in a command that it started, and with its output closed.
+fn kills_commands_that_hang() {
+    // Hangs by itself, in a child process, or with its output closed.
     for script in [
         "exec sleep 60",
         "sleep 60 & wait",
@@ -41,7 +40,7 @@ fn a_command_that_hangs_is_left_in_time() {
 }
 
 #[test]
-fn a_command_that_fails_tells_why() {
+fn failed_commands_report_why() {
     let (_folder, slurm) = commands(&[(
         "squeue",
         "echo 17; echo slurm_load_jobs error: no >&2; exit 3",
@@ -51,11 +50,11 @@ fn a_command_that_fails_tells_why() {
     assert_eq!(found, expected);
     let (_folder, slurm) = commands(&[("squeue", "kill -9 $$")]);
     let found = slurm.queue().unwrap_err().to_string();
-    assert_eq!(found, "squeue ended by a signal: it wrote nothing");
+    assert_eq!(found, "squeue ended by a signal: no output");
 }
 
 #[test]
-fn a_command_that_is_missing_is_named() {
+fn names_missing_commands() {
     let slurm = Slurm::new("synth");
     let found = slurm.ask("no-such-command-of-slurm", &[]);
     let found = found.unwrap_err().to_string();
@@ -64,7 +63,7 @@ fn a_command_that_is_missing_is_named() {
 }
 
 #[test]
-fn much_output_is_read_beside_much_error() {
+fn drains_both_outputs() {
     let script = "i=0; while [ $i -lt 20000 ]; do echo \"$LINE\"; i=$((i+1)); done; head -c 3000000 /dev/zero >&2";
     let text = String::from_utf8(line(&[])).unwrap();
     let script = format!("LINE='{}'; {script}", text.trim_end_matches('\n'));
@@ -78,7 +77,7 @@ fn much_output_is_read_beside_much_error() {
 }
 
 #[test]
-fn every_column_is_requested_and_its_title_checked() {
+fn checks_the_title_of_every_column() {
     let titles = |columns: &[(&str, &str, usize)]| -> String {
         columns
             .iter()
@@ -124,9 +123,8 @@ fn every_column_is_requested_and_its_title_checked() {
     assert!(found.contains("no partition `x`"), "{found}");
 }
 
-/// The environment in which a command is run: what would hide jobs is not in it.
 #[test]
-fn times_are_requested_in_utc() {
+fn requests_times_in_utc() {
     let (_folder, slurm) = commands(&[("squeue", "env")]);
     let text = String::from_utf8(slurm.ask("squeue", &[]).unwrap()).unwrap();
     assert!(text.contains("TZ=UTC0\n") && text.contains("SLURM_TIME_FORMAT=standard\n"));

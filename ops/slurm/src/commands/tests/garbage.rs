@@ -1,4 +1,4 @@
-//! What is no answer of Slurm: nothing of it becomes a job.
+//! Invalid output: no part of it becomes a job.
 
 use super::cases;
 use super::{fault, line};
@@ -8,7 +8,7 @@ use synth_simulation::{RandomStream, Streams};
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 
 #[test]
-fn values_that_are_none() {
+fn rejects_invalid_values() {
     for [column, text] in cases(include_str!("garbage.txt")) {
         let found = fault(&[(&column, &text)]);
         assert!(found.starts_with(&column), "{column} `{text}`: {found}");
@@ -16,8 +16,7 @@ fn values_that_are_none() {
 }
 
 #[test]
-fn a_name_cannot_pose_as_a_job() {
-    // The beginning of a row of a held job, as far as a name can be.
+fn names_cannot_imitate_rows() {
     let forged = String::from_utf8(line(&[("JobArrayID", "999")])).unwrap();
     for text in [format!("x\n{forged}"), format!("\n\n{forged}"), forged] {
         let lines = [
@@ -29,7 +28,6 @@ fn a_name_cannot_pose_as_a_job() {
         let ids = queue.rows.iter().map(|row| row.key.id.to_string());
         let ids: Vec<String> = ids.collect();
         assert_eq!((ids.join(" ").as_str(), queue.unread.count), ("17 18", 0));
-        // Nor where the row before it is not understood.
         let broken = line(&[("Name", &text), ("Comment", &text), ("TimeLimit", "?")]);
         let queue = SlurmQueue::parse(&[broken, line(&[("JobArrayID", "18")])].concat());
         let ids = queue.rows.iter().map(|row| row.key.id.to_string());
@@ -39,7 +37,7 @@ fn a_name_cannot_pose_as_a_job() {
 }
 
 #[test]
-fn a_row_broken_by_a_line_is_none_and_spares_the_next() {
+fn a_broken_row_does_not_affect_the_next() {
     let whole = line(&[("JobArrayID", "18")]);
     let first = line(&[("Name", "new\nline")]);
     let end = first.iter().position(|byte| *byte == b'\n').unwrap() + 1;
@@ -51,7 +49,7 @@ fn a_row_broken_by_a_line_is_none_and_spares_the_next() {
 }
 
 #[test]
-fn one_job_has_one_row() {
+fn rejects_second_rows_of_a_job() {
     let queue = SlurmQueue::parse(&[line(&[]), line(&[("StateCompact", "R")])].concat());
     assert_eq!(queue.rows.len(), 1);
     assert_eq!(queue.unread.count, 1);
@@ -63,7 +61,7 @@ fn below(stream: &mut RandomStream, n: usize) -> usize {
 }
 
 #[test]
-fn random_bytes_are_no_jobs() {
+fn random_bytes_contain_no_jobs() {
     let mut stream = Streams::new(1, 0).service;
     for round in 0..400 {
         let length = below(&mut stream, 4000);
@@ -80,9 +78,9 @@ fn random_bytes_are_no_jobs() {
     }
 }
 
-/// Bytes that are lost, doubled, or cut off: every row that is read is one that was written, and those not touched are read.
+/// Bytes are deleted, duplicated or truncated.
 #[test]
-fn no_broken_row_becomes_a_job() {
+fn broken_rows_do_not_become_jobs() {
     let written = SlurmQueue::parse(QUEUE).rows;
     let mut stream = Streams::new(2, 0).service;
     for _ in 0..2000 {
@@ -104,14 +102,13 @@ fn no_broken_row_becomes_a_job() {
         for row in &queue.rows {
             assert!(written.contains(row), "{row:?}");
         }
-        // Where two rows are broken, the lost bytes were those between them.
         assert!(change == 3 || queue.rows.len() + 2 >= written.len());
     }
 }
 
-/// Bytes that are others: a row may be of another job then, but nothing panics, and no job is read twice.
+/// A changed row may describe another job, but no job is parsed twice.
 #[test]
-fn changed_bytes_do_no_harm() {
+fn changed_bytes_do_not_duplicate_jobs() {
     let mut stream = Streams::new(3, 0).service;
     for _ in 0..2000 {
         let mut bytes = QUEUE.to_vec();

@@ -1,4 +1,4 @@
-//! Rows recorded from a real Slurm 22.05.8, rows of other versions, garbage, and commands that misbehave.
+//! Rows recorded from Slurm 22.05.8, rows of other versions, garbage, and misbehaving commands.
 #![allow(clippy::unwrap_used)]
 
 mod commands;
@@ -7,7 +7,7 @@ mod recorded;
 
 use super::{QueueRow, SlurmQueue};
 
-/// Returns a line of `squeue`, each column as it is in `cells`, or as a held job of one CPU has it.
+/// Returns a line of `squeue` with these cells; the defaults are those of a held job with one CPU.
 fn line(cells: &[(&str, &str)]) -> Vec<u8> {
     let mut line = Vec::new();
     for (name, _, width) in SlurmQueue::columns() {
@@ -30,7 +30,7 @@ fn line(cells: &[(&str, &str)]) -> Vec<u8> {
             _ => "(null)",
         };
         let text = of_column.map_or(usual, |(_, text)| text).as_bytes();
-        // As `printf("%.*s")` cuts: by bytes, whatever they are.
+        // `printf("%.*s")` truncates by bytes.
         let cut = if *name == "NodeList" {
             text
         } else {
@@ -43,7 +43,6 @@ fn line(cells: &[(&str, &str)]) -> Vec<u8> {
     line
 }
 
-/// Returns the only row of such a line.
 fn row(cells: &[(&str, &str)]) -> QueueRow {
     let queue = SlurmQueue::parse(&line(cells));
     assert_eq!(queue.unread.example, None);
@@ -53,14 +52,13 @@ fn row(cells: &[(&str, &str)]) -> QueueRow {
     row.clone()
 }
 
-/// Returns what is wrong with such a line.
 fn fault(cells: &[(&str, &str)]) -> String {
     let queue = SlurmQueue::parse(&line(cells));
     assert!(queue.rows.is_empty(), "{:?}", queue.rows);
     queue.unread.example.unwrap()
 }
 
-/// The rows of a table, a line each: their cells, in which `\n` ends a line.
+/// Parses the rows of a table, one per line, with `\n` in cells for line feeds.
 pub(crate) fn cases<const N: usize>(table: &str) -> Vec<[String; N]> {
     let cells = |row: &str| {
         let cells: Vec<String> = row

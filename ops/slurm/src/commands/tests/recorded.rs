@@ -1,4 +1,4 @@
-//! What a real Slurm printed, and what is known of other versions.
+//! Recorded output of a real Slurm, and output of other versions after their source.
 
 use super::cases;
 use super::{fault, row};
@@ -7,9 +7,8 @@ use crate::commands::{Hold, JobState, Key, NodeState, Nodes, QueueRow, SlurmQueu
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
 
-/// The titles of 22.05 are those that are expected of every version.
 #[test]
-fn titles_of_22_05() {
+fn expects_the_titles_of_22_05() {
     let queue = include_str!("recorded/queue-title-22.05.txt");
     let nodes = include_str!("recorded/nodes-title-22.05.txt");
     for (titles, columns) in [(queue, SlurmQueue::columns()), (nodes, Nodes::columns())] {
@@ -34,7 +33,7 @@ fn of<'a>(rows: &'a [QueueRow], id: &str) -> &'a QueueRow {
 }
 
 #[test]
-fn a_queue_of_22_05() {
+fn parses_a_queue_of_22_05() {
     let rows = recorded();
     let ids: Vec<String> = rows.iter().map(|row| row.key.id.to_string()).collect();
     let expected = "16 15 13 14 5 12 11 10 9 8 7 6 4_7 4_9 3_1 3_2 3_3 2 1";
@@ -70,7 +69,7 @@ fn a_queue_of_22_05() {
 }
 
 #[test]
-fn generic_resources_of_22_05() {
+fn parses_generic_resources_of_22_05() {
     let rows = recorded();
     let gpus = |id: &str| {
         let row = of(&rows, id);
@@ -96,7 +95,7 @@ fn generic_resources_of_22_05() {
 }
 
 #[test]
-fn nodes_of_22_05() {
+fn parses_nodes_of_22_05() {
     let nodes = Nodes::parse(NODES);
     assert_eq!(nodes.unread.example, None);
     let names: Vec<&str> = nodes.rows.iter().map(|node| &*node.name).collect();
@@ -115,7 +114,7 @@ fn nodes_of_22_05() {
 }
 
 #[test]
-fn states_of_nodes() {
+fn classifies_states_of_nodes() {
     let mut line = NODES[..NODES.len() / 4].to_vec();
     let mut state = |words: &str| {
         line[64..184].fill(b' ');
@@ -142,7 +141,7 @@ fn states_of_nodes() {
 
 /// Written after `src/squeue/print.c` and `src/common/slurm_protocol_defs.c` of 23.11 and 26.05.
 #[test]
-fn rows_of_later_versions() {
+fn parses_rows_of_later_versions() {
     let per_node = row(&[("tres-per-node", "gres/gpu:a100:2")]);
     assert_eq!(per_node.amounts.get("gres/gpu"), 2);
     let per_task = row(&[("tres-per-task", "cpu=2,gres/gpu=1"), ("NumTasks", "3")]);
@@ -155,7 +154,6 @@ fn rows_of_later_versions() {
         ("tres-per-job", "gres/gpu:a100:2"),
     ]);
     assert_eq!(tracked.amounts.get("gres/gpu"), 2);
-    // A dependency that is fulfilled, a hold of Slurm's own, and states of base and flag.
     assert!(!row(&[("Dependency", "")]).depends);
     let failed = row(&[("Reason", "launch failed requeued held")]);
     assert_eq!(failed.hold, Hold::Other);
@@ -167,9 +165,9 @@ fn rows_of_later_versions() {
     assert_eq!(state("?"), JobState::Unknown("?".into()));
 }
 
-/// A column that is full may be cut: where it matters, the job is not understood, and is known to be there.
+/// A full column may be truncated; where that matters, the row is rejected but its key is kept.
 #[test]
-fn what_may_be_cut_is_not_guessed() {
+fn truncated_values_are_not_guessed() {
     let long = "x".repeat(200);
     for column in "QOS Account Partition TimeLimit tres-alloc NumNodes".split(' ') {
         let found = fault(&[(column, &long)]);
@@ -194,11 +192,11 @@ fn what_may_be_cut_is_not_guessed() {
     assert_eq!(row(&[("NodeList", &nodes)]).node_list, nodes);
 }
 
-/// What 22.05.8 says of pending jobs on nodes of 20 CPUs: how many nodes at least and at most, and CPUs and MiB on each of
-/// the least.
+/// Pending jobs on nodes of 20 CPUs in 22.05.8: minimum and maximum nodes, and CPUs and MiB on
+/// each.
 #[test]
-fn nodes_that_jobs_ask_for() {
-    // Asked for; NumNodes, MaxNodes, NumTasks, NTPerNode, MinMemory, TRES; what is expected.
+fn parses_requested_nodes() {
+    // The request; NumNodes, MaxNodes, NumTasks, NTPerNode, MinMemory, TRES; the expected values.
     let names = "NumNodes MaxNodes NumTasks NTPerNode MinMemory tres-alloc";
     for [request, columns, expected] in cases(include_str!("asked.txt")) {
         let columns = names.split(' ').zip(columns.split(' '));
@@ -212,7 +210,7 @@ fn nodes_that_jobs_ask_for() {
             "{request}"
         );
     }
-    // On two nodes a job takes its memory of each twice, and that of its CPUs once.
+    // On two nodes, memory per node counts twice and memory per CPU once.
     let of = |memory| {
         let nodes = [("NumNodes", "2"), ("MaxNodes", "2")];
         let tres = ("tres-alloc", "cpu=32,mem=3200M,node=1");

@@ -1,12 +1,10 @@
-//! Qualities of service and associations.
-
 use super::super::{CONF, LimitSet, SiteError, SlurmSite, of_texts, scope};
 use super::{cases, text, tres};
 use crate::commands::Texts;
 
 const USER: usize = scope::USER;
 
-/// As 22.05 and 26.05 name the columns (src/sacctmgr/common.c); the rows are by hand.
+/// Columns as named by 22.05 and 26.05 (src/sacctmgr/common.c), with rows written by hand.
 const QOS: &str = include_str!("tables/qos.txt");
 const TREE: &str = include_str!("tables/tree.txt");
 
@@ -33,7 +31,7 @@ fn tree(site: &SlurmSite) -> Vec<(&str, Option<&str>, &str, Option<u64>)> {
 }
 
 #[test]
-fn limits_of_a_quality_of_service() {
+fn reads_limits_of_a_qos() {
     let site = site(QOS, "", "").unwrap();
     let short = site.qos("short").unwrap();
     assert_eq!(short.priority, 1000);
@@ -49,16 +47,15 @@ fn limits_of_a_quality_of_service() {
     assert_eq!(short.limits, expected);
     assert_eq!(site.qos("normal").unwrap().limits, LimitSet::default());
     let expected = [
-        "qos.txt: not followed, with how many rows have it: GrpTRES gres/gpu:a100 (1), GrpTRESMins (1)",
+        "qos.txt: not modeled (with the number of rows): GrpTRES gres/gpu:a100 (1), GrpTRESMins (1)",
     ];
     assert_eq!(site.remarks, expected);
-    // Other columns, in another order.
     let site = self::site("MaxJobsPU|Priority|Name|\n3|2|x|\n", "", "").unwrap();
     assert_eq!(site.qos("x").unwrap().limits[USER].get(""), Some(3));
 }
 
 #[test]
-fn parents_stand_before_their_children() {
+fn parents_precede_their_children() {
     let by_depth = site("", TREE, "").unwrap();
     let mut expected = [
         ("root", None, "", Some(1)),
@@ -94,10 +91,9 @@ fn parents_stand_before_their_children() {
         .unwrap();
     assert_eq!(ann.limits[USER].get(""), Some(40));
     let right = [
-        "assoc.txt: not followed, with how many rows have it: rows of one partition (1), rows of other clusters (1)",
+        "assoc.txt: not modeled (with the number of rows): rows of one partition (1), rows of other clusters (1)",
     ];
     assert_eq!(by_depth.remarks, right);
-    // A child before its parent, by the column that names that.
     let text = "Account|ParentName|User|Share\nplasma|physics||1\nphysics|root||1\nroot|||1\n";
     let named = site("", text, "").unwrap();
     let accounts = named.associations.iter().map(|own| own.account.as_str());
@@ -106,7 +102,7 @@ fn parents_stand_before_their_children() {
 }
 
 #[test]
-fn usage_is_that_of_sshare() {
+fn reads_usage_from_sshare() {
     let shares = include_str!("tables/shares.txt");
     let both = site("", TREE, shares).unwrap();
     let usage = |site: &SlurmSite, name: &str, user: Option<&str>| {
@@ -124,7 +120,7 @@ fn usage_is_that_of_sshare() {
 }
 
 #[test]
-fn trees_that_are_none() {
+fn rejects_invalid_trees() {
     for [text, why] in cases(include_str!("tables/no_trees.txt")) {
         assert_eq!(site("", &text, "").unwrap_err().to_string(), why);
     }

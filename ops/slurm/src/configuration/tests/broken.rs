@@ -1,4 +1,4 @@
-//! What is no configuration: an error says where and what to write, and nothing panics.
+//! Invalid configurations: errors name the place and the remedy, and nothing panics.
 
 use synth_simulation::{RandomStream, Streams};
 
@@ -7,7 +7,7 @@ use super::{cases, recorded, text};
 use crate::commands::Texts;
 
 #[test]
-fn errors_name_the_place_and_what_to_write() {
+fn errors_name_the_place_and_the_remedy() {
     for [conf, why] in cases(include_str!("tables/broken.txt")) {
         let conf = text("slurm.conf", &conf);
         let texts = Texts::from([(CONF, conf)]);
@@ -18,13 +18,12 @@ fn errors_name_the_place_and_what_to_write() {
     let nodes = text("sinfo.txt", table);
     let texts = Texts::from([("nodes.txt", nodes)]);
     let told = of_texts(&texts).unwrap_err().to_string();
-    let right = "sinfo.txt, line 2: `sinfo` tells no CPUs of nodes in this form: give what this prints: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt";
+    let right = "sinfo.txt, line 2: this form of `sinfo` does not show the CPUs of nodes: provide the output of these commands: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt";
     assert_eq!(told, right);
 }
 
-/// What is taken for slurm.conf by mistake is named.
 #[test]
-fn a_file_of_another_kind() {
+fn recognizes_files_of_other_kinds() {
     for (what, words) in [
         ("{\n  \"format\": \"synth-policy\"", "own is a policy file"),
         ("# Two types.\n\nkind: multiresource\n", "own is a workload"),
@@ -36,12 +35,12 @@ fn a_file_of_another_kind() {
         let read = of_texts(&Texts::from([(CONF, conf)]));
         let why = read.unwrap_err().to_string();
         assert!(why.contains(words), "{why}");
-        assert!(why.contains("give slurm.conf"), "{why}");
+        assert!(why.contains("provide slurm.conf"), "{why}");
     }
 }
 
 #[test]
-fn a_file_that_includes_itself() {
+fn rejects_include_cycles() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slurm.conf");
     let words = "NodeName=n\ninclude slurm.conf";
@@ -50,7 +49,7 @@ fn a_file_that_includes_itself() {
     let texts = Texts::from([(CONF, conf)]);
     let why = of_texts(&texts).unwrap_err().to_string();
     let is_told = why.contains("a.conf, line 2: Include slurm.conf: ")
-        && why.ends_with("includes itself: take the line out");
+        && why.ends_with("includes itself: remove the line");
     assert!(is_told, "{why}");
 }
 
@@ -58,7 +57,6 @@ fn below(stream: &mut RandomStream, n: usize) -> usize {
     ((stream.uniform() * n as f64) as usize).min(n - 1)
 }
 
-/// A text with some of its bytes changed, lost, doubled or cut off.
 fn broken(text: &str, stream: &mut RandomStream) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..1 + below(stream, 6) {
@@ -84,9 +82,8 @@ fn broken(text: &str, stream: &mut RandomStream) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Bytes changed, lost, doubled and cut off: a site or an error, nothing else.
 #[test]
-fn broken_texts_do_no_harm() {
+fn corrupted_texts_give_a_site_or_an_error() {
     let qos = "Name|Priority|GrpTRES|MaxWall|MaxTRESPU|MaxJobsPU\nshort|10|cpu=100,mem=500G|04:00:00|gres/gpu=4|12\n";
     let tree = "Account|ParentName|User|Share|GrpTRES|MaxJobs\nroot|||1||\na|root||parent|cpu=3|\nb|a||2||9\nb||u|1||\n";
     let names = [CONF, "nodes.txt", "partitions.txt", "qos.txt", "assoc.txt"];

@@ -1,6 +1,6 @@
-//! What a real Slurm 22.05.8 printed of a cluster beside the slurm.conf of that (recorded/; `scontrol`, `sinfo`), what
-//! newer ones print, as their source has it (src/api/node_info.c and src/api/partition_info.c at the tags 25-05-8-1 and
-//! 26-05-3-1; never run), texts by hand, and garbage.
+//! Output of a real Slurm 22.05.8 and the slurm.conf of that cluster (recorded/), output of newer
+//! versions according to their source (src/api/node_info.c and src/api/partition_info.c at the tags
+//! 25-05-8-1 and 26-05-3-1; not run), hand-written texts, and garbage.
 #![allow(clippy::unwrap_used)]
 
 mod accounts;
@@ -23,7 +23,6 @@ fn tres(amounts: &[(&str, u64)]) -> Tres {
     Tres(amounts.collect())
 }
 
-/// A recorded file, by its path.
 fn recorded(name: &str) -> Text {
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -33,12 +32,10 @@ fn recorded(name: &str) -> Text {
     text(&path, &std::fs::read_to_string(&path).unwrap())
 }
 
-/// A site of a slurm.conf alone.
 fn of_conf(conf: &str) -> SlurmSite {
     of_texts(&Texts::from([(CONF, text("slurm.conf", conf))])).unwrap()
 }
 
-/// Its nodes, and the names of each partition's, in the order of names: Slurm sorts them.
 fn sorted(mut site: SlurmSite) -> (SlurmSite, Vec<Vec<String>>) {
     let of = |own: &super::SitePartition| {
         let names = own.nodes.iter().map(|n| site.nodes[*n].name.clone());

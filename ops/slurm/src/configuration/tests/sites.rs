@@ -1,5 +1,3 @@
-//! Nodes, partitions and options.
-
 use super::super::{CONF, SchedulerSettings, SlurmSite, of_texts};
 use super::{cases, of_conf, recorded, sorted, text, tres};
 use crate::commands::Texts;
@@ -17,9 +15,8 @@ fn of_commands(nodes: &str) -> SlurmSite {
     .unwrap()
 }
 
-/// Includes, defaults, features, node sets, cores and memory of the system's own, nodes that do not exist yet.
 #[test]
-fn a_file_and_what_the_controller_says_of_it_are_one_site() {
+fn slurm_conf_and_scontrol_give_the_same_site() {
     let file = of_file();
     assert_eq!(file.cluster, "synthtest");
     let [cpu, .., gpu] = &file.nodes[..] else {
@@ -79,14 +76,14 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
 }
 
 #[test]
-fn remarks_say_what_is_not_followed() {
+fn remarks_name_settings_that_are_not_modeled() {
     let remarks = of_file().remarks;
     let [parameters, types, features] = &remarks[..] else {
         panic!("{remarks:?}");
     };
-    let is_told = parameters.ends_with("SchedulerParameters: not followed: max_rpc_cnt");
+    let is_told = parameters.ends_with("SchedulerParameters: not modeled: max_rpc_cnt");
     assert!(is_told, "{parameters}");
-    let expected = "node features big, cpu, gpu are not followed: jobs that ask for them may start on other nodes";
+    let expected = "node features big, cpu, gpu are not modeled: jobs that request them may start on other nodes";
     assert_eq!(features, expected);
     assert!(types.contains("several types"), "{types}");
     let site = of_conf(include_str!("tables/remarks.conf"));
@@ -98,9 +95,9 @@ fn remarks_say_what_is_not_followed() {
     assert_eq!(site.scheduler.bf_resolution, 30.0);
 }
 
-/// Slurm follows the last of several lines, and in a line the first of several parameters; `max_job_bf` only without its newer name.
+/// Of several lines the last counts, of several parameters in a line the first.
 #[test]
-fn of_doubles_the_same_counts_as_in_slurm() {
+fn duplicates_resolve_as_in_slurm() {
     let nodes = "SelectType=select/cons_tres\nPriorityType=priority/basic\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n";
     for [parameters, tests, remarks] in cases(include_str!("tables/doubles.txt")) {
         let site = of_conf(&format!("{nodes}SchedulerParameters={parameters}\n"));
@@ -110,18 +107,17 @@ fn of_doubles_the_same_counts_as_in_slurm() {
     }
 }
 
-/// Types in the order of the line, in lower case; what is in parentheses belongs to none.
 #[test]
-fn nodes_have_types_of_resources() {
+fn reads_types_of_resources() {
     let text = "NodeName=n1 Gres=gpu:V100:2(S:0-1),gpu:a100:2,nic:x:1\nPartitionName=p Nodes=n1\n";
     let site = of_conf(text);
     let found = site.servers().0.to_string();
     assert_eq!(found, "cpu=1,gpu=4,gpu:v100=2,gpu:a100=2,nic=1,nic:x=1");
 }
 
-/// Settings with their usual values are not named, others are, and those that change all results come first.
+/// Settings with neutral values are not reported; those that affect all results come first.
 #[test]
-fn settings_that_are_not_followed_are_named() {
+fn reports_settings_that_are_not_modeled() {
     let conf = |options: &str, partition: &str| {
         of_conf(&format!(
             "SelectType=select/cons_tres\nPriorityType=priority/multifactor\n{options}\nNodeName=n1 CPUs=4\nNodeName=n2 State=DRAIN\n\
@@ -130,7 +126,7 @@ fn settings_that_are_not_followed_are_named() {
     };
     let [options, partition] = cases(include_str!("tables/usual.txt")).remove(0);
     let usual = conf(&options, &partition);
-    let down = "nodes n2 are down or drained now, and up in the replay";
+    let down = "nodes n2 are down or drained now, but are up in the replay";
     assert_eq!(usual.remarks, [down]);
     assert_eq!(usual.assumed, [""; 0]);
     for [options, partition, named] in cases(include_str!("tables/not_followed.txt")) {
@@ -147,7 +143,7 @@ fn settings_that_are_not_followed_are_named() {
     }
 }
 
-/// Without a word: Slurm 22.05 gives whole nodes, and ranks jobs by their place.
+/// By default, Slurm 22.05 allocates whole nodes and sorts jobs by submission.
 #[test]
 fn defaults_of_22_05() {
     let lines = "NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]\n";
@@ -158,7 +154,7 @@ fn defaults_of_22_05() {
     assert_eq!(site.remarks.len(), 2);
     assert!(site.scheduler.defers);
     let site = of_conf(&format!("Epilog=/etc/slurm/epilog\n{lines}"));
-    assert!(!site.scheduler.defers, "nodes tell when it has ended");
+    assert!(!site.scheduler.defers, "nodes report its end");
     let text = "SelectType=select/cons_tres\nNodeName=n Sockets=2 CoresPerSocket=8 ThreadsPerCore=2\nPartitionName=p Nodes=ALL";
     let site = of_conf(text);
     assert!(!site.partitions[0].is_exclusive && site.scheduler.counts_memory);
@@ -166,7 +162,7 @@ fn defaults_of_22_05() {
 }
 
 #[test]
-fn lines_go_on_and_defaults_hold_from_there_on() {
+fn continues_lines_and_applies_defaults() {
     let site = of_conf(include_str!("tables/lines.conf"));
     let nodes = site.nodes.iter().map(|own| {
         let [cpu, mem] = ["cpu", "mem"].map(|name| own.has.get(name).unwrap());
@@ -181,7 +177,7 @@ fn lines_go_on_and_defaults_hold_from_there_on() {
 }
 
 #[test]
-fn nodes_of_newer_versions() {
+fn reads_nodes_of_newer_versions() {
     let partitions = include_str!("tables/partitions-25.05.txt");
     let site = of_texts(&Texts::from([
         ("nodes.txt", recorded("nodes-25.05.txt")),
@@ -193,7 +189,6 @@ fn nodes_of_newer_versions() {
     };
     let found = (cpu.has.get("cpu"), cpu.has.get("mem"), cpu.is_up);
     assert_eq!(found, (Some(126), Some(510_000), true));
-    // Its reason says other things.
     assert_eq!((gpu.weight, gpu.is_up), (100, false));
     let amounts = gpu.has.0.iter();
     let amounts = amounts.map(|(name, count)| format!("{name}={count}"));
@@ -209,7 +204,7 @@ fn nodes_of_newer_versions() {
 }
 
 #[test]
-fn sinfo_gives_nodes_too() {
+fn reads_nodes_from_sinfo() {
     let known = of_commands("nodes-22.05.txt");
     for (name, has_gres) in [("sinfo-22.05.txt", false), ("sinfo-bars-22.05.txt", true)] {
         let site = of_texts(&Texts::from([("nodes.txt", recorded(name))])).unwrap();
@@ -221,7 +216,6 @@ fn sinfo_gives_nodes_too() {
         };
         assert_eq!(names(&site), names(&known), "{name}");
         for (own, known) in site.nodes.iter().zip(&known.nodes) {
-            // It does not say what the system keeps of CPUs and memory.
             let told = &own.has.0[..2];
             assert_eq!(told, &tres(&[("cpu", 16), ("mem", 15_000)]).0[..]);
             assert_eq!(own.weight, known.weight);
@@ -229,7 +223,10 @@ fn sinfo_gives_nodes_too() {
             let found = own.has.0[2..] == known.has.0[2..];
             assert_eq!(found, has_gres || known.has.0.len() == 2);
         }
-        let found = site.remarks.iter().any(|own| own.contains("tells no Gres"));
+        let found = site
+            .remarks
+            .iter()
+            .any(|own| own.contains("does not show Gres"));
         assert_eq!(found, !has_gres, "{:?}", site.remarks);
     }
 }

@@ -1,4 +1,4 @@
-//! Sites as their files describe them, with the starts that Slurm gives by hand.
+//! Sites described by their files, with the expected starts worked out by hand.
 
 use super::super::{facts, prepare};
 use super::walked;
@@ -13,7 +13,7 @@ const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParame
 const MAIN: &str = "PartitionName=main Nodes=n1 Default=YES\n";
 const HEAD: &str = "JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
 
-/// A job: submission \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\].
+/// The submission time \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\] of a job.
 type Row = (u32, &'static str, &'static str, &'static str, u32, u32, u32);
 
 fn rows(rows: &[Row]) -> String {
@@ -28,7 +28,6 @@ fn rows(rows: &[Row]) -> String {
     HEAD.to_owned() + &rows.iter().enumerate().map(row).collect::<String>()
 }
 
-/// A site after its preparation, its starts \[s\] by line, and the remark on jobs that are left out.
 struct Played {
     site: SlurmSite,
     starts: Vec<(u32, f64)>,
@@ -66,9 +65,9 @@ fn starts(played: &Played) -> Vec<f64> {
     played.starts.iter().map(|own| own.1).collect()
 }
 
-/// Ann's first job runs until 3600; then those who have used nothing go first, then those whose usage has decayed longer.
+/// Users without any usage come first, followed by those whose usage has decayed for longer.
 #[test]
-fn unknown_shares_are_equal_and_announced() {
+fn assumes_and_reports_equal_shares() {
     let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");
     let own = [
         (0, "ann", "a", "", 8, 3600, 60),
@@ -88,7 +87,8 @@ fn unknown_shares_are_equal_and_announced() {
     let known = played(&conf, "", assoc, &rows(&own)).unwrap();
     assert_eq!(starts(&known), fair);
     assert_eq!(known.site.assumed, [""; 0]);
-    // Users without accounts share in one; accounts without users have one user each.
+    // Users without an account share a single account, and an account without users has a single
+    // user.
     let bare = rows(&own).replace("|a|", "||");
     let found = played(&conf, "", "", &bare).unwrap();
     assert_eq!(starts(&found), fair.to_vec());
@@ -96,12 +96,11 @@ fn unknown_shares_are_equal_and_announced() {
     let accounts = own.map(|(submit, user, ..)| (submit, "", user, "", 8, 3600, 60));
     let found = played(&conf, "", "", &rows(&accounts)).unwrap();
     assert_eq!(starts(&found), fair);
-    // Without either column there is no fair share: first come, first served.
+    // Without both columns there is no fair share: first come, first served.
     let none = own.map(|(submit, ..)| (submit, "", "", "", 8, 3600, 60));
     let found = played(&conf, "", "", &rows(&none)).unwrap();
     assert_eq!(starts(&found), [0.0, 3600.0, 7200.0, 10_800.0, 14_400.0]);
-    assert!(found.site.assumed[0].contains("does not tell Account, User"));
-    // Other weights without data.
+    assert!(found.site.assumed[0].contains("does not contain Account, User"));
     let conf = format!(
         "{CONF}PriorityWeightQOS=7\nPriorityWeightAssoc=8\nPriorityWeightTRES=cpu=9\n{MAIN}"
     );
@@ -112,9 +111,9 @@ fn unknown_shares_are_equal_and_announced() {
     }
 }
 
-/// Slurm holds limits with `limits`, `safe` and `all` alone (`acct_policy.c`), and only with slurmdbd.
+/// Slurm enforces limits with `limits`, `safe` or `all`, and only with slurmdbd (`acct_policy.c`).
 #[test]
-fn limits_hold_where_slurm_enforces_them() {
+fn limits_apply_if_slurm_enforces_them() {
     let jobs = rows(&[
         (0, "ann", "a", "normal", 1, 600, 10),
         (10, "ann", "a", "normal", 1, 600, 10),
@@ -141,13 +140,12 @@ fn limits_hold_where_slurm_enforces_them() {
     }
 }
 
-/// What is set, its name in the remark with the first job that is left out, and the start of the last job \[s\].
+/// The setting, its name in the remark, and the start of the last job \[s\].
 const ABOVE: &str = include_str!("above.txt");
 
-/// A job that exceeds a limit by itself ran, so the limit is newer: it is left out, and the others start as they come, the last
-/// one after the second if a group has only four CPUs.
+/// A job that exceeds a limit by itself did run, so the limit is newer.
 #[test]
-fn jobs_above_a_limit_are_left_out_and_named() {
+fn omits_and_reports_jobs_above_a_limit() {
     let jobs = rows(&[
         (0, "ann", "a", "normal", 6, 600, 60),
         (5, "ann", "a", "normal", 2, 600, 10),
@@ -175,7 +173,7 @@ fn jobs_above_a_limit_are_left_out_and_named() {
         let found = played(&conf, &qos, &assoc, &jobs);
         let remark = found.as_ref().map_or_else(|why| why, |own| &own.remark);
         assert!(remark.contains(named), "{row}: {remark}");
-        let told = remark.starts_with("no job is left");
+        let told = remark.starts_with("no jobs remain");
         assert_eq!(told, last == "none", "{row}");
         let starts = found.ok().map(|own| own.starts);
         let start = starts.map_or("none".into(), |own| own[own.len() - 1].1.to_string());
@@ -183,9 +181,9 @@ fn jobs_above_a_limit_are_left_out_and_named() {
     }
 }
 
-/// Slurm ends jobs a little after their limits, which count, and not the run time.
+/// The limit of a job counts and not its run time, because Slurm does not end jobs immediately.
 #[test]
-fn jobs_that_ran_past_their_limit_are_not_above_the_longest() {
+fn overrunning_jobs_do_not_exceed_the_maximum_time() {
     let conf = format!("{CONF}{}", MAIN.replace("YES", "YES MaxTime=60"));
     let jobs = rows(&[
         (0, "ann", "a", "", 1, 3660, 60),
@@ -198,7 +196,6 @@ fn jobs_that_ran_past_their_limit_are_not_above_the_longest() {
         .contains("line 3 (1 CPU, 1 node, limit 61 min)");
     assert!(is_told, "{}", found.remark);
     assert_eq!(found.starts.len(), 2);
-    // Without limits in the log the run times are all that is known.
     let bare = jobs.replace("|TimelimitRaw", "");
     let bare = bare.replace("|60\n", "\n").replace("|61\n", "\n");
     let found = played(&conf.replace("MaxTime=60", "MaxTime=30"), "", "", &bare).unwrap();

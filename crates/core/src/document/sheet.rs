@@ -1,4 +1,4 @@
-//! Faults shown in the text that they stand in.
+//! Rendering of faults with the lines of text that they refer to.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use serde_yaml::Location;
 
 use super::fault::{DocumentError, Fault};
 
-/// Faults shown in full; a document of another nature altogether should not fill the screen.
+/// Maximum number of faults shown, so that an unrelated file does not fill the screen.
 const SHOWN: usize = 25;
 
-/// A fault and the bytes of the document that it stands at.
+/// A fault and the bytes of the document that it refers to.
 pub(super) type Located = (Fault, Option<Range<usize>>);
 
 /// The text of a document and the name of its file.
@@ -35,7 +35,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Returns a warning as text.
+    /// Renders a warning.
     pub(super) fn warn(&self, fault: &Fault, range: Option<Range<usize>>) -> String {
         self.render(Level::WARNING, fault, range)
     }
@@ -50,7 +50,7 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
-    /// Returns the bytes at a location. The parser knows bytes for most of its places, else characters.
+    /// Returns the bytes at a location. The parser gives some positions in characters only.
     pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
         let span = location.span();
         let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -61,8 +61,8 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// Returns what is marked for `length` bytes from `start` on: one line at most, and one character at
-    /// least (unless the line ends there), so that there is something to see.
+    /// Returns the bytes to mark: at most to the end of the line and at least one character (if the
+    /// line has one left), so that the mark is visible.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;
@@ -71,7 +71,7 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// Returns the byte at which a character, counted from 0, begins.
+    /// Returns the byte offset of a character index.
     fn byte_of(&self, character: usize) -> usize {
         let place = self.text.char_indices().nth(character);
         place.map_or(self.text.len(), |(byte, _)| byte)
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_faults_is_cut_but_counted() {
+    fn shows_a_limited_number_of_faults_and_counts_the_rest() {
         let sheet = Sheet {
             text: "a\n",
             name: "t",

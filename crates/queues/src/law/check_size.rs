@@ -1,4 +1,4 @@
-//! The checks of a law of sizes, or of interarrival times.
+//! Validation of distributions of sizes and interarrival times.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -10,22 +10,22 @@ use super::Size;
 use synth_core::document::{Fault, FaultsAt, Place, place};
 use synth_core::number::Decimal;
 
-/// The most stages of an Erlang or a Coxian law.
+/// Maximum number of stages of an Erlang or Coxian distribution.
 const MOST_STAGES: usize = 100;
-/// The most branches of a hyperexponential law.
+/// Maximum number of branches of a hyperexponential distribution.
 const MOST_BRANCHES: usize = 20;
-/// The most values of an empirical law.
+/// Maximum number of values of an empirical distribution.
 const MOST_VALUES: usize = 10_000;
-/// The squared coefficients of variation of a lognormal or a Weibull law: beyond, no simulation
-/// would tell the law from a constant, or ever meet its tail.
+/// Allowed squared coefficients of variation of lognormal and Weibull distributions: outside of
+/// this range a simulation cannot distinguish the distribution from a constant, or never samples
+/// its tail.
 const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
 
-/// What messages call it.
 const VARIATION: &str = "squared coefficient of variation";
 
 impl Size {
-    /// Returns what is wrong with the law's parameters, each at its place in the law. It is the law of
-    /// this part of `owner`: "type `web`".
+    /// Returns the faults of the parameters, with places relative to the distribution. `part` and
+    /// `owner` (such as "type `web`") are named in messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
         match self {
@@ -36,7 +36,7 @@ impl Size {
                     let message = format!(
                         "stages of {whose} are {stages}, expected a whole number from 1 to {MOST_STAGES}"
                     );
-                    let help = "k stages have the squared coefficient of variation 1/k; one is the exponential law";
+                    let help = "k stages have the squared coefficient of variation 1/k; one stage is the exponential distribution";
                     faults.add(place!("stages"), message, help);
                 }
                 faults.check_mean(*mean);
@@ -70,7 +70,7 @@ impl Size {
         faults.found
     }
 
-    /// Adds the same faults, or that the mean is not in this range.
+    /// Adds the same faults, or a fault if the mean is outside of `means`.
     pub fn check(
         &self,
         part: Part,
@@ -80,28 +80,27 @@ impl Size {
     ) {
         let (faults, mean) = (self.faults(part, owner, time_unit), self.mean());
         if faults.is_empty() && !means.contains(&mean) {
-            let message = format!("the mean is {mean:e}, out of the range of sensible numbers");
+            let message = format!("the mean is {mean:e}, outside of the supported range");
             at.refuse(message, "check its numbers, or choose other units");
         }
         at.extend(faults);
     }
 }
 
-/// What a law is a law of.
+/// The quantity that a distribution describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Sizes.
+    /// Job sizes.
     Size,
     /// Arrivals.
     Arrivals,
-    /// The times between arrivals, where these are a renewal process.
+    /// Interarrival times of a renewal process.
     Interarrival,
-    /// Something else, by its name.
+    /// Another quantity, by its name.
     Other(&'static str),
 }
 
 impl Part {
-    /// What it is a law of, in the singular.
     fn noun(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -112,7 +111,7 @@ impl Part {
     }
 }
 
-/// Faults of one law.
+/// Faults of one distribution.
 pub(super) struct Faults<'a> {
     part: Part,
     pub owner: &'a str,
@@ -134,21 +133,21 @@ impl<'a> Faults<'a> {
         self.found.push(Fault::new(place, message, help));
     }
 
-    /// Adds that what is computed from the law leaves the range of doubles.
+    /// Adds the fault that a derived quantity is outside of the range of doubles.
     pub(super) fn out_of_range(&mut self) {
         let law = match self.part {
             Part::Other(name) => format!("the {name}"),
             part => format!("{}s", part.noun()),
         };
         let message = format!(
-            "the law of {law} of {} is out of the range of numbers",
+            "the distribution of {law} of {} exceeds the range of numbers",
             self.owner
         );
         let help = "check its numbers, or choose another unit";
         self.add(Place::DOCUMENT, message, help);
     }
 
-    /// Adds that the parameter at this place is another one than expected.
+    /// Adds a fault of the parameter at `place`.
     pub(super) fn add_value(
         &mut self,
         place: Place,
@@ -161,7 +160,7 @@ impl<'a> Faults<'a> {
         self.add(place, message, help);
     }
 
-    /// Whose parameters they are.
+    /// Returns the owner of the parameters for messages.
     pub(super) fn whose(&self) -> String {
         match self.part {
             Part::Size => self.owner.to_owned(),
@@ -170,7 +169,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Returns what a time of this law is, for those who have to write it.
+    /// Describes a time with this distribution for help messages.
     fn time(&self) -> &'static str {
         match self.part {
             Part::Size => "time in service of one job",
@@ -194,12 +193,12 @@ impl<'a> Faults<'a> {
     fn check_scv(&mut self, scv: Decimal) {
         let help = match scv.value() {
             scv if scv > 1.0 => return,
-            1.0 => "squared coefficient of variation 1 is `law: exponential`".to_owned(),
+            1.0 => "for squared coefficient of variation 1 use `law: exponential`".to_owned(),
             scv if 1.0 / scv >= 1.5 && 1.0 / scv <= 100.0 => format!(
-                "below 1 fits `law: erlang`, with `stages: {:.0}` for this one",
+                "for a value below 1 use `law: erlang`, here with `stages: {:.0}`",
                 1.0 / scv
             ),
-            _ => "below 1 fits `law: erlang`, from .01 on; exactly 1 is `law: exponential`".into(),
+            _ => "for values from 0.01 to 1 use `law: erlang`, for exactly 1 `law: exponential`".into(),
         };
         self.add_value(place!("scv"), scv, "a number > 1", help);
     }
@@ -208,14 +207,14 @@ impl<'a> Faults<'a> {
         if !VARIATIONS.contains(&scv.value()) {
             let (least, most) = VARIATIONS.into_inner();
             let expected = format!("a number from {least:e} to {most:e}");
-            let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
+            let help = "for 0 use `law: deterministic`; for an even heavier tail use `law: pareto`";
             self.add_value(place!("scv"), scv, &expected, help);
         }
     }
 
     fn check_pareto(&mut self, shape: Decimal, low: Decimal, high: Decimal) {
         if shape <= Decimal::ZERO {
-            let help = "write how fast the tail falls: P(S > 2x) is about 2^−shape P(S > x)";
+            let help = "write the exponent of the tail: P(S > 2x) is about 2^−shape P(S > x)";
             self.add_value(place!("shape"), shape, "a number > 0", help);
         }
         self.check_low(low, low > Decimal::ZERO, "a number > 0");
@@ -224,7 +223,7 @@ impl<'a> Faults<'a> {
 
     fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {
         if !is_sound {
-            let help = format!("write the least {}, in {}", self.time(), self.time_unit);
+            let help = format!("write the shortest {}, in {}", self.time(), self.time_unit);
             self.add_value(place!("low"), low, expected, help);
         }
     }
@@ -234,7 +233,7 @@ impl<'a> Faults<'a> {
             let time = format!("{}, in {}", self.time(), self.time_unit);
             let expected = format!("a number > low, which is {low}");
             let help =
-                format!("write the greatest {time}; one and the same is `law: deterministic`");
+                format!("write the longest {time}; for a constant use `law: deterministic`");
             self.add_value(place!("high"), high, &expected, help);
         }
     }
@@ -244,11 +243,11 @@ impl<'a> Faults<'a> {
             return;
         }
         let help = format!(
-            "write the {} that was measured, in {}",
+            "write the measured {}, in {}",
             self.time(),
             self.time_unit
         );
-        // Times may be 0, but not all of them; a job without a size is no job.
+        // Some times may be 0, but not all of them; job sizes must be positive.
         let is_time = matches!(
             self.part,
             Part::Interarrival | Part::Other("start latency" | "delay")
@@ -265,7 +264,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// As many probabilities as there are others, of sum 1.
+    /// Checks that there are `expected` probabilities that sum to 1.
     pub(super) fn check_probabilities(
         &mut self,
         probabilities: &[Decimal],
@@ -278,7 +277,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Positive probabilities of sum 1.
+    /// Checks that probabilities are positive and sum to 1.
     fn check_sum(&mut self, probabilities: &[Decimal], of: &str) {
         let help = format!("write the probability of that {of}, or delete the {of}");
         let positive = |p: f64| p > 0.0;
@@ -291,12 +290,13 @@ impl<'a> Faults<'a> {
                 "probabilities of {} sum to {near}, expected 1 exactly",
                 self.whose()
             );
-            let help = "correct one of them: they are taken as the decimals written";
+            let help = "correct one of them: they are read as exact decimals";
             self.add(place!("probabilities"), message, help);
         }
     }
 
-    /// Returns whether the list at this place has so many entries; `why`, where it is one number.
+    /// Checks the length of a list and returns whether it is valid; `why` explains a single
+    /// expected length.
     pub(super) fn check_length(
         &mut self,
         place: Place,
@@ -365,7 +365,7 @@ impl<'a> Faults<'a> {
             onward,
             |q| q > 0.0 && q <= 1.0,
             "a probability > 0 and ≤ 1",
-            "write the probability that the next stage follows; where it never does, leave out the rest",
+            "write the probability that the next stage follows; if it never does, remove the remaining stages",
         );
     }
 }

@@ -425,7 +425,7 @@ fn options_that_do_not_go_together_are_refused() {
     );
     let table = "compare --workload TWO --policies equi --loads .5 | --loads goes with jobs that arrive
         compare --workload ARRIVING --policies equi --exponents .5 | --exponents goes with jobs that are all there
-        compare --workload TWO --policies equal | no rule is named `equal`
+        compare --workload TWO --policies equal | there is no rule `equal`
         compare --workload TWO --policies equi --draws 2 | --draws goes with sizes that are drawn
         compare --workload ARRIVING --policies equi --draws 2 | --draws goes with jobs that are all there
         --workload TWO --urgency 1 --background 0 | go with jobs that arrive

@@ -1,21 +1,23 @@
-//! Threads after a fork: those of the pool are not there in the child, and whoever waits for them waits for ever.
+//! Thread pools after a fork: the threads of the global pool do not exist in the child, so waiting
+//! for them would never end.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The process that has the threads of the pool of all; 0 before there is one.
+/// The process that owns the global pool; 0 before it exists.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The pool of a thread of another process. Its threads end with it.
+    /// The pool of a thread of another process; it ends with the thread.
     static POOL: OnceCell<ThreadPool> = const { OnceCell::new() };
 }
 
-/// Gives the calling thread a pool of its own where that of all belongs to another process.
+/// Gives the calling thread its own pool if the global one belongs to another process.
 ///
-/// The thread is one of the pool: so it goes on with its work by itself, and may call Python's handlers of signals.
+/// The thread is part of the pool, so it does its share of the work and can run Python's signal
+/// handlers.
 pub fn of_this_process() {
     let own = std::process::id();
     let owner = OWNER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);
@@ -26,7 +28,7 @@ pub fn of_this_process() {
         let pool = ThreadPoolBuilder::new().use_current_thread();
         pool.num_threads(count).build()
     };
-    // Where no more threads can be had, it does all by itself.
+    // If no more threads can be created, the calling thread does all the work.
     if let Ok(pool) = pool(0).or_else(|_| pool(1)) {
         POOL.with(|own| drop(own.set(pool)));
     }

@@ -1,29 +1,29 @@
-//! Verbs that are registered: a list of them is a program.
+//! Verbs as values, from which programs are composed.
 
 use clap::{ArgMatches, Args, Command};
 
 use crate::{Caller, NamesFiles, VerbOutput, VerbResult};
 
-/// The arguments of a verb, which carry it out.
+/// The arguments of a verb, which execute it.
 pub trait RunVerb: NamesFiles {
-    /// Carries the verb out.
+    /// Executes the verb.
     ///
     /// # Errors
-    /// As each verb says.
+    /// Depends on the verb.
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }
 
-/// A verb: its name, what is typed behind it, and how that is read.
+/// A verb: its name and arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Verb {
-    /// The word that is typed.
+    /// The name on the command line.
     pub name: &'static str,
     augment: fn(Command) -> Command,
     read: fn(&ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error>,
 }
 
 impl Verb {
-    /// Returns the verb of this name with these arguments, whose documentation is its help.
+    /// Creates a verb with these arguments, whose documentation is its help text.
     pub const fn of<A: Args + RunVerb + 'static>(name: &'static str) -> Self {
         Verb {
             name,
@@ -32,15 +32,15 @@ impl Verb {
         }
     }
 
-    /// Returns its command, for parsing and for the help.
+    /// Returns the command for parsing and help.
     pub fn command(&self) -> Command {
         (self.augment)(Command::new(self.name))
     }
 
-    /// Returns what was typed, ready to run.
+    /// Returns the parsed arguments.
     ///
     /// # Errors
-    /// When the arguments cannot be read.
+    /// If the arguments cannot be parsed.
     pub fn read(&self, matches: &ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error> {
         (self.read)(matches)
     }

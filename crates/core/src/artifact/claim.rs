@@ -122,7 +122,10 @@ impl<Q: Quantity> Claim<Q> {
         ];
         let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
         if named.count() > 1 {
-            findings.add("", "names more than one of type, job and batch, expected one");
+            findings.add(
+                "",
+                "names more than one of type, job and batch, expected one",
+            );
         }
         for (key, what, name, names, about) in keys {
             match name {

@@ -18,7 +18,7 @@ pub enum ArtifactError {
         source: std::io::Error,
     },
     /// The file is of another kind.
-    #[error("{0}; expected a policy file")]
+    #[error("{0}; a policy file is expected here")]
     OtherKind(String),
     /// The file is not JSON of this shape.
     #[error(

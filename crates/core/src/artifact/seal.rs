@@ -31,7 +31,9 @@ impl<K: Content> Artifact<K> {
         let expected = self.clone().sealed().digest.unwrap_or_default();
         let found = match &self.digest {
             Some(found) if *found == expected => return Ok(()),
-            Some(_) => format!("the file was changed after it was written: the digest of its contents is {expected}"),
+            Some(_) => format!(
+                "the file was changed after it was written: the digest of its contents is {expected}"
+            ),
             None => {
                 "absent: the file was changed after it was written, or not written by synth".into()
             }

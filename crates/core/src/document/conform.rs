@@ -32,7 +32,8 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     };
     let json = reader.value(root, &schema, &Place::DOCUMENT);
     let value = json.map(|json| {
-        serde_json::from_str(&json).expect("a value that conforms to the schema of a type deserializes as that type")
+        serde_json::from_str(&json)
+            .expect("a value that conforms to the schema of a type deserializes as that type")
     });
     (value, reader.faults)
 }

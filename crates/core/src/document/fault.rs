@@ -268,7 +268,7 @@ impl<'a> FaultsAt<'a> {
                 at.refuse(message, "give each a unique name, such as `a`");
             } else if !seen.insert(name) {
                 let help = "rename one of them: results are reported by name";
-                at.refuse(format!("duplicate {what} name `{name}`"), help);
+                at.refuse(format!("a second {what} is named `{name}`"), help);
             }
         }
     }
@@ -301,7 +301,7 @@ pub enum DocumentError {
         source: io::Error,
     },
     /// The file is of another kind.
-    #[error("{0}; expected a workload")]
+    #[error("{0}; a workload is expected here")]
     OtherKind(String),
     /// The document has faults.
     #[error("{report}")]

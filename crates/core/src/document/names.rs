@@ -10,9 +10,9 @@ pub fn unusable(what: &str, name: &str) -> Option<String> {
         return Some(format!("{what} is empty"));
     }
     // Such characters would break tables of names, or display a different name.
-    name.chars().any(steers).then(|| {
-        format!("{what} contains a control character or a bidirectional text mark: {name:?}")
-    })
+    name.chars()
+        .any(steers)
+        .then(|| format!("{what} has a control character or a bidirectional text mark: {name:?}"))
 }
 
 /// Returns whether a character controls a terminal instead of being displayed: control characters

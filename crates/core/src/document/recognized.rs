@@ -81,7 +81,7 @@ impl FileKind {
                 "{name} is a workload: `synth {name} --output p.json` synthesizes a policy for it"
             ),
             FileKind::Log => format!(
-                "{name} is a job log: `synth fit {name} -o w.yaml` fits a workload to it, `synth replay {name} --policies easy,easy+saf` replays it"
+                "{name} is a log of jobs: `synth fit {name} -o w.yaml` fits a workload to it, `synth replay {name} --policies easy,easy+saf` replays it"
             ),
             FileKind::SlurmConf => format!(
                 "{name} is a Slurm configuration: `synth advise slurm LOG --slurm {name}` recommends changes to it"

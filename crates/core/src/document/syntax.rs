@@ -70,7 +70,8 @@ fn describe(error: &Error) -> (String, &'static str) {
         Error::Budget { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => (
-            plain("the document exceeds the size limits once aliases are expanded: ") + &bare(error),
+            plain("the document exceeds the size limits once aliases are expanded: ")
+                + &bare(error),
             "use fewer aliases, or write the values out",
         ),
         _ => (

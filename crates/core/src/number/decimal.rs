@@ -369,6 +369,9 @@ mod tests {
     fn shows_numbers_out_of_range_in_words() {
         let shown = [0.0, -2.5, 3e-9, 7e300, f64::INFINITY, f64::NAN].map(shown);
         let beyond = "more than a double can hold";
-        assert_eq!(shown, ["0", "-2.5", "3e-9", "7e300", beyond, "not a number"]);
+        assert_eq!(
+            shown,
+            ["0", "-2.5", "3e-9", "7e300", beyond, "not a number"]
+        );
     }
 }

@@ -47,7 +47,9 @@ pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
 /// text is not such an amount.
 pub(crate) fn explained_amount(text: &str) -> Option<String> {
     let known = thousandths(text).map(|amount| {
-        format!("amounts are plain numbers: write {amount} if m is Kubernetes' suffix for thousandths")
+        format!(
+            "amounts are plain numbers: write {amount} if m is Kubernetes' suffix for thousandths"
+        )
     });
     let (number, unit, _) = part(text.trim())?;
     known.or_else(|| of_amount(text)).or_else(|| {

@@ -68,7 +68,9 @@ impl QbdError {
 
     /// The error for an impossible computed mean.
     pub fn no_digit(mean: f64) -> Self {
-        QbdError(format!("cancellation destroyed all digits of the mean: {mean}"))
+        QbdError(format!(
+            "cancellation destroyed all digits of the mean: {mean}"
+        ))
     }
 
     /// The error for rounding errors that accumulate over the levels.

@@ -28,9 +28,7 @@ impl ArrivalProcess {
             Self::Poisson { rate } if *rate < Decimal::ZERO => faults.add(
                 place!("rate"),
                 format!("arrival rate of {owner} is {rate}, expected a number > 0"),
-                format!(
-                    "write its mean number of arrivals per {time_unit}, or 0 to omit the type"
-                ),
+                format!("write its mean number of arrivals per {time_unit}, or 0 to omit the type"),
             ),
             Self::Poisson { .. } => {}
             Self::Renewal {
@@ -44,7 +42,8 @@ impl ArrivalProcess {
             Self::MarkovModulated { rates, switching } => {
                 let each =
                     format!("write the mean number of arrivals per {time_unit} in that state");
-                let some = "give one state a rate > 0; to omit the type, write `arrival_rate: 0` instead";
+                let some =
+                    "give one state a rate > 0; to omit the type, write `arrival_rate: 0` instead";
                 if faults.check_states("rates", rates, [&each, some]) {
                     faults.check_switching(switching, rates.len(), time_unit);
                 }
@@ -153,8 +152,7 @@ impl Faults<'_> {
                 "switching of {} never leads from state {s} to state {t}, but every state must be reachable from every other",
                 self.whose()
             );
-            let help =
-                "add the missing rate, or remove the states that are never entered again";
+            let help = "add the missing rate, or remove the states that are never entered again";
             self.add(place!("switching"), message, help);
         }
     }
@@ -192,7 +190,8 @@ impl Faults<'_> {
 
     fn check_alike(&mut self, alike: Decimal) {
         if !(0.0..=1.0).contains(&alike.value()) {
-            let help = "write the fraction of batches whose jobs all have the same size, or omit it for 0";
+            let help =
+                "write the fraction of batches whose jobs all have the same size, or omit it for 0";
             let expected = "a number from 0 to 1";
             self.add_value(place!("alike"), alike, expected, help);
         }

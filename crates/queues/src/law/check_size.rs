@@ -140,7 +140,7 @@ impl<'a> Faults<'a> {
             part => format!("{}s", part.noun()),
         };
         let message = format!(
-            "the distribution of {law} of {} exceeds the range of numbers",
+            "the distribution of {law} of {} is out of the range of numbers",
             self.owner
         );
         let help = "check its numbers, or choose another unit";
@@ -198,7 +198,8 @@ impl<'a> Faults<'a> {
                 "for a value below 1 use `law: erlang`, here with `stages: {:.0}`",
                 1.0 / scv
             ),
-            _ => "for values from 0.01 to 1 use `law: erlang`, for exactly 1 `law: exponential`".into(),
+            _ => "for values from 0.01 to 1 use `law: erlang`, for exactly 1 `law: exponential`"
+                .into(),
         };
         self.add_value(place!("scv"), scv, "a number > 1", help);
     }
@@ -232,8 +233,7 @@ impl<'a> Faults<'a> {
         if high <= low || high <= Decimal::ZERO {
             let time = format!("{}, in {}", self.time(), self.time_unit);
             let expected = format!("a number > low, which is {low}");
-            let help =
-                format!("write the longest {time}; for a constant use `law: deterministic`");
+            let help = format!("write the longest {time}; for a constant use `law: deterministic`");
             self.add_value(place!("high"), high, &expected, help);
         }
     }
@@ -242,11 +242,7 @@ impl<'a> Faults<'a> {
         if !self.check_length(place!("values"), values.len(), 1..=MOST_VALUES, "") {
             return;
         }
-        let help = format!(
-            "write the measured {}, in {}",
-            self.time(),
-            self.time_unit
-        );
+        let help = format!("write the measured {}, in {}", self.time(), self.time_unit);
         // Some times may be 0, but not all of them; job sizes must be positive.
         let is_time = matches!(
             self.part,

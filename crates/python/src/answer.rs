@@ -1,5 +1,3 @@
-//! Commands, run as a program or from Python.
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -86,8 +84,7 @@ impl Answer {
     }
 }
 
-/// Runs a command with documents by name, and with policies written in Python, given by name,
-/// object and seed.
+/// Runs a command with documents by name, and Python policies by name, object and seed.
 #[pyfunction]
 pub fn answer(
     py: Python<'_>,

@@ -56,8 +56,7 @@ impl Episode {
         *self.run() = Stepping::new(&self.fleet, seed, number);
     }
 
-    /// Starts the oldest waiting job of type i. Returns False, without effect, if no job of this
-    /// type waits or fits.
+    /// Starts the oldest waiting job of type i; False, without effect, if none waits or fits.
     fn start(&self, i: usize) -> bool {
         self.run().start(i)
     }

@@ -11,7 +11,6 @@ mod scheduler;
 mod system;
 mod threads;
 
-/// The module.
 #[pyo3::pymodule(name = "_core")]
 mod core {
     #[pymodule_export]

@@ -16,8 +16,7 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
 
-/// An exception that is not the fault of a policy, such as an interruption: it ends the command and
-/// is raised again.
+/// An exception that is not the fault of a policy, such as an interruption.
 #[derive(Clone)]
 pub struct Broken {
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -25,7 +24,6 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// Creates an empty slot; `interrupt` is the flag that ends the command.
     pub fn new(interrupt: Arc<AtomicBool>) -> Self {
         Broken {
             raised: Arc::default(),
@@ -42,7 +40,6 @@ impl Broken {
         }
     }
 
-    /// Returns whether the command is about to end; the reason is then an interruption.
     fn ends(&self) -> bool {
         let ends = self.interrupt.load(Ordering::Relaxed);
         if ends {
@@ -51,7 +48,6 @@ impl Broken {
         ends
     }
 
-    /// Raises the stored exception.
     pub fn raise(&self) -> PyResult<()> {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.take().map_or(Ok(()), Err)
@@ -72,7 +68,6 @@ pub struct PythonRule {
 }
 
 impl PythonRule {
-    /// Reads the attributes of a policy.
     pub fn new(
         py: Python<'_>,
         name: String,
@@ -179,14 +174,12 @@ impl OtherRule for PythonRule {
     }
 }
 
-/// The objects of one run.
 struct Own {
     policy: Py<PyAny>,
     react: Py<PyAny>,
     view: Py<System>,
 }
 
-/// The policy in a run.
 struct Online {
     /// The objects, or the reason why the policy has failed.
     own: Result<Own, String>,
@@ -201,7 +194,6 @@ struct Online {
     broken: Broken,
 }
 
-/// Gives each copy of a policy its own random numbers.
 const SEEDED: &CStr = c"__import__('random').Random(f'{seed}/{copy}')";
 
 impl Online {
@@ -249,7 +241,6 @@ impl Online {
 
 const INTERRUPTED: &str = "interrupted";
 
-/// Returns the traceback of an exception of a policy, and the time when it was raised.
 fn in_words(py: Python<'_>, error: &PyErr, now: f64) -> String {
     let trace = error.traceback(py).and_then(|trace| trace.format().ok());
     format!(

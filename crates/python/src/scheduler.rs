@@ -1,5 +1,3 @@
-//! A policy that runs a cluster.
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;

@@ -20,7 +20,6 @@ pub struct Event {
 }
 
 impl Event {
-    /// Converts an event of the simulator.
     pub fn new(event: rules::Event, time: f64) -> Self {
         let (kind, r#type, clock) = match event {
             rules::Event::Arrival(i) => ("arrival", Some(i), None),
@@ -88,7 +87,6 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns the shape of a fleet.
     pub fn of(fleet: &Fleet) -> Self {
         let workload = fleet.envelope();
         let (types, resources) = (workload.types(), workload.resources());
@@ -103,12 +101,10 @@ impl Shape {
         }
     }
 
-    /// Returns the names of the types and of the resources.
     pub fn names(&self) -> (Vec<String>, Vec<String>) {
         (self.names.clone(), self.resources.clone())
     }
 
-    /// Returns the free amount of each resource, over all servers.
     pub fn free(&self, system: &rules::System) -> Vec<f64> {
         let units = self.units.iter().enumerate();
         units.map(|(j, unit)| system.free_room(j) * unit).collect()

@@ -10,14 +10,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The pool of a thread of another process; it ends with the thread.
     static POOL: OnceCell<ThreadPool> = const { OnceCell::new() };
 }
 
-/// Gives the calling thread its own pool if the global one belongs to another process.
-///
-/// The thread is part of the pool, so it does its share of the work and can run Python's signal
-/// handlers.
+/// Gives the calling thread, which works along, a pool if the global one is of another process.
 pub fn of_this_process() {
     let own = std::process::id();
     let owner = OWNER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);
@@ -28,7 +24,6 @@ pub fn of_this_process() {
         let pool = ThreadPoolBuilder::new().use_current_thread();
         pool.num_threads(count).build()
     };
-    // If no more threads can be created, the calling thread does all the work.
     if let Ok(pool) = pool(0).or_else(|_| pool(1)) {
         POOL.with(|own| drop(own.set(pool)));
     }

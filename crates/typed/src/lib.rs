@@ -23,9 +23,6 @@ pub struct WorkloadFile<const REQUIRED: bool = true> {
 
 impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
     /// Returns the file.
-    ///
-    /// # Errors
-    /// If none was given.
     pub fn file(&self) -> Result<&Path, &'static str> {
         self.typed()
             .ok_or("give a workload: FILE, or --workload FILE; see --help")
@@ -111,8 +108,7 @@ pub fn seconds(typed: f64) -> Duration {
     Duration::from_secs_f64(typed.min(1e9))
 }
 
-/// Parses a positive time in seconds: a plain number, or a number with a unit such as 90s, 5min or
-/// 1h.
+/// Parses a positive time in seconds, plain or with a unit such as 90s, 5min or 1h.
 pub fn time(text: &str) -> Result<f64, String> {
     let positive = seconds_of(text).filter(|time| *time > 0.0);
     positive.ok_or_else(|| {

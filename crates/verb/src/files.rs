@@ -1,5 +1,3 @@
-//! Files named by command-line arguments.
-
 use std::path::Path;
 
 use clap::Args;

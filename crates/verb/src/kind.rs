@@ -1,5 +1,3 @@
-//! Kinds of workload: their rules and verbs.
-
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -30,9 +28,6 @@ pub trait Rules: Copy + 'static {
     const RULES: &'static str = "";
 
     /// Returns the rule with this name, which may depend on the workload.
-    ///
-    /// # Errors
-    /// The reason why there is no such rule.
     fn rule(name: &str, workload: Option<&WorkloadOf<Self>>) -> Result<Self::Rule, String>;
 
     /// Returns the file that a policy name refers to, if the name contains more.
@@ -49,9 +44,6 @@ pub trait Rules: Copy + 'static {
     }
 
     /// Checks that a policy can run on a workload that it was not made for.
-    ///
-    /// # Errors
-    /// The reason why it cannot.
     fn fits(_: &NamedPolicy<Self>, _: &WorkloadOf<Self>) -> Result<(), String> {
         Ok(())
     }
@@ -75,16 +67,12 @@ pub trait Kind: Rules {
     /// Arguments of comparison specific to this kind.
     type ComparisonArgs: Args + NamesFiles;
 
-    /// Examples for the end of the help: a command in lines of at most 78 characters, with a
-    /// description below.
+    /// Examples for the end of the help: commands of at most 78 columns, each with a description.
     const EXAMPLES: &'static str = "";
     /// Verbs specific to this kind.
     const VERBS: &'static [Verb] = &[];
 
     /// Synthesizes a policy that passes the checker.
-    ///
-    /// # Errors
-    /// If the arguments contradict each other or the workload.
     fn synthesize(
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
@@ -92,18 +80,11 @@ pub trait Kind: Rules {
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
     /// Scales all arrival rates so that the load is ρ.
-    ///
-    /// # Errors
-    /// If the workload has no load, or it is unknown.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load that could be scaled")
     }
 
-    /// Checks the proof in a file that is not a policy; returns its statement or the reason for
-    /// rejection. `None` if this kind does not recognize the file.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
+    /// Checks a proof and returns its statement or the fault; `None` if the file is not recognized.
     fn prove(_text: &str) -> VerbResult<Option<Result<String, String>>> {
         Ok(None)
     }
@@ -114,11 +95,7 @@ pub trait Kind: Rules {
     /// Explains the purpose, behavior and guarantees of a policy.
     fn show(policy: &FileOf<Self>) -> Report;
 
-    /// Simulates a policy (a file or a rule) and checks its claims; the answer is negative if one
-    /// is refuted. Most kinds call [`simulate_policy`].
-    ///
-    /// # Errors
-    /// If there is no such policy, it is rejected, or it cannot run on the workload.
+    /// Simulates a policy and checks its claims. Most kinds call [`simulate_policy`].
     fn simulate(
         name: &str,
         workload: Option<WorkloadOf<Self>>,
@@ -140,9 +117,6 @@ pub trait Kind: Rules {
     ) -> VerbResult<VerbOutput>;
 
     /// Merges the parts of a comparison over loads.
-    ///
-    /// # Errors
-    /// If the cells cannot be read, or this kind is not compared over loads.
     fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
         refuse("this kind of workload is not compared over loads, so there are no parts to merge")
     }
@@ -161,11 +135,7 @@ pub struct NamedPolicy<K: Rules> {
 }
 
 impl<K: Rules> NamedPolicy<K> {
-    /// Finds a rule by its name or reads a policy file; `changes` decides whether an edited file is
-    /// accepted.
-    ///
-    /// # Errors
-    /// If there is no such rule or file, or the file is rejected.
+    /// Finds a rule by its name or reads a policy file; `changes` decides about edited files.
     pub fn resolve(
         name: &str,
         workload: Option<&WorkloadOf<K>>,
@@ -188,9 +158,6 @@ impl<K: Rules> NamedPolicy<K> {
     }
 
     /// Resolves all policies of a comparison.
-    ///
-    /// # Errors
-    /// As [`NamedPolicy::resolve`].
     pub fn resolve_all(
         comparing: &Comparing<'_>,
         workload: Option<&WorkloadOf<K>>,
@@ -199,9 +166,6 @@ impl<K: Rules> NamedPolicy<K> {
     }
 
     /// Resolves several names.
-    ///
-    /// # Errors
-    /// As [`NamedPolicy::resolve`].
     pub fn resolve_each(
         names: &[String],
         workload: Option<&WorkloadOf<K>>,
@@ -224,8 +188,7 @@ impl<K: Rules> NamedPolicy<K> {
         }
     }
 
-    /// Returns the artifact whose claims a run on this workload can check: that of a file made for
-    /// the workload.
+    /// Returns the artifact whose claims a run on this workload can check, if any.
     pub fn judged_on(&self, workload: &WorkloadOf<K>) -> Option<&Artifact<K::Content>> {
         let file = self.file.as_ref()?;
         let digest = K::Content::digest;
@@ -246,9 +209,6 @@ impl<K: Rules> NamedPolicy<K> {
 /// Simulates a named policy on its own workload or another. `adapt` modifies the workload according
 /// to the arguments and the rule; `run` runs the policy, and checks its claims if it was made for
 /// this workload.
-///
-/// # Errors
-/// As [`Kind::simulate`].
 pub fn simulate_policy<K: Rules>(
     name: &str,
     workload: Option<WorkloadOf<K>>,
@@ -297,9 +257,6 @@ pub enum SynthesisAnswer<K: Content> {
 
 impl<K: Content> SynthesisAnswer<K> {
     /// Checks a policy and returns it.
-    ///
-    /// # Errors
-    /// If the checker rejects it.
     pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
         Ok(SynthesisAnswer::Policy {

@@ -1,5 +1,3 @@
-//! Comparison of policies over loads, for all kinds of workload whose jobs queue.
-
 use std::time::Duration;
 
 use itertools::Itertools as _;
@@ -27,9 +25,6 @@ pub trait Queueing: Sized {
     fn origin(&self) -> (Option<String>, &str);
 
     /// Returns the load ρ, computed within this time.
-    ///
-    /// # Errors
-    /// If it cannot be determined.
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
     /// Multiplies all arrival rates by `factor`; `None` if one leaves the range of numbers.
@@ -99,7 +94,6 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     Ok(output)
 }
 
-/// Returns a note about policies that were made for one load and are compared at others.
 fn for_another_load<K: Rules>(
     policies: &[NamedPolicy<K>],
     workload: &WorkloadOf<K>,
@@ -147,7 +141,6 @@ pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
     at_load(workload, load, workload.own_load(None)?)
 }
 
-/// Scales a workload of load `own` to the load ρ.
 fn at_load<W: Queueing>(workload: &W, load: f64, own: f64) -> VerbResult<W> {
     let out_of_range =
         || format!("at load {load}, arrival rates exceed the range of numbers").into();

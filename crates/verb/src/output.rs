@@ -1,5 +1,3 @@
-//! Results of verbs, and notification of their callers.
-
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
@@ -17,17 +15,13 @@ use synth_core::document::harmless;
 use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepStage};
 use synth_simulation::{Judgement, Progress, Verdict};
 
-/// The reason why a verb failed. For a rejected policy it is an
-/// [`ArtifactError`](synth_core::artifact::ArtifactError).
+/// The reason why a verb failed, such as an [`ArtifactError`](synth_core::artifact::ArtifactError).
 pub type VerbError = Box<dyn Error>;
 
 /// The result of a verb; errors are ready for standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
 
 /// Returns an error with this message.
-///
-/// # Errors
-/// Always.
 pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Err(why.into().into())
 }
@@ -69,6 +63,7 @@ impl Caller<'_> {
         }
     }
 
+    /// Passes a notice to the listener.
     pub fn notify(&mut self, word: Notice<'_>) {
         (self.listener)(word);
     }
@@ -90,9 +85,6 @@ pub enum Notice<'a> {
 }
 
 /// Returns a document as indented JSON.
-///
-/// # Errors
-/// If it cannot be written as JSON.
 pub fn json(document: &impl Serialize) -> VerbResult<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
@@ -111,9 +103,6 @@ struct Document<R> {
 }
 
 /// Returns a result as JSON with the name and version of its format.
-///
-/// # Errors
-/// If it cannot be written as JSON.
 pub fn document(format: &str, result: &impl Serialize) -> VerbResult<String> {
     json(&Document {
         format: format.into(),
@@ -136,10 +125,8 @@ pub fn schema_of<R: JsonSchema>(format: &'static str) -> Schema {
     schema
 }
 
-/// Results that depend on the kind of workload.
 pub(crate) type OfKind = BTreeMap<String, Value>;
 
-/// A simulated policy.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Simulation<R, V> {
     /// The policy, as given on the command line.
@@ -164,9 +151,6 @@ pub const FORMATS: &[Format] = &[
 ];
 
 /// Creates a folder for results if necessary, and checks that files can be created in it.
-///
-/// # Errors
-/// If the folder or a file in it cannot be created.
 pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
     let made = std::fs::create_dir_all(folder);
     let tried = made.and_then(|()| tempfile::tempfile_in(folder));
@@ -220,9 +204,6 @@ impl VerbOutput {
     }
 
     /// Adds the page and the JSON document to the documents, if requested.
-    ///
-    /// # Errors
-    /// If the page cannot be rendered.
     pub fn written_to(
         mut self,
         page: Option<&PathBuf>,
@@ -238,9 +219,6 @@ impl VerbOutput {
 
     /// Returns the output of a simulation. The answer is negative if a claim is refuted, or the
     /// policy is unstable on the workload that its claims are about.
-    ///
-    /// # Errors
-    /// If the run cannot be written as JSON.
     pub fn of_run<Q: Quantity>(
         policy: &str,
         report: Report,
@@ -264,9 +242,6 @@ impl VerbOutput {
     }
 
     /// Returns the output of a comparison over loads; `besides` describes additional measurements.
-    ///
-    /// # Errors
-    /// If the results cannot be written as JSON.
     pub fn over_loads<M: Serialize, C: Serialize>(
         mut comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
@@ -291,9 +266,6 @@ impl VerbOutput {
     }
 
     /// Returns the output of a comparison without loads; `command` reproduces it.
-    ///
-    /// # Errors
-    /// If the numbers cannot be written as JSON.
     pub fn of_outcomes(outcomes: &Outcomes, command: String) -> VerbResult<Self> {
         Ok(VerbOutput {
             report: outcomes.report(command),

@@ -197,7 +197,6 @@ impl Queueing for Queue {
     }
 }
 
-/// All verbs work, and a false claim is rejected.
 #[test]
 fn an_independent_kind_has_all_verbs() {
     let document = "kind: toy\narrival_rate: 0.5\n";

@@ -1,5 +1,3 @@
-//! Verbs as values, from which programs are composed.
-
 use clap::{ArgMatches, Args, Command};
 
 use crate::{Caller, NamesFiles, VerbOutput, VerbResult};
@@ -7,9 +5,6 @@ use crate::{Caller, NamesFiles, VerbOutput, VerbResult};
 /// The arguments of a verb, which execute it.
 pub trait RunVerb: NamesFiles {
     /// Executes the verb.
-    ///
-    /// # Errors
-    /// Depends on the verb.
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }
 
@@ -38,9 +33,6 @@ impl Verb {
     }
 
     /// Returns the parsed arguments.
-    ///
-    /// # Errors
-    /// If the arguments cannot be parsed.
     pub fn read(&self, matches: &ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error> {
         (self.read)(matches)
     }

@@ -84,8 +84,8 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Checks that the claim has a known subject, the right unit, no probability fields, and no
-    /// duplicate in `seen`; returns whether it passed.
+    /// Checks subject, unit and uniqueness of a claim that is no probability; returns whether it
+    /// passed.
     pub fn is_plain<'a>(
         &'a self,
         path: &str,
@@ -163,8 +163,7 @@ pub fn find<'a, Q: Quantity>(
     claims.into_iter().find(is_it)
 }
 
-/// The subject of a claim: the whole policy or one type, job or batch, on all servers or on one
-/// server of a shape.
+/// The subject of a claim: the whole policy or a part, on all servers or on one of a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Subject<'a> {
     /// The server shape.
@@ -235,8 +234,7 @@ pub struct HoldsFor<C> {
 pub enum SizeLaw {
     /// Exponential.
     Exponential,
-    /// Phase-type, as in the workload; exponential if the workload's distribution is not
-    /// phase-type.
+    /// As in the workload if phase-type there, otherwise exponential.
     PhaseType,
 }
 
@@ -248,8 +246,7 @@ pub enum ArrivalLaw {
     Poisson,
 }
 
-/// The properties of a workload's distributions that claims depend on, for one or several job
-/// types.
+/// The properties of a workload's distributions that claims depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Laws {
     /// Whether all sizes are exponential.
@@ -262,8 +259,7 @@ pub struct Laws {
     pub poisson: bool,
 }
 
-/// The assumptions of a claim that a workload violates. For this workload such a claim is only an
-/// approximation, whatever its method.
+/// The violated assumptions of a claim, which is then only an approximation for the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unmet {
     /// The size distribution.

@@ -53,9 +53,9 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Collects faults, and the grounds on which other statements are accepted.
+/// Collects faults, and the grounds on which statements are accepted.
 ///
-/// Paths are relative to the part of the document being checked; "" is that part itself.
+/// Paths are relative to the part being checked; "" is that part itself.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -152,7 +152,6 @@ impl Findings {
         sums_to_one(path, found, self);
     }
 
-    /// Parses a recorded workload and compares its digest, recording any faults.
     pub(crate) fn workload<D: WorkloadDocument>(
         &mut self,
         record: &D,
@@ -208,11 +207,9 @@ pub fn written(value: &impl Serialize) -> String {
     json.trim_matches('"').into()
 }
 
-/// Tolerance on the sum of shares.
 const SUM: f64 = 1e-9;
 
-/// Returns whether a number is within a relative error of the expected one; false if either is not
-/// finite.
+/// Returns whether a finite number is within a relative error of the expected one.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }
@@ -234,7 +231,6 @@ pub fn nonnegative(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
 /// Checks that shares sum to 1, up to 1e-9.
 pub fn sums_to_one(path: &str, shares: &[f64], findings: &mut Findings) {
     let sum: f64 = shares.iter().sum();
-    // Written so that a NaN sum fails.
     let is_one = (sum - 1.0).abs() <= SUM;
     if !is_one {
         findings.add(path, format!("they sum to {sum}, expected 1"));

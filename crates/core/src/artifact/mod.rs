@@ -49,26 +49,15 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     type Checked: Clone + Debug;
 
     /// Parses a workload document; `name` is its name in error messages.
-    ///
-    /// # Errors
-    /// All faults found in the document.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         Self::Workload::parse(text, name)
     }
 
-    /// Parses an artifact of this shape.
-    ///
-    /// Implement this method and [`Content::pretty`] with [`artifact_io!`](crate::artifact_io), so
-    /// that they are compiled once, in the crate of the kind.
-    ///
-    /// # Errors
-    /// If the text has another shape, with the place of the fault.
+    /// Parses an artifact. Implemented with `pretty` by [`artifact_io!`](crate::artifact_io), so
+    /// that both are compiled once, in the crate of the kind.
     fn read(text: &str, name: &str) -> Read<Self>;
 
     /// Returns an artifact as indented JSON.
-    ///
-    /// # Errors
-    /// If it cannot be written as JSON.
     fn pretty(artifact: &Artifact<Self>) -> Written;
 
     /// Returns the digest that identifies a workload.
@@ -76,9 +65,8 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
         Self::Workload::record(workload).digest()
     }
 
-    /// Derives the statements of the artifact about its own workload again, using only the artifact
-    /// itself, and reports all faults and the grounds for accepting the rest. A claim without
-    /// recorded grounds counts as trusted.
+    /// Derives statements again from the artifact alone; claims without recorded grounds are
+    /// trusted.
     fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 
@@ -89,9 +77,6 @@ pub type Read<K> = Result<Artifact<K>, ArtifactError>;
 pub type Written = serde_json::Result<String>;
 
 /// Returns a document as indented JSON.
-///
-/// # Errors
-/// If it cannot be written as JSON.
 pub fn indented(document: &impl Serialize) -> Written {
     serde_json::to_string_pretty(document)
 }
@@ -135,8 +120,7 @@ pub struct Artifact<K: Content> {
     pub evidence: K::Evidence,
     /// The program that wrote the artifact, and its version.
     pub tool: String,
-    /// `sha256:` and 64 hexadecimal digits: the digest of all other fields. Present in every
-    /// written document.
+    /// `sha256:` and 64 hexadecimal digits: the digest of all other fields; present in every file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub digest: Option<String>,
@@ -170,9 +154,6 @@ impl<K: Content> Artifact<K> {
     }
 
     /// Checks the artifact using only the artifact itself. Does not check the digest.
-    ///
-    /// # Errors
-    /// All faults found.
     pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
         Ok(self.examined()?.0)
     }
@@ -181,11 +162,7 @@ impl<K: Content> Artifact<K> {
         self.check_by(|workload, findings| K::check(self, workload, findings))
     }
 
-    /// Checks the workload, and everything else by `check`; returns the workload and the grounds
-    /// for accepting each statement.
-    ///
-    /// # Errors
-    /// All faults found.
+    /// Checks the workload, and the rest by `check`; returns the workload and the grounds found.
     pub fn check_by(
         &self,
         check: impl FnOnce(&K::Checked, &mut Findings),
@@ -220,9 +197,6 @@ impl<K: Content> Artifact<K> {
     }
 
     /// Returns the document as written to a file: sealed, indented, arrays of numbers on one line.
-    ///
-    /// # Errors
-    /// If a number is not finite.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let sealed = self.clone().sealed();
         let pretty = harmless(K::pretty(&sealed)?);
@@ -247,12 +221,10 @@ pub enum Format {
     SynthPolicy,
 }
 
-/// Returns the schema of `kind`, the constant [`Content::NAME`].
 fn kind_schema<K: Content>(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "const": K::NAME })
 }
 
-/// Reads `kind`, rejecting any name but [`Content::NAME`].
 fn kind_of<'de, K: Content, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let name = String::deserialize(from)?;
     match name == K::NAME {

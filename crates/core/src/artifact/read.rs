@@ -59,9 +59,6 @@ pub struct Heading {
 }
 
 /// Reads the heading of a document; `name` is its name in error messages.
-///
-/// # Errors
-/// If the text has no such heading, or another version.
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     let heading: Heading = read_shape(text, name)?;
     if heading.version == VERSION {
@@ -78,10 +75,7 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     Err(shape_error(name, "version", message))
 }
 
-/// Parses an artifact without checking its contents; `name` is its name in error messages.
-///
-/// # Errors
-/// If the text is not JSON of this shape, kind and version.
+/// Parses an artifact of this kind and version without checking its contents.
 pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
     let kind = heading(text, name)?.kind;
     if kind != K::NAME {
@@ -92,9 +86,6 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
 }
 
 /// Parses a document of type `D`; `name` is its name in error messages.
-///
-/// # Errors
-/// If the text is not JSON of this shape, with the place of the fault.
 pub fn read_shape<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
@@ -117,26 +108,18 @@ fn shape_error(name: &str, place: impl ToString, message: String) -> ArtifactErr
 pub struct Checked<K: Content> {
     artifact: Artifact<K>,
     workload: K::Checked,
-    /// One entry per claim.
     claims: Vec<Grounds>,
-    /// Statements other than claims.
     rest: Vec<Examined>,
     changed: bool,
 }
 
 impl<K: Content> Checked<K> {
-    /// Reads and checks a policy file that has not been changed since it was written.
-    ///
-    /// # Errors
-    /// If the file cannot be read, has another shape, was changed, or fails a check.
+    /// Reads and checks a policy file; rejects one that was changed after it was written.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
         Self::read_with(path, Changes::Refused)
     }
 
     /// Reads and checks a policy file; `changes` decides whether an edited file is accepted.
-    ///
-    /// # Errors
-    /// As [`Checked::read`].
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = called(path);
         let text = text_of(path).map_err(|source| ArtifactError::Io {
@@ -146,21 +129,13 @@ impl<K: Content> Checked<K> {
         Self::parse_with(&text, &name, changes)
     }
 
-    /// Parses and checks a policy that has not been changed since it was written; `name` is its
-    /// name in error messages.
-    ///
-    /// # Errors
-    /// If the text has another shape, was changed, or fails a check.
+    /// Parses and checks a policy; rejects one that was changed after it was written.
     pub fn parse(text: &str, name: &str) -> Result<Self, ArtifactError> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
     /// Parses and checks a policy; `changes` decides whether an edited text is accepted.
-    ///
-    /// # Errors
-    /// As [`Checked::parse`].
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
-        // A damaged policy still starts with `{`, and gets a more precise message below.
         if !text.trim_start().starts_with('{')
             && let Some(kind) = FileKind::of(text)
         {
@@ -183,9 +158,6 @@ impl<K: Content> Checked<K> {
     }
 
     /// Checks a policy that was never written as a document; its digest is not examined.
-    ///
-    /// # Errors
-    /// All faults found.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
         let (workload, mut rest) = artifact.examined()?;
         let entries = rest.iter().map(|noted| (&*noted.path, noted.grounds));
@@ -228,5 +200,4 @@ impl<K: Content> Checked<K> {
     }
 }
 
-/// The grounds of a claim for which the checker recorded none.
 const UNDERIVED: Grounds = Grounds::Trusted("not derived again by the checker");

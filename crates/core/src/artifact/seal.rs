@@ -26,7 +26,6 @@ impl<K: Content> Artifact<K> {
         self
     }
 
-    /// Checks that the digest matches the contents.
     pub(super) fn intact(&self) -> Result<(), Finding> {
         let expected = self.clone().sealed().digest.unwrap_or_default();
         let found = match &self.digest {
@@ -46,8 +45,7 @@ impl<K: Content> Artifact<K> {
         })
     }
 
-    /// Computes the digest of an artifact whose `digest` is `None`. Goes through the text because
-    /// [`Content::pretty`] is compiled only once per kind.
+    /// Goes through the text, because [`Content::pretty`] is compiled only once per kind.
     fn own_digest(&self) -> String {
         let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
         let value = value.expect("an artifact is made of maps with keys of text");
@@ -73,7 +71,6 @@ pub(super) fn flat_arrays(pretty: &str) -> String {
     text + rest
 }
 
-/// Returns the first position of one of these characters outside of string literals.
 fn find_outside_strings(text: &str, characters: &str) -> Option<usize> {
     let (mut in_string, mut escaped) = (false, false);
     text.char_indices().find_map(|(place, c)| {

@@ -17,8 +17,6 @@ use super::words::{holder, instead, is_amount, meant};
 use crate::number::Decimal;
 use crate::number::quantity::{explained, explained_amount};
 
-/// Returns the value of a tree, if any, and all faults; see
-/// [`Document::read`](super::Document::read).
 pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     root: &Node,
     example: &str,
@@ -39,10 +37,8 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
 }
 
 struct Reader<'a> {
-    /// The schema of the whole document, with its definitions.
     root: &'a Json,
     example: &'a str,
-    /// The unit of time of the document, if given.
     time_unit: Option<&'a str>,
     faults: Vec<Fault>,
 }
@@ -68,8 +64,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Resolves references and nullable alternatives. Among several alternatives, chooses the one
-    /// that fits `node`, or the first.
+    /// Resolves references and alternatives, preferring the one that fits `node`.
     fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> &'a Json {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
@@ -84,7 +79,6 @@ impl<'a> Reader<'a> {
         self.resolved(other.expect("not null alone"), node)
     }
 
-    /// Returns the text of a single value.
     fn single<'n>(&mut self, node: &'n Node, place: &Place) -> Option<&'n str> {
         let (message, help) = match &node.value {
             Value::Text(text) => return Some(text),
@@ -156,7 +150,6 @@ impl<'a> Reader<'a> {
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
             push(&mut json, self.value(entry, items, &place.then(n)));
-            // If one entry has an unexpected form, most others have it as well.
             if json.is_none() && singles == matches!(entry.value, Value::List(_) | Value::Map(_)) {
                 break;
             }
@@ -187,8 +180,7 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// Converts a map with fixed keys, of the given variant (tag and name) if any. Optional keys
-    /// may have a null value; if their value has faults it is omitted, so that the rest can be
+    /// Converts a map with fixed keys. Faulty optional values are omitted, so that the rest is
     /// checked.
     fn fields(
         &mut self,
@@ -217,7 +209,7 @@ impl<'a> Reader<'a> {
                 else {
                     continue;
                 };
-                // Read the value as that of the intended key, so that the rest can be checked.
+                // Read the value under the intended key, so that the rest can be checked.
                 let meant = &properties[near];
                 if free.contains(&near) && self.fits(node, meant) {
                     push(&mut json, field(near, self.value(node, meant, &here)));
@@ -237,7 +229,6 @@ impl<'a> Reader<'a> {
             }
         }
         let missing = required.iter().filter(|key| absent(entries, key));
-        // A key that was reported under another name is not missing.
         for key in missing.filter(|key| !reported.contains(key)) {
             self.missing(key, schema, place, variant);
             json = None;
@@ -245,7 +236,6 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// Reports a missing required key.
     fn missing(&mut self, key: &str, schema: &Json, place: &Place, variant: Option<(&str, &str)>) {
         let (message, help) = match variant {
             Some((tag, name)) => (
@@ -260,9 +250,7 @@ impl<'a> Reader<'a> {
         self.refuse(place, message, help);
     }
 
-    /// Reports an unknown key, and returns the key that was probably meant: for a synonym, an
-    /// unused key, preferably one whose form `fitting` fits the value; for a misspelling, any known
-    /// key.
+    /// Reports an unknown key, and returns the key that was probably meant.
     fn unknown<'k>(
         &mut self,
         key: &str,
@@ -292,7 +280,6 @@ impl<'a> Reader<'a> {
         near
     }
 
-    /// Returns whether a value has the form that a schema requires: map, list or single value.
     fn fits(&self, node: &Node, schema: &'a Json) -> bool {
         let schema = self.resolved(schema, None);
         let form = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
@@ -308,7 +295,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Converts a map whose variant is named by a tag.
     fn variant(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
         let tagged: Option<Vec<_>> = variants.iter().map(constant).collect();
         let Some(tagged) = tagged else {
@@ -332,7 +318,6 @@ impl<'a> Reader<'a> {
         self.fields(entries, &variants[n], place, Some((tag, name)))
     }
 
-    /// Converts a variant that is a word or a map with one key.
     fn untagged(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
         let form = |variant: &'a Json| match variant["const"].as_str() {
             Some(word) => Some((word, None)),
@@ -373,20 +358,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the first type other than null that the `type` of a schema names.
 pub(super) fn kind(types: &Json) -> &str {
     let kind = types.as_str();
     let several = || texts(types).find(|kind| *kind != "null");
     kind.or_else(several).unwrap_or_default()
 }
 
-/// Returns the tag and the name of a tagged variant.
 pub(super) fn constant(variant: &Json) -> Option<(&str, &str)> {
     let mut properties = variant["properties"].as_object()?.iter();
     properties.find_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
 }
 
-/// Returns an example of a variant, with its parameters in order.
 fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     let parameters = texts(&schema["required"]).filter(|key| *key != tag);
     let parameters = parameters.map(|key| match kind(&schema["properties"][key]["type"]) {
@@ -412,7 +394,6 @@ fn field(key: &str, value: Option<String>) -> Option<String> {
     Some(format!("{}:{}", quoted(key), value?))
 }
 
-/// Returns the message for a value of an unexpected form.
 fn expected(node: &Node, what: &str) -> String {
     match node.value {
         Value::Null => format!("{what} is missing here"),

@@ -91,7 +91,6 @@ pub struct Fault {
     pub message: String,
     /// The next step for the user, without a full stop.
     pub help: String,
-    /// Whether the fault is in the key, not in its value.
     pub(super) of_key: bool,
 }
 
@@ -191,8 +190,7 @@ impl<'a> FaultsAt<'a> {
         self.all.extend(faults);
     }
 
-    /// Checks that a number is in its range; NaN represents an absent number. `expected` describes
-    /// the range and, after a colon, what to write.
+    /// Checks that a number (NaN if absent) is in its range; `expected` is "range: help".
     pub fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
         if !value.is_nan() && !range.contains(&value) {
             let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
@@ -222,8 +220,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Moves a value given in short form, such as `mean_size: 1`, to the long form of its key. Adds
-    /// a fault unless the owner has exactly one of the two; an unreadable value is not missing.
+    /// Expands a short form such as `mean_size: 1`; adds a fault unless exactly one form is given.
     pub fn one_of<S, T>(
         &mut self,
         owner: &str,

@@ -6,15 +6,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Size limit of a workload, in bytes. `LARGEST_OF_ALL` is the limit of other documents kept in
-/// memory.
+/// Size limits of workloads and of other files, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
-/// Returns the text of a file.
-///
-/// # Errors
-/// If it cannot be read, is larger than 256 MiB, or is not UTF-8.
+/// Returns the text of a UTF-8 file of at most 256 MiB.
 pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -23,10 +19,7 @@ pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     })
 }
 
-/// Returns the bytes of a file, or of standard input for `-`.
-///
-/// # Errors
-/// If it cannot be read or is larger than 256 MiB.
+/// Returns the bytes of a file, or of standard input for `-`, at most 256 MiB.
 pub fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     bytes_of(path, LARGEST_OF_ALL)
 }
@@ -84,8 +77,7 @@ pub fn named(error: io::Error) -> io::Error {
 /// The contents of standard input, which can be read only once, or the error message.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
-/// Returns the bytes of a file, at most `most` of them: a device or a log given by mistake must not
-/// fill the memory.
+/// Limits the size, since a device or a log given by mistake must not fill the memory.
 pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let read = |from: &mut dyn Read, most: u64| {
         let mut bytes = Vec::new();

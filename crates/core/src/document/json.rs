@@ -4,8 +4,7 @@ use serde_json::error::Category;
 
 use super::names::steers;
 
-/// Escapes the characters of a JSON text that [control](steers) a terminal and may appear in
-/// strings.
+/// Escapes characters in strings that [control](steers) a terminal.
 pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
@@ -32,14 +31,12 @@ pub fn fault_of_json(error: &serde_json::Error) -> String {
             of_value(text.strip_suffix(&position).unwrap_or(&text))
         }
     };
-    // Errors of values that were built, not parsed, have no position.
     match error.line() {
         0 => message,
         _ => format!("{message} ({place})"),
     }
 }
 
-/// Translates an error about a syntactically valid value.
 fn of_value(error: &str) -> String {
     let split = |head: &str| error.strip_prefix(head)?.split_once(", expected ");
     let name = |head: &str| error.strip_prefix(head);
@@ -62,7 +59,6 @@ fn of_value(error: &str) -> String {
     } else if error.contains("untagged enum") {
         "the value has none of the accepted forms".into()
     } else {
-        // A message of one of our own types.
         error.into()
     }
 }
@@ -150,7 +146,6 @@ mod tests {
         assert_eq!(before.unwrap(), after.unwrap());
     }
 
-    /// No message names an internal type.
     #[test]
     fn faults_are_reported_in_plain_words() {
         let cases = [

@@ -5,7 +5,6 @@
 
 use super::digest;
 
-/// Number of digits of the checksum.
 const DIGITS: usize = 16;
 
 /// Appends the checksum to an object.

@@ -91,10 +91,7 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// Returns a fault if the document names a kind of workload similar to but not equal to `kind`.
-    ///
-    /// # Errors
-    /// If it names an entirely different kind, since checking the rest would be pointless.
+    /// Returns a fault for a similar kind, and an error for an entirely different one.
     fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
         let found = self.root.get("kind").and_then(Node::text);
         let Some(found) = found.filter(|found| *found != kind) else {
@@ -109,9 +106,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the document as a value of this type, and all faults of its form. Optional values
-    /// with faults are omitted, so that the rest can be checked; `None` if required ones are
-    /// missing.
+    /// Returns the document as a value of this type, if possible, and all faults of its form.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }
@@ -122,8 +117,7 @@ impl<'a> Document<'a> {
         self.sheet.refuse(faults.into_iter().zip(ranges).collect())
     }
 
-    /// Returns a checked workload with its warnings, or all faults, at the places where the values
-    /// are written. `short` lists keys with their short forms.
+    /// Reports faults and warnings at the places where values are written; `short` are short keys.
     fn conclude<W>(
         &self,
         checked: CheckedOrFaults<W>,
@@ -163,17 +157,13 @@ pub fn digest(text: &str) -> String {
     format!("sha256:{hex}")
 }
 
-/// Returns canonical JSON, the input of digests: no white space, keys of objects sorted by code
-/// point.
+/// Returns the input of digests: JSON without white space, keys sorted by code point.
 pub(crate) fn canonical(mut value: serde_json::Value) -> String {
     value.sort_all_objects();
     value.to_string()
 }
 
 /// Returns rendered templates by file name, each ending in one newline.
-///
-/// # Errors
-/// If a template could not be rendered.
 pub fn filled_in<E: std::fmt::Display>(
     files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
 ) -> Result<Vec<(String, String)>, String> {
@@ -188,9 +178,6 @@ pub fn filled_in<E: std::fmt::Display>(
 pub type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 
 /// Reads the document in a UTF-8 file of at most 64 MiB.
-///
-/// # Errors
-/// If the file cannot be read; or all faults found in it.
 pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
         path: path.to_owned(),
@@ -207,7 +194,6 @@ fn parse_bytes<W>(bytes: &[u8], name: &str, parse: Parse<W>) -> Result<Parsed<W>
         },
         Err(error) => error,
     };
-    // The text before the first invalid byte locates that byte.
     let text = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
     let sheet = Sheet { text: &text, name };
     let byte = bytes[error.valid_up_to()];

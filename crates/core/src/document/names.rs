@@ -1,4 +1,4 @@
-//! Names and other single values: validation, and suggestions for unknown names.
+//! Validation of names, and suggestions for unknown ones.
 
 use std::ops::RangeInclusive;
 
@@ -15,8 +15,7 @@ pub fn unusable(what: &str, name: &str) -> Option<String> {
         .then(|| format!("{what} has a control character or a bidirectional text mark: {name:?}"))
 }
 
-/// Returns whether a character controls a terminal instead of being displayed: control characters
-/// and bidirectional text marks.
+/// Returns whether a character controls a terminal: control characters and bidirectional marks.
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -33,8 +32,7 @@ pub fn number_of(name: &[u8]) -> u32 {
     }
 }
 
-/// Returns "did you mean …?" if a known name is a synonym of, or similar to, `found`; otherwise a
-/// list of known names.
+/// Suggests a synonym of or name similar to `found`, or lists the known names.
 pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     const SHOWN: usize = 12;
     if let Some(name) = meant(found, known).or_else(|| nearest(found, known)) {
@@ -47,8 +45,7 @@ pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     format!("{kind}: {names}{others}")
 }
 
-/// Returns the known name closest to `found` by case-insensitive Levenshtein distance, if any is
-/// close.
+/// Returns the known name close to `found` by case-insensitive Levenshtein distance.
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
     let is_near = |name: &&&str| distance(name) <= name.chars().count().div_ceil(3);

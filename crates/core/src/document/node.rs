@@ -57,7 +57,6 @@ impl Node {
         self.get("time_unit")?.text()
     }
 
-    /// Returns the entries of a map; empty for other values.
     fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -70,7 +69,6 @@ impl Node {
         self.entries().iter().map(|entry| entry.key.as_str())
     }
 
-    /// Returns the value of a key or of a synonym of it.
     fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
         let word = match self.entry(key) {
             Some(_) => key.to_owned(),
@@ -87,7 +85,6 @@ impl Node {
         }
     }
 
-    /// Returns the entries of a list; empty for other values.
     fn items_mut(&mut self) -> &mut [Self] {
         match &mut self.value {
             Value::List(entries) => entries,
@@ -95,8 +92,7 @@ impl Node {
         }
     }
 
-    /// Applies `change` to all values at a path of keys such as `jobs[].size`, where `[]` means all
-    /// list entries.
+    /// Changes all values at a path such as `jobs[].size`, where `[]` means all entries.
     pub fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
         let (step, rest) = path.split_once('.').unwrap_or((path, ""));
         let key = step.trim_end_matches("[]");
@@ -177,8 +173,7 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// Returns the bytes to mark for a fault: those of its place, or of its nearest existing
-    /// ancestor.
+    /// Returns the bytes of the fault's place, or of its nearest existing ancestor.
     pub(crate) fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();
@@ -197,13 +192,11 @@ impl Node {
                 None => break,
             }
         }
-        // Mark a list entry by its name, if it has one.
         let name = node.get("name").filter(|_| is_entry);
         name.unwrap_or(node).mark.clone()
     }
 }
 
-/// A value as returned by the parser.
 pub(super) enum Raw {
     Null,
     Text(String),
@@ -214,7 +207,6 @@ pub(super) enum Raw {
 }
 
 impl Raw {
-    /// Converts a value to a tree with positions in the text.
     pub(super) fn located(raw: Spanned<Self>, sheet: &Sheet<'_>) -> Node {
         let value = match raw.value {
             Self::Null => Value::Null,

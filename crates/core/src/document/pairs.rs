@@ -1,5 +1,3 @@
-//! A map from names to values, in the order written.
-
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,8 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::number::Decimal;
 
-/// Names and values (numbers by default) in the order written. `None` represents a value with a
-/// fault.
+/// Names and values in the order written; `None` if a value has a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pairs<T = Decimal>(pub Vec<(String, Option<T>)>);
 

@@ -1,7 +1,4 @@
-//! Patterns of names.
-
-/// Returns whether a pattern matches a whole text: `*` matches any text, `?` any character, and
-/// other characters match themselves.
+/// Returns whether a pattern, in which `*` and `?` are wildcards, matches a whole text.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     // fitting[n]: whether the pattern so far matches the first n characters.

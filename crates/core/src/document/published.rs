@@ -1,10 +1,8 @@
-//! The JSON Schema of documents as people write them, for editors. Uses draft 7, which editors
-//! support best.
+//! The JSON Schema (draft 7) of documents as people write them, for editors.
 //!
-//! It starts from the schema of the deserialized type and allows everything that
-//! [`Document::read`](super::Document::read) accepts: quoted numbers and names, and null for
-//! optional keys. Tagged variants become a choice by the tag (`if`, `then`), so that an editor
-//! reports faults of the chosen variant only.
+//! Starts from the schema of the deserialized type, and allows quoted numbers and names, and null
+//! for optional keys. Tagged variants become a choice by the tag (`if`, `then`), so that editors
+//! report faults of the chosen variant only.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -15,12 +13,9 @@ use super::conform::{constant, kind};
 use super::spelling::define_spelt;
 use crate::number::quantity::units_of_time;
 
-/// Regular expression of a decimal number ≥ 0.
 const NUMBER: &str = r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?";
-/// The format of a number that may have a unit of time.
 const OF_TIME: &str = "time";
-/// Marks a definition, by its name, whose variants may also be the only key of a map: `{erlang:
-/// {stages: 3, mean: 1}}`.
+/// Marks definitions whose variants may also be the only key of a map: `{erlang: {…}}`.
 pub(super) const KEYED: &str = "keyed";
 
 /// Builds the schema of the documents of several kinds.
@@ -82,7 +77,7 @@ impl Published {
     }
 }
 
-/// Returns the JSON pointer to the schema at a path such as `jobs[].size` of the type `name`.
+/// Returns the JSON pointer to the schema at a path such as `jobs[].size`.
 fn pointer(all: &Json, name: &str, path: &str) -> String {
     let mut at = format!("/{name}");
     for step in path.split('.') {
@@ -95,7 +90,6 @@ fn pointer(all: &Json, name: &str, path: &str) -> String {
     at
 }
 
-/// Follows references and nullable alternatives.
 fn followed(all: &Json, at: String) -> String {
     let Some(schema) = all.pointer(&at) else {
         return at;
@@ -110,7 +104,6 @@ fn followed(all: &Json, at: String) -> String {
     }
 }
 
-/// Removes unreferenced definitions; returns whether there were any.
 fn forget_unused(schema: &mut Json) -> bool {
     let text = schema.to_string();
     let Some(all) = schema["definitions"].as_object_mut() else {
@@ -150,7 +143,6 @@ fn written(schema: &mut Json) {
     choose(map);
 }
 
-/// Allows null for optional properties.
 fn leave_out(map: &mut Map<String, Json>) {
     let required = map.get("required").cloned().unwrap_or_default();
     let properties = map.get_mut("properties").and_then(Json::as_object_mut);
@@ -202,7 +194,6 @@ fn time() -> String {
     format!(r"(\s*{NUMBER}\s*({}))+\s*", units.join("|"))
 }
 
-/// Converts tagged variants to a choice by the value of the tag.
 fn choose(map: &mut Map<String, Json>) {
     let keyed = map.remove(KEYED);
     let Some(variants) = map.get("oneOf").and_then(Json::as_array) else {
@@ -245,8 +236,6 @@ fn choose(map: &mut Map<String, Json>) {
     }
 }
 
-/// Returns the schema of the variants with the same name, without the tag, which the caller
-/// handles.
 fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
     for one in &mut own {
         let required = one["required"].as_array_mut().into_iter();
@@ -258,7 +247,6 @@ fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
     }
 }
 
-/// Allows null.
 fn or_nothing(schema: &mut Json) {
     let Json::Object(map) = schema else { return };
     let types = match map.get("type") {

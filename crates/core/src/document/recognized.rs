@@ -1,5 +1,3 @@
-//! Recognition of files given in place of another kind of file.
-
 /// A kind of file that commands read, or that is often given by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -19,7 +17,6 @@ pub enum FileKind {
 
 /// Beginnings of lines of programs that do not occur in YAML, JSON or logs.
 const OF_PROGRAMS: [&str; 6] = ["import ", "from ", "def ", "fn ", "use ", "#include "];
-/// Beginnings of lines of slurm.conf.
 const OF_SLURM: [&str; 4] = [
     "ClusterName=",
     "SlurmctldHost=",
@@ -92,7 +89,6 @@ impl FileKind {
     }
 }
 
-/// Number of characters examined.
 const HEAD: usize = 4096;
 
 /// Number of fields of a line in the Standard Workload Format.

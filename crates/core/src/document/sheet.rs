@@ -11,17 +11,14 @@ use super::fault::{DocumentError, Fault};
 /// Maximum number of faults shown, so that an unrelated file does not fill the screen.
 const SHOWN: usize = 25;
 
-/// A fault and the bytes of the document that it refers to.
 pub(super) type Located = (Fault, Option<Range<usize>>);
 
-/// The text of a document and the name of its file.
 pub(super) struct Sheet<'a> {
     pub text: &'a str,
     pub name: &'a str,
 }
 
 impl Sheet<'_> {
-    /// Returns all faults in the order of the text.
     pub(super) fn refuse(&self, mut located: Vec<Located>) -> DocumentError {
         located.sort_by_key(|(_, range)| range.as_ref().map_or(0, |range| range.start));
         let block = |(fault, range): &Located| self.render(Level::ERROR, fault, range.clone());
@@ -35,7 +32,6 @@ impl Sheet<'_> {
         }
     }
 
-    /// Renders a warning.
     pub(super) fn warn(&self, fault: &Fault, range: Option<Range<usize>>) -> String {
         self.render(Level::WARNING, fault, range)
     }
@@ -50,7 +46,7 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
-    /// Returns the bytes at a location. The parser gives some positions in characters only.
+    /// The parser gives some positions in characters only.
     pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
         let span = location.span();
         let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -61,8 +57,7 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// Returns the bytes to mark: at most to the end of the line and at least one character (if the
-    /// line has one left), so that the mark is visible.
+    /// At most to the end of the line, and at least one character if there is one.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;
@@ -71,7 +66,6 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// Returns the byte offset of a character index.
     fn byte_of(&self, character: usize) -> usize {
         let place = self.text.char_indices().nth(character);
         place.map_or(self.text.len(), |(byte, _)| byte)

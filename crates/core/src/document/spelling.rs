@@ -1,5 +1,4 @@
-//! Alternative spellings of distributions, processes and times in documents: conversion to the
-//! deserialized form, and their schema for editors.
+//! Alternative spellings of distributions, processes and times in documents.
 
 use serde_json::{Value as Json, json};
 
@@ -27,10 +26,8 @@ pub enum Spelling {
 /// Places in a document such as `jobs[].size`, with the spelling of their values.
 pub type Spellings = [(&'static str, Spelling)];
 
-/// Parameters of distributions that are times.
 const TIMES: [&str; 5] = ["mean", "means", "low", "high", "values"];
 
-/// Converts the values at these places to the deserialized form.
 pub(super) fn respell(root: &mut Node, spellings: &Spellings) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     for (path, spelling) in spellings {
@@ -61,7 +58,6 @@ impl Spelling {
         }
     }
 
-    /// Returns the schema of the written form.
     pub(super) fn schema(self) -> Json {
         let number = json!({"type": "number"});
         match self {
@@ -75,8 +71,7 @@ impl Spelling {
     }
 }
 
-/// Converts `{erlang: {stages: 3, mean: 1}}` to `{law: erlang, stages: 3, mean: 1}`, and a
-/// hyperexponential distribution given by `mean` and `scv` to the balanced one.
+/// Converts `{erlang: {…}}` to `{law: erlang, …}`, and selects the balanced hyperexponential.
 fn respell_law(law: &mut Node) {
     law.tag("law", |_| true);
     let has = |key| law.get(key).is_some();
@@ -91,8 +86,7 @@ fn respell_law(law: &mut Node) {
     }
 }
 
-/// Converts times with a unit to numbers in the document's unit, if possible: the value itself and
-/// the time parameters of a distribution.
+/// Converts times with a unit to numbers in the document's unit, if possible.
 fn respell_times(node: &mut Node, unit: &str) {
     let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
     node.change_texts(&plain);
@@ -111,7 +105,6 @@ fn time() -> Json {
     json!({"type": "number", "format": "time"})
 }
 
-/// Adds definitions of distributions and processes in their written form.
 pub(super) fn define_spelt(all: &mut Json) {
     if let Some(law) = all.get("Size").cloned() {
         all["Law"] = law_as_written(law.clone(), "Law", false);
@@ -122,7 +115,6 @@ pub(super) fn define_spelt(all: &mut Json) {
     }
 }
 
-/// Returns the schema of distributions in written form from that of the deserialized form.
 fn law_as_written(mut law: Json, name: &str, of_times: bool) -> Json {
     law[KEYED] = json!(name);
     for variant in law["oneOf"].as_array_mut().into_iter().flatten() {
@@ -145,7 +137,6 @@ fn law_as_written(mut law: Json, name: &str, of_times: bool) -> Json {
     law
 }
 
-/// Returns the schema of processes in written form from that of the deserialized form.
 fn process_as_written(mut process: Json) -> Json {
     process[KEYED] = json!("Process");
     for variant in process["oneOf"].as_array_mut().into_iter().flatten() {

@@ -1,5 +1,4 @@
-//! Parsing of YAML into a value tree, and translation of the parser's errors. Only this file and
-//! `node` depend on the parser.
+//! Parsing of YAML. Only this file and `node` depend on the parser.
 
 use serde_yaml::{Error, Spanned};
 
@@ -13,8 +12,8 @@ pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentErr
         return Err(sheet.refuse(vec![(fault, Some(0..0))]));
     }
     let options = serde_yaml::options! {
-        // Documents may legitimately repeat one list of demands by many aliases, so limit the size
-        // of the expansion, not the ratio of aliases to anchors.
+        // Documents may repeat one list of demands by many aliases, so limit only the expanded
+        // size.
         budget: serde_yaml::budget! { enforce_alias_anchor_ratio: false },
         alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 250_000 },
         reject_unsupported_tags: true,
@@ -30,13 +29,11 @@ pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentErr
         })
 }
 
-/// Returns whether a text has only comments and document markers.
 fn is_blank(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     lines.all(|line| line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
 }
 
-/// Returns the problem and the remedy.
 fn describe(error: &Error) -> (String, &'static str) {
     let plain = |message: &str| message.to_owned();
     match error {
@@ -81,7 +78,6 @@ fn describe(error: &Error) -> (String, &'static str) {
     }
 }
 
-/// Returns the parser's message without the position, which is rendered separately.
 fn bare(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ")

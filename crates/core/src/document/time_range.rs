@@ -1,5 +1,3 @@
-//! Ranges of time limits in conditions of documents.
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 

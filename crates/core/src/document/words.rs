@@ -1,25 +1,19 @@
-//! Synonyms of document keys from other programs and papers, which are too different to be found by
-//! spelling.
+//! Synonyms of document keys that are too different to be found by spelling.
 
 use super::fault::{Place, Step};
 
-/// One line per group of keys with the same synonyms: keys = synonyms. A word may be a synonym of
-/// several keys; the first one allowed at the place is meant.
+/// Keys = synonyms. The first key allowed at a place is meant.
 const ELSEWHERE: &str = include_str!("words.txt");
 
-/// Words for features that have no key, with how to express them instead, or that they are out of
-/// scope.
 const INSTEAD: &str = include_str!("instead.txt");
 
 /// Keys whose values are maps from resources to amounts.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
 /// Keys that are amounts themselves.
 const COUNTED: [&str; 3] = ["servers", "cap", "devices"];
-/// Resources that are often written one level too high.
 const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memory mem ram gpu gpus \
      disk storage";
 
-/// Returns each key with its synonyms.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = ELSEWHERE.lines().filter_map(|line| line.split_once(" = "));
     lines.flat_map(|(keys, words)| keys.split(' ').map(move |key| (key, words)))
@@ -52,7 +46,6 @@ pub(super) fn standing_for<'a>(
     keys.find(|key| words.iter().any(|words| has(words, &plain(key))))
 }
 
-/// Returns whether the value at a place is an amount of a resource.
 pub(super) fn is_amount(place: &Place) -> bool {
     match place.steps() {
         [.., Step::Key(above), Step::Key(_)] if AMOUNTS.contains(&above.as_str()) => true,
@@ -68,12 +61,10 @@ pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     holders.next().filter(|_| is_resource)
 }
 
-/// Returns whether a blank-separated list contains a word.
 fn has(words: &str, word: &str) -> bool {
     words.split(' ').any(|own| own == word)
 }
 
-/// Normalizes case and word separators.
 fn plain(word: &str) -> String {
     word.to_lowercase().replace(['-', ' '], "_")
 }

@@ -32,20 +32,13 @@ pub trait WorkloadDocument: Stored {
     /// The checked workload.
     type Checked: Clone + Debug;
 
-    /// Fills in defaults and returns the workload with its warnings, or these faults and all
-    /// others.
-    ///
-    /// # Errors
-    /// All faults, at their places in the document.
+    /// Fills in defaults; returns the workload with its warnings, or all faults including `faults`.
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Self::Checked>;
 
     /// Returns the record of a workload.
     fn record(workload: &Self::Checked) -> Self;
 
     /// Parses a YAML document; `name` is the name of its file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         let mut document = Document::parse(text, name, Self::EXAMPLE)?;
         let misnamed = document.misnamed(Self::KIND)?;
@@ -60,33 +53,23 @@ pub trait WorkloadDocument: Stored {
     }
 
     /// Reads the document in a UTF-8 file of at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every fault
-    /// found in it.
     fn read(path: &Path) -> Result<Parsed<Self::Checked>, DocumentError> {
         read_file(path, Self::parse)
     }
 
     /// Checks a document that was not parsed from text.
-    ///
-    /// # Errors
-    /// All faults, at their places in the document.
     fn check(&self) -> Result<Self::Checked, Vec<Fault>> {
         Ok(self.clone().checked(Vec::new())?.0)
     }
 
-    /// Checks a record and its digest; rejects documents that are not in normal form.
-    ///
-    /// # Errors
-    /// All faults, at their places in the record; a fault of the digest is at [`Place::DOCUMENT`].
+    /// Checks a record, which must be in normal form, and its digest (at [`Place::DOCUMENT`]).
     fn recorded(&self, digest: &str) -> Result<Self::Checked, Vec<Fault>> {
         let fault = |(place, _, found, expected): Difference| {
             let message = format!("{found}, expected {expected}");
             Fault::new(place, message, "create the file again from its workload")
         };
         let found = value(self);
-        // Null represents a fault in the text of a document, so a record must not contain it.
+        // Null represents a fault, so a record must not contain it.
         if let Some(place) = null(&found, Place::DOCUMENT) {
             let null = (place, None, "null".into(), "a value".into());
             return Err(vec![fault(null)]);
@@ -114,8 +97,7 @@ pub trait WorkloadDocument: Stored {
         value
     }
 
-    /// Returns the digest of the canonical JSON of the workload's
-    /// [identity](WorkloadDocument::identity).
+    /// Returns the digest of the [identity](WorkloadDocument::identity).
     fn digest(&self) -> String {
         digest(&canonical(self.identity()))
     }
@@ -125,7 +107,6 @@ fn value(document: &impl WorkloadDocument) -> Value {
     serde_json::to_value(document).expect("a document is made of maps with keys of text")
 }
 
-/// Returns the place of the first null.
 fn null(value: &Value, place: Place) -> Option<Place> {
     match value {
         Value::Null => Some(place),
@@ -140,8 +121,7 @@ fn null(value: &Value, place: Place) -> Option<Place> {
     }
 }
 
-/// A difference between two documents: the place, the name of the nearest enclosing part with a
-/// name, and both values.
+/// Place, name of the nearest enclosing named part, and both values.
 pub type Difference = (Place, Option<String>, String, String);
 
 /// Returns the differences between two documents.
@@ -179,7 +159,6 @@ fn compare(place: Place, name: Option<&str>, both: [&Value; 2], found: &mut Vec<
     }
 }
 
-/// Returns the names of the entries of a list, or the entries themselves if they have none.
 fn names(list: &[Value]) -> Vec<String> {
     let entry = |own: &Value| match own {
         Value::Object(own) => shown(own.get("name").unwrap_or(&Value::Null)),
@@ -196,15 +175,13 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Returns whether a value is a tagged variant.
 fn is_tagged(value: &Value) -> bool {
     let mut tags = ["law", "process"].iter();
     tags.any(|tag| value.get(tag).is_some())
 }
 
 impl Document<'_> {
-    /// Returns where the value checked at `place` is written: for `jobs[2].size.mean` it may be
-    /// `jobs[2].mean_size`.
+    /// Maps the place of `jobs[2].size.mean` to `jobs[2].mean_size` if that is what is written.
     pub(super) fn as_written(&self, place: &Place, short: &[(&str, &str)]) -> Place {
         let (mut node, mut written) = (Some(&self.root), Place::DOCUMENT);
         let mut steps = place.steps().iter();
@@ -220,7 +197,6 @@ impl Document<'_> {
                     Some((_, brief)) => {
                         node = node.and_then(|node| node.get(brief));
                         written = written.then(brief);
-                        // The short form is a single value, or a list with a single entry.
                         if node.is_some_and(|node| node.text().is_some()) {
                             break;
                         }

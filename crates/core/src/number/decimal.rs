@@ -14,9 +14,7 @@ use num_traits::{ToPrimitive, pow};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// A finite decimal number: the one denoted by the shortest text of the double inside.
-///
-/// Zero has no sign. In JSON it is a number.
+/// The decimal number denoted by the shortest text of a finite double. Zero has no sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Decimal(f64);
@@ -36,13 +34,11 @@ impl DecimalError {
         DecimalError { text, what, help }
     }
 
-    /// The text is not in decimal notation (hexadecimal, underscores, a unit, a word, empty).
     fn not_a_number(text: &str) -> Self {
         let help = "write it in decimal notation, without a unit: 12, 0.25, .3 or 1e-9";
         Self::new(text, "is not a decimal number", help)
     }
 
-    /// Returns whether the text is not in decimal notation.
     pub(crate) fn is_no_number(&self) -> bool {
         *self == Self::not_a_number(&self.text)
     }
@@ -66,8 +62,7 @@ impl Decimal {
         *self == Self::ZERO
     }
 
-    /// Returns the decimal denoted by the shortest text of `value`; `None` unless `value` is
-    /// finite.
+    /// Returns the decimal denoted by the shortest text of `value`, if it is finite.
     pub fn new(value: f64) -> Option<Self> {
         // Adding zero removes the sign of a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
@@ -121,7 +116,6 @@ impl Decimal {
     /// Returns the exact number as a fraction.
     pub fn exact(self) -> BigRational {
         let own = self.significand();
-        // The digits of zero are empty.
         let digits = format!("0{}", own.digits);
         let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
         let numerator = if own.negative { -magnitude } else { magnitude };
@@ -184,9 +178,7 @@ pub fn shown(value: f64) -> String {
     }
 }
 
-/// A decimal in normal form: digits · 10^exponent, without leading or trailing zeros.
-///
-/// Comparing two of them is cheap even for `1e999999999`.
+/// digits · 10^exponent without leading or trailing zeros; cheap to compare even for `1e999999999`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Significand {
     negative: bool,
@@ -226,7 +218,6 @@ fn parse_power(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Exponents beyond 64 bits exceed any double, so they can be saturated.
     let is_negative = text.starts_with('-');
     let bound = if is_negative { i64::MIN } else { i64::MAX };
     Some(text.parse().unwrap_or(bound))

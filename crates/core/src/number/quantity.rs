@@ -1,5 +1,4 @@
-//! Numbers with a unit: exact parsing of times such as `4h` or `1h30m`, and help messages for
-//! numbers with a unit where plain numbers are expected.
+//! Numbers with a unit: parsing of times, and help where plain numbers are expected.
 
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
@@ -15,7 +14,6 @@ pub fn seconds(text: &str) -> Option<BigRational> {
     while !rest.is_empty() {
         let (number, unit, after) = part(rest)?;
         let one = unit_of_time(unit)?;
-        // Units must decrease.
         if last.is_some_and(|last| one >= last) || number.value() < 0.0 {
             return None;
         }
@@ -25,8 +23,7 @@ pub fn seconds(text: &str) -> Option<BigRational> {
     last.map(|_| sum)
 }
 
-/// Parses a time ≥ 0, with a unit (`4h`, `1h30m`) or a plain number, into seconds; `None` if it is
-/// not a time.
+/// Parses a time ≥ 0, with a unit or as plain seconds.
 pub fn seconds_of(text: &str) -> Option<f64> {
     let time = match Decimal::parse(text.trim()) {
         Ok(seconds) => seconds.value(),
@@ -35,16 +32,11 @@ pub fn seconds_of(text: &str) -> Option<f64> {
     (time >= 0.0 && time.is_finite()).then_some(time)
 }
 
-/// Converts a time with a unit into another unit.
-///
-/// `None` if it is not a time or the unit is unknown; `Some(None)` if the result is not a decimal
-/// number.
+/// Converts a time with a unit; `Some(None)` if the result is not a decimal number.
 pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
     Some(decimal(&(seconds(text)? / unit_of_time(unit)?)))
 }
 
-/// Suggests a replacement for an amount of a resource that is followed by a unit; `None` if the
-/// text is not such an amount.
 pub(crate) fn explained_amount(text: &str) -> Option<String> {
     let known = thousandths(text).map(|amount| {
         format!(
@@ -65,8 +57,7 @@ fn thousandths(text: &str) -> Option<Decimal> {
         .and_then(|(number, ..)| decimal(&(number.exact() / whole(1000))))
 }
 
-/// Suggests a replacement for a number with a unit where a plain number is expected; `None` if the
-/// text is not such a number. `time_unit` is the unit of the document, if known.
+/// Suggests a plain number in place of one with a unit; `time_unit` is that of the document.
 pub fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
     match (thousandths(text), seconds(text)) {
         (Some(amount), Some(_)) => Some(format!(
@@ -101,7 +92,6 @@ fn of_time(text: &str, time_unit: Option<&str>) -> Option<String> {
     })
 }
 
-/// Handles rates such as `4/h`.
 fn of_rate(text: &str, time_unit: Option<&str>) -> Option<String> {
     let (number, per) = text.split_once('/').or_else(|| text.split_once(" per "))?;
     let number = Decimal::parse(number.trim()).ok()?;
@@ -125,7 +115,6 @@ fn of_rate(text: &str, time_unit: Option<&str>) -> Option<String> {
     ))
 }
 
-/// Handles `1024Gi`, `16 GB`, `50%`.
 fn of_amount(text: &str) -> Option<String> {
     let (number, suffix, rest) = part(text.trim())?;
     if !rest.is_empty() {
@@ -150,14 +139,12 @@ const OTHERS: [(&[&str], u32); 4] = [
     (&["w", "week", "weeks"], 604_800),
 ];
 
-/// Returns whether the text is a suffix of amounts, such as `Gi`, `M` or `GB`.
 fn is_multiple(suffix: &str) -> bool {
     let letter = suffix.strip_suffix('B').unwrap_or(suffix);
     let letter = letter.strip_suffix('i').unwrap_or(letter);
     ["K", "M", "G", "T", "P", "E"].contains(&letter.to_uppercase().as_str())
 }
 
-/// Splits a text into its leading number, the unit, and the rest.
 fn part(text: &str) -> Option<(Decimal, &str, &str)> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -178,7 +165,6 @@ fn part(text: &str) -> Option<(Decimal, &str, &str)> {
     (end > 0).then(|| (number, &rest[..end], rest[end..].trim_start()))
 }
 
-/// Returns the length of a unit of time in seconds.
 fn unit_of_time(unit: &str) -> Option<BigRational> {
     let other = || {
         let (_, seconds) = OTHERS.iter().find(|(names, _)| names.contains(&unit))?;
@@ -188,14 +174,12 @@ fn unit_of_time(unit: &str) -> Option<BigRational> {
     Some(BigRational::new(seconds.into(), of.into()))
 }
 
-/// Returns all names of units of time that are accepted after a number.
 pub(crate) fn units_of_time() -> impl Iterator<Item = &'static str> {
     let own = UNITS.iter().map(|(names, _)| *names);
     let others = OTHERS.iter().map(|(names, _)| *names);
     own.chain(others).flatten().copied()
 }
 
-/// Returns the fraction as a decimal, if it is exactly one.
 fn decimal(fraction: &BigRational) -> Option<Decimal> {
     Decimal::nearest(fraction).filter(|decimal| decimal.exact() == *fraction)
 }

@@ -1,5 +1,3 @@
-//! Units of time, instants, and durations.
-
 use std::ops::{Range, RangeInclusive};
 
 use super::shown;
@@ -14,7 +12,6 @@ pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
     (&["d", "day", "days"], (86_400, 1)),
 ];
 
-/// Returns the length of a unit of time in seconds, as a fraction.
 pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
     let named = |(names, _): &&(&[&str], _)| names.contains(&unit);
     UNITS.iter().find(named).map(|(_, fraction)| *fraction)
@@ -72,7 +69,6 @@ pub fn instant(field: &[u8]) -> Option<f64> {
     (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
 }
 
-/// Plausible instants in a log, 1990 to 2100 \[s since 1970\].
 const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
 
 /// Returns whether a number is a plausible count of seconds since 1970.
@@ -80,8 +76,7 @@ pub fn is_epoch(seconds: f64) -> bool {
     PLAUSIBLE.contains(&seconds)
 }
 
-/// Reads an instant between 1990 and 2100 from one number: digits of a date, or (milli-, micro-,
-/// nano-)seconds since 1970. Returns seconds since 1970 and the name of the notation.
+/// Reads an instant from 1990 to 2100 as seconds since 1970, with the name of its notation.
 ///
 /// Numbers of 8 or 10 digits are ambiguous: they may be seconds of another clock.
 pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
@@ -110,7 +105,6 @@ pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
 pub fn date(seconds: f64) -> String {
     let seconds = seconds.floor() as i64;
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Years of the 400-year era that start in March, as in `instant`.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -122,8 +116,7 @@ pub fn date(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
-/// Parses a duration in clock notation, such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day,
-/// 2:03:00` \[s\].
+/// Parses a duration such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00` \[s\].
 pub fn clock(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (days, clock) = match text.rsplit_once(['-', ' ']) {
@@ -138,7 +131,6 @@ pub fn clock(field: &[u8]) -> Option<f64> {
     Some(f64::from(days?) * 86_400.0 + f64::from(hours?) * 3600.0 + sexagesimal(rest, 59)?)
 }
 
-/// Parses `02:30`, `02:30:00` or `02:30:00.25` \[s\].
 fn of_day(text: &str) -> Option<f64> {
     let (hours, rest) = text.split_once(':')?;
     let seconds = if rest.len() == 2 { ":00" } else { "" };
@@ -171,7 +163,6 @@ fn east(text: &str) -> Option<i32> {
     }
 }
 
-/// Parses a number with `count` digits in this range.
 fn digits(text: &str, count: RangeInclusive<usize>, range: RangeInclusive<i32>) -> Option<i32> {
     let is_whole = count.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|number| range.contains(number));

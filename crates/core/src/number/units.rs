@@ -11,7 +11,6 @@ use num_traits::{ToPrimitive, Zero};
 
 use super::decimal::Decimal;
 
-/// 2^53: integers up to this bound are exact as doubles.
 const LARGEST: u64 = 1 << 53;
 
 /// A whole and its parts as integers.
@@ -23,9 +22,9 @@ pub struct Units {
     pub parts: Vec<u64>,
 }
 
-/// Scales a whole and its parts, all ≥ 0, to integer units.
+/// Scales a whole and its parts, all ≥ 0; `None` if an integer exceeds 2^53.
 ///
-/// If all parts are 0 there is no g; the whole is then 0 units. `None` if an integer exceeds 2^53.
+/// If all parts are 0 there is no g, and the whole is 0 units.
 pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
     let exact: Vec<BigRational> = parts.iter().map(|d| d.exact()).collect();
     let whole = whole.exact();

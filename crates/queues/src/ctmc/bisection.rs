@@ -1,6 +1,5 @@
-/// Bisects `[low, high]`, where a condition holds at `low` and not at `high`, until the interval is
-/// at most `within` wide or its ends are adjacent doubles. If the condition changes more than once,
-/// one of the changes is found.
+/// Bisects `[low, high]`, where a condition holds at `low` only, to a width of at most `within`, or
+/// to adjacent doubles.
 pub fn bisected(
     within: f64,
     [mut low, mut high]: [f64; 2],

@@ -1,11 +1,8 @@
-//! Finite continuous-time Markov chains as graphs, whose nodes are states and whose edges carry
-//! rates \[1/time\].
+//! Finite continuous-time Markov chains as graphs with rates \[1/time\] at the edges.
 //!
-//! Stationary distributions are computed by the elimination of Grassmann, Taksar and Heyman (GTH;
-//! Operations Research 33, 1985). It is free of subtractions, so every entry keeps its relative
-//! accuracy however stiff the rates are. States are eliminated from last to first; if each edge
-//! leads forward or back to the first states, there is no fill-in and the work is linear in the
-//! number of edges.
+//! Stationary distributions are computed by the elimination of Grassmann, Taksar and Heyman
+//! (Operations Research 33, 1985), whose lack of subtractions keeps the relative accuracy of every
+//! entry. If edges lead forward or back to the first states only, there is no fill-in.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,10 +37,7 @@ pub fn generator(chain: &DiGraph<(), f64>) -> DMatrix<f64> {
     g
 }
 
-/// Returns the stationary distribution `π G = 0, Σ π = 1` in the order of the graph's nodes.
-///
-/// # Errors
-/// If the chain is reducible or a rate is not positive and finite.
+/// Returns the stationary distribution `π G = 0, Σ π = 1` in the order of nodes.
 pub fn stationary(chain: &DiGraph<(), f64>) -> Result<Vec<f64>, ChainError> {
     let mut rates = chain.edge_weights();
     if let Some(rate) = rates.find(|rate| !(**rate > 0.0 && rate.is_finite())) {

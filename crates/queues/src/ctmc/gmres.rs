@@ -6,11 +6,9 @@ use nalgebra::{DMatrix, DVector};
 /// Maximum number of steps; with the preconditioner of [`super::rounds`], 5 to 30 are needed.
 pub(super) const STEPS: usize = 60;
 
-/// Relative residual at which a solve ends.
 const REDUCTION: f64 = 1e-8;
 
-/// Solves `operator(x) = right` from x = 0 until the relative residual is at most [`REDUCTION`] or
-/// after [`STEPS`] steps.
+/// Solves `operator(x) = right` from 0 to the residual [`REDUCTION`], in at most [`STEPS`] steps.
 pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();
@@ -55,7 +53,6 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
     combination(&basis, &hessenberg, &target, rotations.len())
 }
 
-/// Computes the weights of the basis by back substitution, and returns the combination.
 fn combination(
     basis: &[DVector<f64>],
     triangle: &DMatrix<f64>,

@@ -1,9 +1,8 @@
-//! A queue in a random environment: Poisson arrivals, exponential sizes, and a number of servers
-//! that is modulated by a Markov chain.
+//! A queue whose number of servers is modulated by a Markov chain.
 //!
-//! The environment is independent of the queue, but one of its edges may *be* a completion: one of
-//! the state's servers ends, busy or not, and the environment moves. The pair (jobs, state) is a
-//! QBD that repeats from the largest number of servers on ([`ModulatedQueue::qbd`]).
+//! The chain is independent of the queue, but an edge may *be* a completion: one of the state's
+//! servers ends, busy or not. (jobs, state) is a QBD that repeats from the largest number of
+//! servers on.
 
 use petgraph::graph::DiGraph;
 
@@ -78,8 +77,7 @@ impl Environment {
         &self.law
     }
 
-    /// Returns whether the environment is cyclic: every edge leads to a later state or back to
-    /// state 0.
+    /// Returns whether every edge leads to a later state or back to state 0 (a cyclic environment).
     pub fn goes_round(&self) -> bool {
         self.goes_round
     }
@@ -165,8 +163,8 @@ impl<'a> ModulatedQueue<'a> {
         self.environment.edges.iter().zip(serves)
     }
 
-    /// Returns the rate \[1/time\] of services in state s that leave the environment unchanged, for
-    /// a queue that is never empty.
+    /// Returns the rate of services in state s that are not edges, for a never-empty queue
+    /// \[1/time\].
     pub fn speed(&self, s: usize) -> f64 {
         if self.drains[s] {
             0.0
@@ -188,8 +186,7 @@ impl<'a> ModulatedQueue<'a> {
         speeds.sum()
     }
 
-    /// Estimates the work of solving [`ModulatedQueue::qbd`] in nanoseconds; infinite if memory is
-    /// insufficient.
+    /// Estimates the work of solving [`ModulatedQueue::qbd`] \[ns\], ∞ without enough memory.
     pub fn matrix_work(&self) -> f64 {
         matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
     }
@@ -212,7 +209,6 @@ impl<'a> ModulatedQueue<'a> {
             ..Level::default()
         };
         for (edge, serves) in self.edges() {
-            // Exactly 0 if all servers are busy.
             let idle = (f64::from(self.servers[edge.from]) - jobs as f64).max(0.0);
             let (served, stays) = if serves {
                 (busy(edge.from), idle * self.service_rate)
@@ -234,7 +230,7 @@ impl<'a> ModulatedQueue<'a> {
 /// Memory limit of a solver, in numbers of 8 bytes (320 MB).
 pub const MEMORY: f64 = 4e7;
 
-/// Estimates the work of a solution in nanoseconds; infinite if memory is insufficient.
+/// Estimates the work of a solution \[ns\], ∞ without enough memory.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     if matrix_numbers(phases, boundary) <= MEMORY {
         (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
@@ -243,8 +239,7 @@ pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     }
 }
 
-/// Returns the number of values stored: a matrix and the rates of each boundary level (at most some
-/// ten per phase, three numbers each), and the matrices of the reduction and the powers of R.
+/// Returns the number of values stored: boundary levels, reduction, and powers of R.
 pub fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
     (boundary + 44.0) * phases * phases + 30.0 * boundary * phases
 }

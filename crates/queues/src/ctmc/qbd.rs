@@ -43,9 +43,7 @@ pub struct Level {
     pub down: Block,
 }
 
-/// A level-dependent QBD: at least one boundary level, followed by identical levels.
-///
-/// The last boundary level has as many phases as the repeating one.
+/// A QBD with boundary levels, the last of which has as many phases as the repeating one.
 #[derive(Clone, Debug)]
 pub struct Qbd {
     /// Levels 0, 1, … before the repeating ones.
@@ -90,11 +88,9 @@ const CANCELLED: f64 = 1e5;
 /// Number of mean numbers of levels beyond the boundary that matter.
 const DEEP: f64 = 40.0;
 
-/// Distributions of levels are rescaled above this value to avoid overflow.
 const HUGE: f64 = 1e150;
 
-/// Maximum number of iterations of this reduction and that of [`super::cycle::Levels`]. Each
-/// doubles the number of levels.
+/// Each iteration of a reduction doubles the number of levels.
 pub(super) const ITERATIONS: usize = 100;
 
 struct Rates {
@@ -110,7 +106,6 @@ impl Rates {
         Rates { up, local, down }
     }
 
-    /// Returns G by cyclic reduction.
     fn cyclic_reduction(&self) -> Result<DMatrix<f64>, QbdError> {
         let (mut up, mut local, mut down) =
             (self.up.clone(), self.local.clone(), self.down.clone());
@@ -118,8 +113,7 @@ impl Rates {
         for _ in 0..ITERATIONS {
             let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
             let (rise, fall) = (&stay * &up, stay * &down);
-            // Test a probability, since rates of different phases may differ by orders of
-            // magnitude.
+            // Rates of different phases may differ by orders of magnitude, probabilities do not.
             if rise.amax() <= f64::EPSILON / 16.0 {
                 let exits = self.down.column_sum() + up.column_sum();
                 return Ok(sojourns(&first, &exits) * &self.down);
@@ -189,8 +183,7 @@ impl Qbd {
         Ok(law)
     }
 
-    /// Returns the distribution of the boundary levels up to a factor, from the chain censored on
-    /// them.
+    /// The chain censored on the boundary, up to a factor.
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
@@ -214,8 +207,7 @@ impl Qbd {
         laws
     }
 
-    /// Returns the rates within boundary level q with excursions below it censored; `stay` holds
-    /// the sojourn times on the level below.
+    /// Rates within boundary level q with excursions below it censored.
     fn censored(&self, q: usize, stay: Option<&DMatrix<f64>>) -> DMatrix<f64> {
         let level = &self.boundary[q];
         let mut rates = dense(&level.local, level.phases);
@@ -227,8 +219,7 @@ impl Qbd {
     }
 }
 
-/// Rescales the distributions of levels if the last one, which is new, is huge: with few jobs and
-/// many servers, each level is far more probable than the one above.
+/// With few jobs and many servers, each level is far more probable than the one above.
 fn rescale(laws: &mut [RowDVector<f64>]) {
     let most = laws.last().map_or(0.0, |law| law.amax());
     if most > HUGE {
@@ -245,8 +236,7 @@ pub(super) fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMat
     }
 }
 
-/// Returns `stay · up`: the distribution of the end of a stay on the level above, which has `n`
-/// phases.
+/// Returns `stay · up`.
 pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(stay.nrows(), n);
     for &(k, t, rate) in up {
@@ -263,7 +253,6 @@ pub(super) fn dense(block: &Block, phases: usize) -> DMatrix<f64> {
     matrix
 }
 
-/// Returns the total rate out of each phase.
 pub(super) fn exits(block: &Block, phases: usize) -> DVector<f64> {
     let mut exits = DVector::zeros(phases);
     block.iter().for_each(|&(s, _, rate)| exits[s] += rate);
@@ -278,7 +267,6 @@ pub struct Stationary {
     decay: DMatrix<f64>,
     rates: Rates,
     phases: Excursions,
-    /// `(D − U) 1`.
     outward: DVector<f64>,
     drift: f64,
     mean: f64,
@@ -308,7 +296,6 @@ impl Stationary {
         }
         let total = below + mass;
         self.mean = (low + b as f64 * mass + levels) / total;
-        // Each level adds a relative rounding error.
         self.error = DEEP * f64::EPSILON * levels / mass.max(f64::MIN_POSITIVE);
         self.levels.iter_mut().for_each(|level| *level /= total);
     }
@@ -339,14 +326,12 @@ impl Stationary {
         partial + share * &self.phases.law
     }
 
-    /// Returns how many times larger than `flow` the terms of [`Stationary::with_flow`] may be,
-    /// where `right` is the difference of two rows with the sum `terms`.
+    /// Returns the ratio of the terms of [`Stationary::with_flow`] to `flow`.
     fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// Returns the probability of level q and all above, for q ≥ b with the distribution `level`
-    /// and the flow `entry` from below.
+    /// Returns the probability of level q ≥ b and all above.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
@@ -420,7 +405,6 @@ impl Stationary {
             let power = &powers[powers.len() - 1];
             powers.push(power * power);
         }
-        // The last level that is exceeded with a probability above p.
         let (mut level, mut q) = (first.clone(), self.levels.len() as u64 - 1);
         for (k, power) in powers.iter().enumerate().rev() {
             let further = &level * power;

@@ -58,18 +58,15 @@ impl RelativeCompletions {
         }
     }
 
-    /// Returns `(ρ + E[Δ(v)]) / (1 − ρ)`, the part of the mean number of jobs that grows without
-    /// bound.
+    /// Returns `(ρ + E[Δ(v)]) / (1 − ρ)`, the unbounded part of the mean number.
     pub fn primary_term(&self) -> f64 {
         (self.load + self.mean_ahead) / (1.0 - self.load)
     }
 }
 
-/// Returns Δ (n) relative to state 0 for a cyclic environment.
 fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let mut ahead = vec![0.0; gain.len()];
     let mut edges: Vec<_> = edges.iter().collect();
-    // A stable sort; they usually are in this order already.
     edges.sort_by_key(|edge| edge.from);
     // State 0, where rounds end, is processed last; its entry is 0 until then.
     for exits in edges.chunk_by(|a, b| a.from == b.from).rev() {
@@ -83,8 +80,7 @@ fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     ahead
 }
 
-/// Returns Δ (n) relative to state 0, with `gain_s + Σ_t r_st (Δ_t − Δ_s) = 0`, by eliminating
-/// states from the last as in [`stationary`](super::stationary).
+/// Solves `gain_s + Σ_t r_st (Δ_t − Δ_s) = 0`, Δ_0 = 0, as [`stationary`](super::stationary).
 fn eliminated(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let n = gain.len();
     let (mut rows, mut into) = (vec![BTreeMap::new(); n], vec![BTreeSet::new(); n]);

@@ -23,11 +23,9 @@ pub struct Survival {
 /// Last positions with a total probability below this are dropped.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// If the estimated work exceeds the budget by this factor, do not start. Less is allowed, since
-/// positions are dropped on the way.
+/// Estimated work beyond this multiple of the budget is not started.
 const HOPELESS: f64 = 4.0;
 
-/// Drops the last positions with a total probability below `mass`.
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
     let mut dropped = 0.0;
     let mut length = law[0].len();
@@ -46,8 +44,7 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
 const LEAST: f64 = 0.0099;
 
 impl Survival {
-    /// Follows arrivals to a queue with the distribution `law[s][q]` until less than 1 % are left;
-    /// `None` if this exceeds `budget` operations.
+    /// Follows arrivals until less than 1 % are left; `None` beyond `budget` operations.
     pub fn new(queue: &ModulatedQueue<'_>, law: Vec<Vec<f64>>, budget: f64) -> Option<Self> {
         let walk = Walk::new(queue);
         let mut now = law;
@@ -110,7 +107,6 @@ impl Survival {
         sum
     }
 
-    /// Returns the mean response time, with a geometric extrapolation.
     #[cfg(test)]
     pub(super) fn mean(&self) -> f64 {
         let [.., before, last] = self.after[..] else {
@@ -132,13 +128,11 @@ impl Survival {
     }
 }
 
-/// The uniformized chain, by state and number of jobs ahead.
 struct Walk<'a, 'b> {
     queue: &'a ModulatedQueue<'b>,
     /// Λ, at least the exit rate of each state.
     rate: f64,
     leaving: Vec<f64>,
-    /// Operations per position.
     work: usize,
 }
 

@@ -31,10 +31,8 @@ use super::modulated::{Edge, MEMORY, ModulatedQueue};
 /// The levels omitted have a total probability of exp(−TAIL).
 const TAIL: f64 = 40.0;
 
-/// Precision of the decay rate in estimates of work.
 const ROUGHLY: f64 = 1e-2;
 
-/// Maximum number of solves.
 const PASSES: usize = 8;
 
 /// The largest relative error of a mean that is returned.
@@ -56,8 +54,7 @@ pub struct RoundLaw {
 }
 
 impl RoundLaw {
-    /// Returns the least q with `P(more than q jobs) ≤ p`, that probability, and a bound on its
-    /// error.
+    /// Returns the least q with `P(more than q jobs) ≤ p`, that probability, and its error bound.
     pub fn rarely_above(&self, p: f64) -> (u64, f64, f64) {
         let levels = self.above_error.len();
         let mass = |q: usize| self.law.iter().map(|of_state| of_state[q]).sum::<f64>();
@@ -78,15 +75,13 @@ impl RoundLaw {
     }
 }
 
-/// Returns the number of levels needed; `None` if the environment is not cyclic or the queue is
-/// unstable.
+/// Returns the number of levels needed; `None` if not cyclic or unstable.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Estimates the work of [`law`] in nanoseconds; infinite if it does not apply or memory is
-/// insufficient.
+/// Estimates the work of [`law`] \[ns\]; infinite if it does not apply.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
@@ -103,15 +98,11 @@ pub fn memory(queue: &ModulatedQueue<'_>) -> f64 {
     numbers(levels, queue.servers().len())
 }
 
-/// The distribution, work arrays, and the basis of GMRES.
 fn numbers(levels: f64, states: usize) -> f64 {
     levels * (2 * states + STEPS + 10) as f64
 }
 
 /// Solves for the stationary distribution.
-///
-/// # Errors
-/// See [`RoundsError`].
 pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
     let mut law = Vec::new();
     let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
@@ -123,15 +114,11 @@ pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
 }
 
 /// Returns the mean number of jobs.
-///
-/// # Errors
-/// See [`RoundsError`].
 pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
     Ok(visited(queue, |_| ())?.0)
 }
 
-/// Returns the mean number of jobs and, by q, an error bound on `P(more than q jobs)`. Calls
-/// `visit` with the distribution of each state in turn.
+/// Returns the mean and error bounds by q; calls `visit` with the distribution of each state.
 fn visited(
     queue: &ModulatedQueue<'_>,
     mut visit: impl FnMut(Vec<f64>),
@@ -150,7 +137,6 @@ fn visited(
         return Err(RoundsError(why));
     }
     let (entries, above_error) = rounds.balanced(levels as usize, decay)?;
-    // Rounds per unit of time.
     let frequency = queue.environment().law()[0] * rounds.stages[0].leaving;
     let mut jobs = 0.0;
     rounds.round(&entries, |_, mut law| {
@@ -166,7 +152,6 @@ struct Stage {
     drains: bool,
     /// Rate of services that leave the environment unchanged \[1/time\].
     speed: f64,
-    /// Total exit rate.
     leaving: f64,
     exits: Vec<(Edge, bool)>,
 }
@@ -191,8 +176,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
             stages[edge.from].leaving += edge.rate;
             stages[edge.from].exits.push((*edge, serves));
         }
-        // A single state is never left, so end its rounds at an arbitrary rate, here that of a
-        // service.
+        // A single state is never left, so end its rounds at an arbitrary rate.
         if let [only] = &mut stages[..] {
             only.leaving = queue.service_rate();
             let (from, to, rate) = (0, 0, only.leaving);
@@ -205,8 +189,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         f64::from(self.queue.most_servers()) + TAIL / decay + 2.0
     }
 
-    /// Returns the decay rate `ln z` of the distribution of the levels, with z > 1 and `F(z) = 1`;
-    /// too low by at most the relative error `within`.
+    /// `ln z` with z > 1 and `F(z) = 1`; too low by at most the relative error `within`.
     fn decay(&self, within: f64) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
@@ -260,8 +243,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         back
     }
 
-    /// Simulates one round from a distribution of the number of jobs at its start; calls `visit`
-    /// with the times spent in each state, by number of jobs.
+    /// Follows one round; calls `visit` with the times spent in each state, by number of jobs.
     fn round(&self, entries: &[f64], mut visit: impl FnMut(&Stage, Vec<f64>)) {
         let mut inflow: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
         inflow[0] = entries.to_vec();
@@ -303,7 +285,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
         (net, rounding)
     }
 
-    /// Adds the flow of a completion edge: one of c servers ends, busy or not.
     fn serve(&self, servers: usize, law: &[f64], into: &mut [f64]) {
         let rate = self.queue.service_rate();
         for q in 0..servers.min(law.len()) {
@@ -342,7 +323,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
             above = *v * inverse + fall * above;
             *v = above;
         }
-        // Levels with idle servers, where pivots depend on the level.
         let mut rises = vec![0.0; servers];
         for q in (0..servers).rev() {
             let [serves, served] = [q, q + 1].map(|q| q as f64 * rate);
@@ -366,9 +346,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// Returns the distribution of the number of jobs at starts of rounds.
     fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
-        // Mean net loss of jobs in a round of a never-empty queue.
         let visits = self.queue.environment().law()[0] * self.stages[0].leaving;
         let drift = (self.queue.capacity() - self.queue.arrival_rate()) / visits;
         let smoother = Smoother {
@@ -403,7 +381,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let pairs = net.iter().zip(&rounding);
         let flow: Vec<f64> = pairs.map(|(net, rounding)| net.abs() + rounding).collect();
         let mut error = smoother.error(&flow, &law);
-        // The highest level represents all levels above, and cannot be balanced.
         if let (Some(error), Some(top)) = (error.last_mut(), law.last()) {
             *error += top.abs();
         }
@@ -424,11 +401,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 }
 
-/// Distribution of the number of jobs at starts of rounds, and error bounds on P(more than q jobs)
-/// by q.
 type Entries = (Vec<f64>, Vec<f64>);
 
-/// Returns `Σ q x_q`.
 fn moment(law: &[f64]) -> f64 {
     let numbered = law.iter().enumerate().rev();
     numbered.map(|(q, p)| q as f64 * p).sum()
@@ -437,16 +411,12 @@ fn moment(law: &[f64]) -> f64 {
 /// The preconditioner: approximately inverts D, by the birth-and-death process with the mean drift
 /// of a round and, for high frequencies, by differences.
 struct Smoother {
-    /// Births over deaths.
     ratio: f64,
-    /// 1 − ratio.
     less: f64,
-    /// Deaths per round.
     down: f64,
 }
 
 impl Smoother {
-    /// Returns the correction, of sum 0, that causes these net flows between levels.
     fn apply(&self, flow: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut law = Vec::with_capacity(flow.len() + 1);
@@ -464,8 +434,7 @@ impl Smoother {
         law
     }
 
-    /// Returns bounds, by level, on the error of a distribution whose net flows are at most `flow`
-    /// instead of 0.
+    /// Bounds the error, by level, of a distribution with net flows of at most `flow` instead of 0.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut error = Vec::with_capacity(law.len());
@@ -475,7 +444,6 @@ impl Smoother {
             level = self.ratio * level + v / self.down;
             before = v;
         }
-        // Account for normalization.
         let pairs = error.iter_mut().zip(law);
         pairs.for_each(|(e, p)| *e += total * p.abs());
         error

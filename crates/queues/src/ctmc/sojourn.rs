@@ -1,6 +1,5 @@
 use nalgebra::{DMatrix, DVector, RowDVector};
 
-/// Up to this size, states are eliminated one by one.
 const SMALL: usize = 24;
 
 /// Returns the mean time spent in state t, starting from s, before a transient class is left: the

@@ -41,8 +41,7 @@ impl PhaseType {
         }
     }
 
-    /// Returns the n-th moment, n ≥ 0, by `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` from stage k
-    /// on, with q_k the probability to continue.
+    /// Returns the n-th moment, by `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` from stage k on.
     pub fn moment(&self, n: u32) -> f64 {
         let mut ahead = vec![1.0; self.rates.len()];
         for power in 1..=n {
@@ -56,8 +55,7 @@ impl PhaseType {
         begins.map(|(p, moment)| p * moment).sum()
     }
 
-    /// Returns the distribution of the sum of two independent times, in the order that needs fewer
-    /// stages.
+    /// Returns the distribution of a sum, in the order that needs fewer stages.
     pub fn plus(&self, other: &Self) -> Self {
         let (first, second) = (self.then(other), other.then(self));
         if second.rates.len() < first.rates.len() {
@@ -67,8 +65,8 @@ impl PhaseType {
         }
     }
 
-    /// Returns this distribution followed by `next`. A stage can be followed by only one other, so
-    /// if this distribution may end early, or `next` start late, each path through it is expanded.
+    /// A stage has one successor at most, so paths are expanded where one distribution may end
+    /// early or the next start late.
     fn then(&self, next: &Self) -> Self {
         let ends_late = self.onward.iter().rev().skip(1).all(|q| *q == 1.0);
         let begins_early = next.initial.first() == Some(&1.0);
@@ -112,9 +110,7 @@ impl PhaseType {
 /// Stages by position; positions that are served together are sorted.
 type Stages = Vec<u8>;
 
-/// Returns the chain on (jobs, state of the environment, stages); see [`staged_phases`] for its
-/// size. The service rate of the queue is ignored, and no edge of the environment may be a
-/// completion.
+/// Returns the chain on (jobs, state, stages). No edge may be a completion.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let chain = Chain::new(queue, size);
     Qbd {
@@ -123,7 +119,6 @@ pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     }
 }
 
-/// Returns the number of first positions that are always served together.
 fn together(queue: &ModulatedQueue<'_>) -> usize {
     let fewest = queue.servers().iter().filter(|c| **c > 0).min();
     fewest.map_or(0, |c| *c as usize)
@@ -204,8 +199,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         level
     }
 
-    /// Adds arrivals. In the first positions a job draws its first stage at once, behind them
-    /// later.
+    /// Jobs behind the first positions draw their first stage later.
     fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
         let from = self.phase(s, stages.clone());
         let rate = self.queue.arrival_rate();
@@ -217,14 +211,12 @@ impl<'a, 'b> Chain<'a, 'b> {
         level.up.extend(started.map(|(to, p)| (from, to, rate * p)));
     }
 
-    /// Returns the phases after one more job has started, with probabilities.
     fn started<'c>(&'c self, s: usize, stages: &'c Stages) -> impl Iterator<Item = (usize, f64)> {
         let starts = self.size.initial.iter().enumerate();
         let starts = starts.filter(|(_, p)| **p > 0.0);
         starts.map(move |(k, p)| (self.phase(s, with(stages, k as u8)), *p))
     }
 
-    /// Adds transitions of running jobs to their next stages, and departures.
     fn services(&self, level: &mut Level, s: usize, stages: &Stages, jobs: usize) {
         let from = self.phase(s, stages.clone());
         let running = stages.len().min(self.queue.servers()[s] as usize);
@@ -244,7 +236,6 @@ impl<'a, 'b> Chain<'a, 'b> {
                 if jobs <= self.most {
                     level.down.push((from, self.phase(s, after), rate));
                 } else {
-                    // A job moves up to the first positions.
                     let started = self.started(s, &after);
                     level
                         .down

@@ -56,8 +56,7 @@ fn solution_by_rounds_agrees_with_the_qbd() {
     }
 }
 
-/// Little's law: the integral of the survival function is `E[Q]/λ`, with a geometric tail for jumps
-/// not followed.
+/// Little's law: the integral of the survival function is `E[Q]/λ`.
 #[test]
 fn response_times_obey_littles_law() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(6);

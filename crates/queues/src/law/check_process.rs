@@ -1,5 +1,3 @@
-//! Validation of arrival processes.
-
 use petgraph::algo::has_path_connecting;
 use petgraph::graph::NodeIndex;
 
@@ -9,19 +7,14 @@ use super::process::chain;
 use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
-/// Maximum number of states of a modulating chain.
 const MOST_STATES: usize = 20;
-/// Maximum mean number of state changes per arrival: faster switching costs simulation time but
-/// does not affect jobs.
+/// Maximum number of state changes per arrival; faster switching does not affect jobs.
 const MOST_SWITCHES: f64 = 1e4;
-/// Maximum number of distinct batch sizes.
 pub(super) const MOST_SIZES: usize = 100;
-/// Maximum number of jobs in a batch.
 const LARGEST_BATCH: u32 = 100_000;
 
 impl ArrivalProcess {
-    /// Returns the faults of the parameters, with places relative to the process. `owner` is named
-    /// in messages, such as "type `web`".
+    /// Returns the faults of the parameters; `owner` is named in messages, such as "type `web`".
     pub fn faults(&self, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(Part::Arrivals, owner, time_unit);
         match self {
@@ -82,8 +75,7 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
-    /// Checks the number of states, and the entry of each state; returns whether their number is
-    /// valid. The help texts are for a single entry, and for entries that are all 0.
+    /// Checks the entries by state; returns whether their number is valid.
     pub(super) fn check_states(
         &mut self,
         key: &'static str,

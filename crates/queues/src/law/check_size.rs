@@ -1,5 +1,3 @@
-//! Validation of distributions of sizes and interarrival times.
-
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -10,22 +8,16 @@ use super::Size;
 use synth_core::document::{Fault, FaultsAt, Place, place};
 use synth_core::number::Decimal;
 
-/// Maximum number of stages of an Erlang or Coxian distribution.
 const MOST_STAGES: usize = 100;
-/// Maximum number of branches of a hyperexponential distribution.
 const MOST_BRANCHES: usize = 20;
-/// Maximum number of values of an empirical distribution.
 const MOST_VALUES: usize = 10_000;
-/// Allowed squared coefficients of variation of lognormal and Weibull distributions: outside of
-/// this range a simulation cannot distinguish the distribution from a constant, or never samples
-/// its tail.
+/// Outside of this range a simulation sees a constant, or never samples the tail.
 const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
 
 const VARIATION: &str = "squared coefficient of variation";
 
 impl Size {
-    /// Returns the faults of the parameters, with places relative to the distribution. `part` and
-    /// `owner` (such as "type `web`") are named in messages.
+    /// Returns the faults of the parameters; `part` and `owner` are named in messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
         match self {
@@ -111,7 +103,6 @@ impl Part {
     }
 }
 
-/// Faults of one distribution.
 pub(super) struct Faults<'a> {
     part: Part,
     pub owner: &'a str,
@@ -147,7 +138,6 @@ impl<'a> Faults<'a> {
         self.add(Place::DOCUMENT, message, help);
     }
 
-    /// Adds a fault of the parameter at `place`.
     pub(super) fn add_value(
         &mut self,
         place: Place,
@@ -160,7 +150,6 @@ impl<'a> Faults<'a> {
         self.add(place, message, help);
     }
 
-    /// Returns the owner of the parameters for messages.
     pub(super) fn whose(&self) -> String {
         match self.part {
             Part::Size => self.owner.to_owned(),
@@ -169,7 +158,6 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Describes a time with this distribution for help messages.
     fn time(&self) -> &'static str {
         match self.part {
             Part::Size => "time in service of one job",
@@ -260,7 +248,6 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Checks that there are `expected` probabilities that sum to 1.
     pub(super) fn check_probabilities(
         &mut self,
         probabilities: &[Decimal],
@@ -273,7 +260,6 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Checks that probabilities are positive and sum to 1.
     fn check_sum(&mut self, probabilities: &[Decimal], of: &str) {
         let help = format!("write the probability of that {of}, or delete the {of}");
         let positive = |p: f64| p > 0.0;
@@ -291,8 +277,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Checks the length of a list and returns whether it is valid; `why` explains a single
-    /// expected length.
+    /// Checks the length of a list; `why` explains a single expected length.
     pub(super) fn check_length(
         &mut self,
         place: Place,

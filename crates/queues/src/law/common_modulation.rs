@@ -6,10 +6,10 @@ use super::check_size::{Faults, Part};
 use synth_core::document::Fault;
 use synth_core::number::Decimal;
 
-/// A Markov chain of 2 to 20 states that modulates the arrival rates of all types together: in
-/// state s they are `f_s / Σ_t π_t f_t` times their means, with π the stationary distribution of
-/// the chain. Long-run mean rates are therefore unchanged. The chain starts in its stationary
-/// distribution and does not change with the load.
+/// A Markov chain of 2 to 20 states that modulates the arrival rates of all types together.
+///
+/// In state s rates are `f_s / Σ_t π_t f_t` times their means, with π the stationary distribution,
+/// in which the chain starts. It does not change with the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommonModulation {
@@ -68,8 +68,7 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns a fault if the chain switches too often relative to `arrivals` \[1/time\] to affect
-    /// jobs.
+    /// Returns a fault if the chain switches too often to affect jobs.
     pub fn too_fast(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = "omit `modulation`: with such fast switching only the mean rate matters";
@@ -77,8 +76,7 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns whether all derived quantities are finite at `arrivals` \[1/time\], if the
-    /// parameters have no faults.
+    /// Returns whether all derived quantities are finite at `arrivals` \[1/time\].
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
         self.process().in_range() && (fastest * arrivals).is_finite() && self.excess().is_finite()
@@ -121,7 +119,6 @@ mod tests {
         assert!(modulation(["2", "2"], ["1", "3"]).is_constant());
     }
 
-    /// A single type of mean rate λ is equivalent to a Markov-modulated process.
     #[test]
     fn one_type_has_the_dispersion_of_a_modulated_process() {
         let decimal = |text: &str| Decimal::parse(text).unwrap();

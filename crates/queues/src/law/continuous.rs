@@ -25,8 +25,7 @@ pub fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
-/// Returns the root of an increasing function that is negative at 0, by bisection to full
-/// precision.
+/// Returns the root of an increasing function that is negative at 0.
 fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while function(high) < 0.0 && high < 1e300 {
@@ -45,7 +44,6 @@ pub(super) fn pareto_moment(shape: f64, low: f64, high: f64, r: f64) -> f64 {
     low.powf(r) * (relative_growth((r - shape) * range) / relative_growth(-shape * range))
 }
 
-/// Returns the squared coefficient of variation of the bounded Pareto distribution.
 pub(super) fn pareto_scv(shape: f64, low: f64, high: f64) -> f64 {
     let range = (high / low).ln();
     let z = [0.0, 1.0, 2.0].map(|r| (r - shape) * range);
@@ -177,8 +175,7 @@ mod tests {
         }
     }
 
-    /// The limits are ρ²/12 for a narrow range and 1/(α(α−2)) without an upper end; both formulas
-    /// for the variation agree where they meet.
+    /// The limits are ρ²/12 for a narrow range and 1/(α(α−2)) without an upper end.
     #[test]
     fn pareto_variation_is_accurate_in_the_limits() {
         for shape in [1e-300, 1.0, 2.0] {

@@ -6,8 +6,7 @@ use super::Size;
 use super::moments::of_sum;
 use crate::ctmc::PhaseType;
 
-/// The distribution of L + S for independent start latency L and run time S, or of S alone if there
-/// is no latency.
+/// The distribution of L + S for an optional start latency L and an independent run S.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holding {
     latency: Option<Size>,
@@ -69,8 +68,7 @@ impl Holding {
         self.latency.is_none() && self.run.is_exponential()
     }
 
-    /// Returns the phase-type representation; `None` if either distribution is not phase-type or
-    /// the sum has more than 200 stages.
+    /// Returns the phase-type representation, if there is one of at most 200 stages.
     pub fn phases(&self) -> Option<PhaseType> {
         let run = self.run.phases()?;
         let Some(latency) = &self.latency else {
@@ -101,7 +99,6 @@ mod tests {
         texts.iter().map(|text| decimal(text)).collect()
     }
 
-    /// Phase-type distributions of every structure.
     fn phase_types() -> Vec<Size> {
         vec![
             Size::Exponential {
@@ -126,8 +123,7 @@ mod tests {
         ]
     }
 
-    /// Returns E[X] and E[X²] by first-step equations from the last stage back: `m_k = 1/μ_k + q_k
-    /// m_{k+1}`, `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
+    /// By `m_k = 1/μ_k + q_k m_{k+1}` and `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
     fn moments(law: &PhaseType) -> (f64, f64) {
         let (mut mean, mut square) = (0.0, 0.0);
         let (mut next, mut after) = (0.0, 0.0);
@@ -171,8 +167,7 @@ mod tests {
         }
     }
 
-    /// P(X > x) for a latency of mean 1 and a run of mean ½ is 2 e^{-x} − e^{-2x}; compared with
-    /// uniformization.
+    /// P(X > x) for means 1 and ½ is 2 e^{-x} − e^{-2x}; compared with uniformization.
     #[test]
     fn a_sum_of_two_exponentials_is_hypoexponential() {
         let [one, half] = ["1", ".5"].map(|mean| Size::Exponential {
@@ -184,8 +179,7 @@ mod tests {
             (&[1.0, 2.0][..], 2)
         );
         let x: f64 = 0.8;
-        // Uniformized at rate 2: the first stage is kept with probability ½, the second always
-        // ends.
+        // Uniformized at rate 2.
         let (mut alive, mut inside, mut poisson) = (0.0, [1.0, 0.0], (-2.0 * x).exp());
         for n in 1..60 {
             alive += poisson * (inside[0] + inside[1]);

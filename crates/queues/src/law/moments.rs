@@ -1,5 +1,3 @@
-//! Moments of sizes beyond the second.
-
 use statrs::function::factorial::binomial;
 use statrs::function::gamma::ln_gamma;
 
@@ -62,7 +60,6 @@ mod tests {
         texts.iter().map(|text| number(text)).collect()
     }
 
-    /// The first two moments agree with mean and variation by other formulas.
     #[test]
     fn moments_agree_with_means_and_variations() {
         let laws = [
@@ -111,7 +108,6 @@ mod tests {
             assert!((first / law.mean() - 1.0).abs() < 1e-12, "{law:?}");
             let scv = second / first.powi(2) - 1.0;
             assert!((scv - law.scv()).abs() < 1e-9 * (1.0 + scv), "{law:?}");
-            // Cauchy–Schwarz.
             assert!(third * first >= second * second * (1.0 - 1e-12) && fourth >= second * second);
         }
     }

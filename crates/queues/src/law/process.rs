@@ -16,8 +16,7 @@ use crate::ctmc::{generator, stationary};
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
 
-/// The arrival process of one job type, independent of everything except a modulation common to all
-/// types.
+/// The arrival process of one job type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ArrivalProcess {
@@ -75,8 +74,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns whether the process is Poisson in effect: exponential interarrival times, equal
-    /// rates in all states, or batches of one job.
+    /// Returns whether the process is Poisson in effect, such as batches of one job.
     pub fn is_poisson(&self) -> bool {
         match self {
             Self::Poisson { .. } => true,
@@ -87,8 +85,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the fraction of batches whose jobs all have the same size; 0 if batches have only
-    /// one job.
+    /// Returns the fraction of batches whose jobs have equal sizes; 0 for batches of one job.
     pub fn alike(&self) -> f64 {
         match self {
             Self::Batches { alike, .. } if !self.is_poisson() => alike.value(),
@@ -132,15 +129,13 @@ impl ArrivalProcess {
         match self {
             Self::MarkovModulated { switching, .. } => {
                 let found = stationary(&chain(switching));
-                // Only an unchecked document can have a reducible chain, and it is rejected later.
                 found.unwrap_or_else(|_| vec![f64::NAN; switching.len()])
             }
             _ => vec![1.0],
         }
     }
 
-    /// Returns the frequency of state changes of the modulating chain \[1/time\]; 0 for other
-    /// processes.
+    /// Returns the frequency of state changes of a modulating chain \[1/time\], or 0.
     pub fn switching_frequency(&self) -> f64 {
         let Self::MarkovModulated { switching, .. } = self else {
             return 0.0;
@@ -166,7 +161,6 @@ impl ArrivalProcess {
         1.0 + 2.0 * terms.sum::<f64>()
     }
 
-    /// Returns `E[B^n]` of the number B of jobs per batch.
     fn batch_moment(&self, n: i32) -> f64 {
         let (sizes, probabilities) = match self {
             Self::Renewal { batch, .. } => return f64::from(*batch).powi(n),
@@ -184,15 +178,13 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the process with `factor` times as many arrivals; `None` if a number leaves the
-    /// range of doubles.
+    /// Returns the process with `factor` times as many arrivals; `None` out of the range of
+    /// doubles.
     ///
-    /// Interarrival times are divided, rates in states are multiplied (the environment is
-    /// independent of the load), and batches become more frequent.
+    /// Rates in states are multiplied, since the environment is independent of the load.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let scaled = |rate: &Decimal| {
             let product = Decimal::new(rate.value() * factor)?;
-            // Positive numbers must stay positive.
             ((product > Decimal::ZERO) == (*rate > Decimal::ZERO)).then_some(product)
         };
         let mut process = self.clone();
@@ -206,8 +198,7 @@ impl ArrivalProcess {
         Some(process)
     }
 
-    /// Returns whether all derived quantities are positive and finite, if the parameters have no
-    /// faults.
+    /// Returns whether all derived quantities are positive and finite.
     pub fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival, .. } => interarrival.in_range(),
@@ -272,9 +263,7 @@ impl ArrivalProcess {
     }
 }
 
-/// Returns the stationary distribution of an irreducible chain up to a factor, from its
-/// off-diagonal rates, by subtraction-free elimination (Grassmann, Taksar, Heyman, Operations
-/// Research 33, 1985).
+/// Up to a factor, without subtractions (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
 fn exact_stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
     let exact = |row: &Vec<Decimal>| row.iter().map(|x| x.exact()).collect();
     let mut q: Vec<Vec<BigRational>> = switching.iter().map(exact).collect();

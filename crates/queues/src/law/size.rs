@@ -196,8 +196,7 @@ impl Size {
         }
     }
 
-    /// Returns whether the distribution is exponential in effect: it has a single exponential
-    /// stage.
+    /// Returns whether the distribution has a single exponential stage, under any name.
     pub fn is_exponential(&self) -> bool {
         match self {
             Self::Exponential { .. } => true,
@@ -270,8 +269,7 @@ impl Size {
         Some(law)
     }
 
-    /// Returns whether all derived quantities are positive and finite, if the parameters have no
-    /// faults.
+    /// Returns whether all derived quantities are positive and finite.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
         let stages = self.phases().is_none_or(|law| {
@@ -309,7 +307,7 @@ pub(super) fn average<N: Num + FromPrimitive>(
     let values = values.iter().enumerate();
     let terms = values.map(|(n, x)| match probabilities {
         Some(probabilities) => number(&probabilities[n]) * f(x),
-        // Divide each term, since the sum may overflow although the average does not.
+        // The sum may overflow although the average does not.
         None => f(x) / count(),
     });
     terms.fold(N::zero(), |sum, term| sum + term)

@@ -78,7 +78,6 @@ fn gamma(order: f64, x: f64) -> [f64; 2] {
         return [0.0, 1.0];
     }
     let [below, above] = [checked_gamma_lr, checked_gamma_ur].map(|part| part(order, x));
-    // Outside of their range, the functions have reached their limits.
     [below.unwrap_or(1.0), above.unwrap_or(0.0)]
 }
 
@@ -96,7 +95,7 @@ fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
     [above, part(1.0), part(2.0)]
 }
 
-/// Stages with equal means; `mean` is that of their sum.
+/// `mean` is that of the sum of all stages.
 fn erlang(stages: u32, mean: f64, a: f64) -> [f64; 3] {
     let k = f64::from(stages);
     let x = a * k / mean;
@@ -105,7 +104,6 @@ fn erlang(stages: u32, mean: f64, a: f64) -> [f64; 3] {
     [gamma(k, x)[1], mean * first, square * second]
 }
 
-/// A mixture of exponentials, each given by its probability and mean.
 fn mixture(branches: impl Iterator<Item = (f64, f64)>, a: f64) -> [f64; 3] {
     let mut sums = [0.0; 3];
     for (probability, mean) in branches {
@@ -121,8 +119,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The limits are the moments, and E\[S^n; S ≤ a\] = a^n P(S ≤ a) − ∫_0^a n x^(n−1) P(S ≤ x)
-    /// dx.
+    /// E\[S^n; S ≤ a\] = a^n P(S ≤ a) − ∫_0^a n x^(n−1) P(S ≤ x) dx.
     #[test]
     fn moments_follow_from_probabilities() {
         let laws = [
@@ -239,8 +236,6 @@ mod tests {
                 "{text}: {found} for {exact}"
             );
         }
-        // Powers of the ratio overflow for the Weibull distribution; the bounds of the uniform one
-        // differ by a rounding error.
         let narrow = law(r#"{"law": "weibull", "mean": 1, "scv": 2.4e-4}"#);
         assert_eq!(narrow.truncated(1e-4), Some([1.0, 0.0, 0.0]));
         let narrow = law(r#"{"law": "uniform", "low": 1000003, "high": 1000003.0000000005}"#);

@@ -1,13 +1,10 @@
-//! Reports of policy files and their claims.
-
 use itertools::{Itertools as _, chain};
 
 use super::{Column, Report, Section, entry, within};
 use crate::{cells, table};
 use synth_core::artifact::{Artifact, Claim, Content, Method as _, Quantity, Standing, Unmet};
 
-/// Returns the report of a policy file: its purpose, origin and behavior (`does`, in paragraphs),
-/// and its claims. `unmet` returns the assumptions of a claim that the workload violates.
+/// Returns the report of a policy file: purpose, origin, behavior (`does`) and claims.
 pub fn policy_report<K: Content>(
     what: &str,
     artifact: &Artifact<K>,
@@ -24,7 +21,6 @@ pub fn policy_report<K: Content>(
     }
 }
 
-/// Maximum number of rows of a table of claims.
 const MOST: usize = 40;
 
 /// Returns tables of claims: a row per quantity for quantities of the whole policy, and a row per
@@ -52,7 +48,6 @@ pub fn claims<'a, Q: Quantity>(
         "value" => within(value(own).0, value(own).1),
         "unit" => &own.unit,
     });
-    // The second table continues the first.
     let title = if all.rows.is_empty() { "Claims" } else { "" };
     let mut section = Section::new(title, ["of"]);
     for quantity in &of_parts {

@@ -1,5 +1,4 @@
-//! The report of a comparison over loads, for any kind of workload; [`Besides`] describes what a
-//! kind measures in addition.
+//! The report of a comparison over loads, for any kind of workload.
 
 use itertools::{Itertools as _, chain};
 
@@ -10,8 +9,7 @@ use crate::{cells, numbers};
 use synth_simulation::sweep::{self, AtLoad, CellOutcome, Comparison};
 use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
 
-/// Additions of a kind of workload to a comparison report; `M` and `C` are its additional
-/// measurements.
+/// Additions of a kind to a comparison report; `M` and `C` are its own measurements.
 #[derive(Clone, Debug)]
 pub struct Besides<'a, M, C> {
     /// Describes the workload: `3 job types on cpu and memory`.
@@ -28,10 +26,8 @@ pub struct Besides<'a, M, C> {
     pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
 
-/// Returns a count of a run.
 pub(super) type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
 
-/// Returns an estimate of a run, if it has means.
 pub(super) type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
 
 /// A fraction measured for each part.
@@ -59,8 +55,7 @@ impl<M, C> Besides<'_, M, C> {
     }
 }
 
-/// Returns the report of a comparison; `recorded` are the recorded schedules of policies at the
-/// highest load.
+/// Returns the report; `recorded` are the schedules recorded at the highest load.
 pub fn comparison_report<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
@@ -76,7 +71,6 @@ pub fn comparison_report<M, C>(
     let labels = comparison.names().map(|name| comparison.label(name));
     let source = header.workload.source.as_ref();
     let source = source.unwrap_or(&header.workload.file);
-    // The headline is about the highest of the loads at which the most policies have means.
     let rankings = comparison.rankings.iter();
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
     let at = rankings.max_by_key(|at| at.ranking.order.len());
@@ -128,7 +122,6 @@ impl<M, C> Compared<'_, M, C> {
         }
     }
 
-    /// Returns a table with a row per policy and a column per load.
     fn by_load(&self, title: &str, unit: &str, cell: impl Fn(&str, &AtLoad) -> Cell) -> Section {
         let rankings = &self.comparison.rankings;
         let mut section = Section::new(title, ["policy"]);
@@ -162,7 +155,6 @@ impl<M, C> Compared<'_, M, C> {
                 Health::Settled => run.mean_response.into(),
             }
         });
-        // Means that are known exactly.
         if let Some(first) = self.comparison.exact.first() {
             let loads = self.comparison.rankings.iter().map(|at| at.load);
             let exact = loads.map(|load| self.comparison.exact(load));
@@ -261,7 +253,6 @@ impl<M, C> Compared<'_, M, C> {
         Section::of_figures("Over the load", note, figures)
     }
 
-    /// Draws a quantity of converged runs over the loads.
     fn figure(
         &self,
         title: &str,
@@ -303,7 +294,6 @@ impl<M, C> Compared<'_, M, C> {
         Section::of_figures("Jobs in the system over time", note, figures)
     }
 
-    /// Draws the recorded schedule of each policy in the same interval of time.
     fn schedules(&self, recorded: &[(String, Stretch)]) -> Option<Section> {
         let (_, first) = recorded.first()?;
         let loads = self.comparison.header.loads.iter().copied();
@@ -365,8 +355,7 @@ impl<M, C> Compared<'_, M, C> {
         ]
     }
 
-    /// Returns all numbers. `stable` is 1 for a policy with means and 0 for an unstable one;
-    /// `ratio_to_fastest` has a simultaneous interval.
+    /// `stable` is 1 for a policy with means and 0 for an unstable one.
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));
@@ -420,8 +409,7 @@ impl<M, C> Compared<'_, M, C> {
         numbers
     }
 
-    /// Returns the ratio of a policy's mean response time to the shortest at its load; `None` for
-    /// the fastest itself.
+    /// The ratio of mean response times; `None` for the fastest policy itself.
     fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
         let mut rankings = self.comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;
@@ -435,7 +423,6 @@ const INTERVALS: &str = "95 % confidence, by batch means of independent replicat
 
 const STABILITY: &str = "A policy is reported as unstable if the number of jobs in the system, or of jobs of one type, increases significantly from each quarter of the run to the next. It is reported as not converged if the run was too short to decide: 32 jobs of each type must be completed and stay for at most a twentieth of a replication, the numbers of jobs must not change too slowly (their means over sixteenths of a replication have a correlation of at most 0.6) and must reach a steady level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must remain after the warm-up. Neither has means.";
 
-/// Maximum number of points of a trajectory.
 const POINTS: usize = 128;
 
 /// Returns the number of jobs in the system over time, averaged over groups of intervals.

@@ -1,15 +1,11 @@
 use std::error::Error;
 
 use csv::Writer;
-/// Rows of cells, as CSV. Cells that a spreadsheet might evaluate as formulas are prefixed with an
-/// apostrophe.
+/// Rows of cells as CSV; cells that spreadsheets might evaluate get an apostrophe in front.
 pub struct Csv(Writer<Vec<u8>>);
 
 impl Csv {
     /// Creates a table with these column titles.
-    ///
-    /// # Errors
-    /// If memory is exhausted.
     pub fn titled<T: AsRef<str>>(titles: impl IntoIterator<Item = T>) -> csv::Result<Self> {
         let mut table = Csv(Writer::from_writer(Vec::new()));
         table.row(titles)?;
@@ -17,14 +13,9 @@ impl Csv {
     }
 
     /// Adds a row.
-    ///
-    /// # Errors
-    /// If the number of cells differs from the previous rows.
     pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> csv::Result<()> {
         for cell in cells {
             let cell = cell.as_ref();
-            // A name such as -large is not a formula, but may be one if it contains a call or an
-            // operator.
             let may_be =
                 cell.starts_with(['+', '-']) && cell.contains(['(', '|', '!', '=', '*', '/']);
             let mark = if may_be || cell.starts_with(['=', '@', '\t', '\r']) {
@@ -38,9 +29,6 @@ impl Csv {
     }
 
     /// Returns the text.
-    ///
-    /// # Errors
-    /// If it cannot be assembled.
     pub fn text(self) -> Result<String, Box<dyn Error>> {
         Ok(String::from_utf8(self.0.into_inner()?)?)
     }

@@ -1,5 +1,3 @@
-//! Results of verbs as data, which renderers turn into text, pages and CSV.
-
 use std::error::Error;
 
 use itertools::{Itertools as _, chain};
@@ -36,8 +34,7 @@ impl From<String> for Report {
     }
 }
 
-/// Numbers for other programs: keys, quantity, value, ends of the 95 % interval (empty if there is
-/// none), and unit.
+/// Numbers for other programs: keys, quantity, value, 95 % interval (if any), and unit.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     /// The names of the keys.
@@ -75,9 +72,6 @@ impl Numbers {
     }
 
     /// Returns the numbers as CSV, one per line.
-    ///
-    /// # Errors
-    /// If the text cannot be assembled.
     pub fn csv(&self) -> Result<String, Box<dyn Error>> {
         let heads = ["quantity", "value", "low", "high", "unit"];
         let mut table = Csv::titled(chain!(self.keys, &heads))?;
@@ -271,7 +265,6 @@ impl Cell {
     }
 }
 
-/// A table as displayed.
 pub(super) struct Shown {
     /// The head of each column, and whether the column holds words.
     pub heads: Vec<(String, bool)>,
@@ -360,7 +353,6 @@ impl Section {
         shown
     }
 
-    /// Returns the legend of all figures, each label once.
     pub(super) fn keys(&self) -> Vec<&(String, Picture)> {
         let keys = self.figures.iter().flat_map(|own| &own.keys);
         keys.unique_by(|(label, _)| label).collect()

@@ -1,5 +1,3 @@
-//! Formatting of numbers to their significant digits.
-
 use synth_core::number::seconds_in;
 use synth_simulation::Estimate;
 
@@ -29,8 +27,7 @@ fn fixed(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the number of significant decimals for an interval of this half-width; `None` if it is
-/// 0.
+/// Returns the number of significant decimals for an interval of this half-width.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
@@ -50,7 +47,6 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
 
 /// Formats a mean and the half-width of its interval.
 pub fn within(mean: f64, half_width: f64) -> String {
-    // Use an exponent if the mean alone would have one.
     if !(1e-4..1e7).contains(&mean.abs()) && mean != 0.0 && half_width > 0.0 {
         let digits = (mean.abs() / half_width).log10().floor() + 1.0;
         let digits = digits.clamp(0.0, 9.0) as usize;
@@ -216,7 +212,6 @@ mod tests {
         );
     }
 
-    /// Small positive values are not shown as zero.
     #[test]
     fn percentages_distinguish_small_values_from_zero() {
         let shown = [0.0, 1e-30, 4e-4, 0.0006, 0.5, 1.0, 12.0, -0.25].map(percent);

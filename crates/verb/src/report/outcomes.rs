@@ -1,5 +1,3 @@
-//! Comparisons of policies without loads.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 

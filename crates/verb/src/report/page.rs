@@ -1,11 +1,8 @@
-//! Reports as self-contained HTML pages.
-
 use askama::Template;
 
 use super::data::{Report, Section, Shown};
 use super::plot::Picture;
 
-/// The legend of a section's figures.
 type Keys<'a> = Vec<&'a (String, Picture)>;
 
 #[derive(Template)]
@@ -18,9 +15,6 @@ struct Page<'a> {
 
 impl Report {
     /// Returns the report as a page.
-    ///
-    /// # Errors
-    /// If it cannot be rendered.
     pub fn page(&self) -> Result<String, Box<dyn std::error::Error>> {
         let sections = self.sections.iter().filter(|section| !section.is_empty());
         let page = Page {

@@ -1,5 +1,3 @@
-//! Reports of simulation runs.
-
 use itertools::Itertools as _;
 
 use super::plot::{Chart, Curve, Point, Scale};
@@ -42,7 +40,6 @@ pub(super) fn ending(ending: Ending) -> &'static str {
     }
 }
 
-/// Describes how a run ended, and whether it has means.
 fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     let scale = format!(
         "{}: {} events, {} simulated in {} replications, seed {}",
@@ -156,7 +153,6 @@ fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
         Verdict::Approximate => "approximate",
         Verdict::NotExamined => "not examined",
     };
-    // Only approximations have a relative error.
     match judgement.off {
         Some(off) => format!("{verdict}, off by {:+.1} %", 100.0 * off),
         None => verdict.to_owned(),

@@ -1,5 +1,3 @@
-//! Reports as text for a terminal.
-
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 use itertools::{Itertools as _, chain};
 
@@ -8,7 +6,6 @@ use super::data::{Report, Section};
 /// Default width of text, in characters.
 pub const WIDTH: usize = 100;
 
-/// Minimum width to which the words of a cell are wrapped.
 const NARROWEST: usize = 16;
 
 /// Maximum number of leading columns that are repeated where a wide table continues below.
@@ -62,12 +59,10 @@ impl Section {
     }
 }
 
-/// Joins nonempty texts with an empty line between them.
 pub(super) fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
     texts.into_iter().filter(|own| !own.is_empty()).join("\n\n")
 }
 
-/// A column of a table as text: its head and its cells.
 #[derive(Clone)]
 struct Lines {
     cells: Vec<String>,
@@ -75,15 +70,13 @@ struct Lines {
 }
 
 impl Lines {
-    /// Returns the width including padding.
     fn width(&self) -> usize {
         let widths = self.cells.iter().map(|cell| width(cell));
         widths.max().unwrap_or(0) + PADDING
     }
 }
 
-/// Lays out a table. If it is wider than `most` characters, heads and words are wrapped; if that is
-/// insufficient, the remaining columns follow below, after the columns that name the rows.
+/// Wraps heads and words of a wide table; columns that do not fit follow below.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
     let keys = shown.iter().take_while(|own| own.is_words).count();
@@ -101,7 +94,6 @@ fn table(columns: &[Lines], most: usize) -> String {
     format!("{first}\n\n{}", table(&rest, most))
 }
 
-/// Wraps heads and words if the columns are too wide.
 fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
     let mut columns = columns.to_vec();
     let total = |columns: &[Lines]| columns.iter().map(Lines::width).sum::<usize>();
@@ -112,7 +104,6 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
         let cells = column.cells[1..].iter().map(|cell| width(cell));
         column.cells[0] = wrap(&column.cells[0], cells.max().unwrap_or(0));
     }
-    // The first column names the row and is not wrapped.
     let all = total(&columns);
     let words = columns.iter_mut().skip(1).filter(|own| own.is_words);
     let words: Vec<&mut Lines> = words.collect();
@@ -140,13 +131,12 @@ fn laid_out(columns: &[Lines]) -> String {
     table.trim_fmt()
 }
 
-/// Returns the length of the longest line.
 fn width(cell: &str) -> usize {
     let lines = cell.lines().map(|line| line.chars().count());
     lines.max().unwrap_or(0)
 }
 
-/// Wraps a text between words at `most` characters; longer words are not broken.
+/// Wraps a text between words at `most` characters.
 pub fn wrap(text: &str, most: usize) -> String {
     text.split('\n')
         .map(|line| wrap_line(line, most))
@@ -209,8 +199,6 @@ mod tests {
         assert_eq!(text.matches("first-fit").count(), 2, "{text}");
     }
 
-    /// Times are in one readable unit, shares in percent, counts as integers; intervals have
-    /// significant digits.
     #[test]
     fn cells_are_shown_in_the_unit_of_their_column() {
         let section = table!("", [(7200.0, 0.125, 12_u64), (86_400.0, 2e-5, 3)], (time, share, count) => {

@@ -30,7 +30,6 @@ use crate::ctmc::qbd::{
 };
 use crate::ctmc::sojourn::{Excursions, sojourns};
 
-/// Number of levels per phase from which powers are computed by squaring.
 const STEPS: u64 = 64;
 
 type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
@@ -38,13 +37,12 @@ type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
 /// A process with the solution on its repeating levels.
 pub struct Levels<'a> {
     level: Maker<'a>,
-    /// The first repeating level.
     repeats: usize,
-    /// Sojourn times K on a level.
+    /// `K`.
     stay: DMatrix<f64>,
-    /// From a level to the one above, before the one below is reached.
+    /// `P`.
     rise: DMatrix<f64>,
-    /// First passage to the level below.
+    /// `G`.
     fall: DMatrix<f64>,
     /// `Σ_k P^k K 1` and `Σ_k k P^k K 1`.
     sums: [DVector<f64>; 2],
@@ -52,8 +50,7 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Estimates the work in nanoseconds, for `levels` boundary levels; infinite if memory is
-    /// insufficient.
+    /// Estimates the work \[ns\] for `levels` boundary levels; infinite if memory is insufficient.
     pub fn work(phases: f64, levels: f64) -> f64 {
         if 40.0 * phases * phases <= MEMORY {
             (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
@@ -63,18 +60,12 @@ impl<'a> Levels<'a> {
     }
 
     /// Solves the process whose level is the number of jobs of a queue.
-    ///
-    /// # Errors
-    /// If the reduction does not converge, or cancellation leaves no accurate digit.
     pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, QbdError> {
         let most = queue.most_servers().max(1) as usize;
         Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)
     }
 
     /// Solves any process.
-    ///
-    /// # Errors
-    /// As [`Levels::of_queue`].
     pub fn of_process(process: &'a Qbd) -> Result<Self, QbdError> {
         let level = |q: usize| {
             process
@@ -112,7 +103,6 @@ impl<'a> Levels<'a> {
 
     /// Returns the long-run mean of each reward.
     pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
-        // Column 0 is the length of a cycle.
         let mut gains = DMatrix::zeros(self.stay.nrows(), rewards.len() + 1);
         gains.set_column(0, &self.sums[0]);
         for (k, reward) in rewards.iter().enumerate() {
@@ -164,7 +154,6 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Returns `P^levels x`.
     fn risen(&self, levels: u64, x: &DVector<f64>) -> DVector<f64> {
         let mut risen = x.clone();
         if levels <= STEPS * x.len() as u64 {
@@ -208,7 +197,6 @@ fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64)
     Err(QbdError::no_digit(moment.sum()))
 }
 
-/// Returns the first-passage distribution one level down.
 fn logarithmic_reduction(
     up: &DMatrix<f64>,
     local: &DMatrix<f64>,
@@ -231,7 +219,7 @@ fn logarithmic_reduction(
     Err(QbdError::not_converged("logarithmic reduction"))
 }
 
-/// Builds level q of a queue. A completion edge removes a job only if the server that ends is busy.
+/// A completion edge removes a job only if the server that ends is busy.
 fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     let servers = queue.servers();
     let mut level = Level {

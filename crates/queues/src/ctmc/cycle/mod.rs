@@ -79,8 +79,7 @@ fn work_by_levels(queue: &ModulatedQueue<'_>) -> f64 {
 }
 
 impl<'a> Cycle<'a> {
-    /// Chooses the cheaper kind of cycles; `None` if both exceed `most` (roughly in nanoseconds) or
-    /// the memory limit, or fail.
+    /// Chooses the cheaper kind of cycles with less work than `most` \[ns\] and enough memory.
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let levels = work_by_levels(queue);
         let stages = Stages::new(queue, most.min(levels));
@@ -125,16 +124,14 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Returns `P(T > t)` for these times; `None` if this exceeds `budget` operations or the memory
-    /// limit.
+    /// Returns `P(T > t)`; `None` beyond `budget` operations or the memory limit.
     pub fn left(&self, queue: &ModulatedQueue<'_>, times: &[f64], budget: f64) -> Option<Vec<f64>> {
         let staying = tagged::staying(queue, times, self.populated(), budget)?;
         let rewards: Vec<Reward> = staying.into_iter().map(Reward::Listed).collect();
         Some(self.means(&rewards))
     }
 
-    /// Returns the number of levels of non-negligible probability, by halving; if jobs are rare it
-    /// is far below the number of servers.
+    /// Returns the number of levels of non-negligible probability, by halving.
     fn populated(&self) -> f64 {
         let halvings = match self {
             Cycle::Levels(_) => 12,

@@ -34,7 +34,6 @@ impl Row {
         }
     }
 
-    /// Returns `Σ factor · row`.
     pub(super) fn sum(parts: &[(f64, &Row)]) -> Self {
         let has_any = |(factor, row): &&(f64, &Row)| *factor > 0.0 && !row.values.is_empty();
         let there = || parts.iter().filter(has_any);
@@ -48,7 +47,6 @@ impl Row {
         Row { first, values }
     }
 
-    /// Drops values below `least` at both ends.
     pub(super) fn trimmed(mut self, least: f64) -> Self {
         let last = self.values.iter().rposition(|v| *v >= least);
         self.values.truncate(last.map_or(0, |last| last + 1));

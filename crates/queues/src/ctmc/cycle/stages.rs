@@ -33,7 +33,6 @@ struct Stage {
     servers: usize,
     /// Rate per busy server of services that leave the stage unchanged \[1/time\].
     service: f64,
-    /// Total exit rate.
     leaving: f64,
     /// Target stage, rate, and whether it is a service completion.
     exits: Vec<(usize, f64, bool)>,
@@ -54,20 +53,17 @@ pub struct Stages<'a> {
     stages: Vec<Stage>,
     /// By stage: distribution of the net change until state 0 is entered, if all servers are busy.
     changes: Vec<Row>,
-    /// Number of levels considered.
     levels: usize,
-    /// With at least this many jobs, no server becomes idle until state 0 is entered; at most
-    /// `levels`.
+    /// From this many jobs on, no server becomes idle until state 0 is entered.
     full: usize,
     /// Distribution of the number of jobs at starts of rounds, up to a factor.
     starts: Vec<f64>,
-    /// The least probability kept in a row.
     tiny: f64,
 }
 
 impl<'a> Stages<'a> {
-    /// Returns `None` if the environment is not cyclic, the queue is unstable, the work exceeds
-    /// `most` (roughly in nanoseconds), or memory is insufficient.
+    /// Returns `None` if the environment is not cyclic, the queue unstable, or work exceeds `most`
+    /// \[ns\].
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let stages = stages(queue)?;
         let mut rounds = Stages {
@@ -87,7 +83,6 @@ impl<'a> Stages<'a> {
         (rounds.work() <= most && rounds.numbers() <= MEMORY).then_some(rounds)
     }
 
-    /// Estimates the work in nanoseconds: rows of stages, the band of the rounds, and gains.
     pub(super) fn work(&self) -> f64 {
         let widths: f64 = self.changes.iter().map(|row| row.values.len() as f64).sum();
         let (down, up) = (-self.changes[0].first as f64, self.changes[0].end() as f64);
@@ -97,8 +92,6 @@ impl<'a> Stages<'a> {
             + 1e5
     }
 
-    /// Returns the number of values stored: rows of at most three stages, and the band of the
-    /// rounds.
     fn numbers(&self) -> f64 {
         let widths = || self.changes.iter().map(|row| row.values.len());
         let (width, changes) = (widths().max().unwrap_or(0), widths().sum::<usize>());
@@ -157,9 +150,8 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// Returns the decay rate ln z of the distribution of the levels, with z > 1 and F(z) = 1,
-    /// where F is the generating function of the net change in a round with all servers busy;
-    /// `None` if there is no such z.
+    /// ln z with z > 1 and F(z) = 1, F the generating function of the net change in a round with
+    /// all servers busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
@@ -210,7 +202,6 @@ impl<'a> Stages<'a> {
         later.swap_remove(0)
     }
 
-    /// Frees the rows of later stages that only stages from s on needed.
     fn drop_unneeded<T>(&self, s: usize, later: &mut [Vec<T>]) {
         for (to, ..) in self.stages[s].exits.iter().filter(|(to, ..)| *to > 0) {
             if self.stages[*to].needed_by == s {
@@ -219,7 +210,6 @@ impl<'a> Stages<'a> {
         }
     }
 
-    /// Computes `H_s` from later stages.
     fn stage_rows(&self, s: usize, later: &[Vec<Row>]) -> Vec<Row> {
         let (stage, lambda) = (&self.stages[s], self.queue.arrival_rate());
         let (pivots, falls) = pivots(stage, lambda, self.full);
@@ -237,7 +227,6 @@ impl<'a> Stages<'a> {
             }
             rows.push(Row::sum(&parts).trimmed(self.tiny * pivots[q]));
         }
-        // No arrivals at the highest level.
         let arrivals = |q: usize| if q + 1 == self.levels { 0.0 } else { lambda };
         rows.push(self.changes[s].shifted(self.full as isize));
         for q in (0..self.full).rev() {
@@ -249,7 +238,6 @@ impl<'a> Stages<'a> {
         rows
     }
 
-    /// Returns target stage, rate and resulting number of jobs of each exit from q jobs.
     fn onward(&self, stage: &Stage, q: usize) -> Vec<(usize, f64, usize)> {
         let mut onward = Vec::with_capacity(stage.exits.len() + 1);
         for &(to, rate, serves) in &stage.exits {
@@ -267,8 +255,7 @@ impl<'a> Stages<'a> {
         onward
     }
 
-    /// Returns the transition matrix of rounds for all levels; levels above the highest are merged
-    /// into it.
+    /// Extends the rows to all levels; levels above the highest are merged into it.
     fn banded(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let top = self.levels as isize - 1;
         let far = self.full as isize..=top;
@@ -353,7 +340,6 @@ fn pivots(stage: &Stage, lambda: f64, levels: usize) -> (Vec<f64>, Vec<f64>) {
     (pivot, fall)
 }
 
-/// Returns the stages of a queue; `None` if its environment is not cyclic.
 fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
     let states = queue.servers().len();
     let stage = |s: usize| Stage {
@@ -377,7 +363,6 @@ fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
         let needed = &mut stages[edge.to].needed_by;
         *needed = edge.from.min(*needed);
     }
-    // A single state is never left, so end its rounds at an arbitrary rate.
     if let [only] = &mut stages[..] {
         only.leaving = queue.service_rate();
         only.exits = vec![(0, only.leaving, false)];

@@ -8,8 +8,7 @@ use statrs::distribution::{Discrete, Poisson};
 
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
 
-/// Returns the probabilities by time, state and number of jobs ahead; `None` if this exceeds
-/// `budget` operations or the memory limit.
+/// By time, state and number of jobs ahead; `None` beyond `budget` operations or the memory limit.
 pub(super) fn staying(
     queue: &ModulatedQueue<'_>,
     times: &[f64],
@@ -44,7 +43,6 @@ pub(super) fn staying(
     Some(found)
 }
 
-/// Returns the number of operations of [`staying`].
 pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64 {
     let states = queue.servers().len() as f64;
     let each = 2.0 * states + queue.environment().edges().len() as f64;
@@ -67,7 +65,6 @@ fn events(rate: f64, times: &[f64]) -> f64 {
     times.iter().map(last).fold(0.0, f64::max)
 }
 
-/// Computes the values one event earlier.
 fn before(
     queue: &ModulatedQueue<'_>,
     (rate, leaving): (f64, &[f64]),
@@ -93,8 +90,7 @@ fn before(
     }
 }
 
-/// Adds the services in state s, after which the values are those of `after`: a service ends a job
-/// ahead, a job behind, or none; the job's own service ends its stay.
+/// Services in state s: of a job ahead, of a job behind, or of none; the job's own ends its stay.
 fn served(queue: &ModulatedQueue<'_>, (s, rate): (usize, f64), after: &[f64], into: &mut [f64]) {
     let (servers, one) = (queue.servers()[s] as usize, queue.service_rate() / rate);
     for p in 0..servers.min(into.len()) {

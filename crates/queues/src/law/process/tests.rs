@@ -14,7 +14,6 @@ fn modulated(rates: &[&str], switching: &[&[&str]]) -> ArrivalProcess {
     }
 }
 
-/// The processes for which expected values are computed by hand below.
 fn processes() -> Vec<ArrivalProcess> {
     let lines = include_str!("tests/processes.jsonl").lines();
     lines
@@ -27,7 +26,6 @@ fn mean_rates_and_dispersions_have_their_closed_forms() {
     // Two states with rates a, b and switching r, s: π = (s, r)/(r+s), and 1 + 2 (a−b)² r s /
     // ((r+s)² (a s + b r)); here (1, 10) and (0.1, 0.2).
     let two_states = 1.0 + 2.0 * 81.0 * 0.02 / (0.09 * 1.2);
-    // 20 jobs each quarter of a unit of time.
     let known = [
         (4.0, 1.0),
         (4.0, 0.25),
@@ -96,7 +94,6 @@ fn scaling_multiplies_the_rate_and_keeps_the_environment() {
         assert!(beyond.contains(&None), "{process:?}");
     }
     let slower = processes()[2].scaled(0.5).unwrap();
-    // The excess dispersion is proportional to the rate.
     let excess = [processes()[2].dispersion(), slower.dispersion()].map(|d| d - 1.0);
     assert!((excess[1] / excess[0] - 0.5).abs() < 1e-13);
 }

@@ -5,7 +5,6 @@ fn decimals(texts: &[&str]) -> Vec<Decimal> {
     texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
 }
 
-/// The distributions for which expected values are computed by hand below.
 fn laws() -> Vec<Size> {
     let lines = include_str!("tests/laws.jsonl").lines();
     lines
@@ -13,7 +12,6 @@ fn laws() -> Vec<Size> {
         .collect()
 }
 
-/// Returns E[S] and E[S²] by summing over all paths through the stages.
 fn moments(law: &PhaseType) -> (f64, f64) {
     let stages = law.rates.len();
     let (mut first, mut second) = (0.0, 0.0);

@@ -1,5 +1,3 @@
-//! Axes: the range of values shown, and ticks.
-
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
@@ -19,7 +17,6 @@ pub struct Axis {
     /// The greatest value shown.
     pub high: f64,
     scale: Scale,
-    /// Value and label, ascending.
     pub(super) ticks: Vec<(f64, String)>,
 }
 
@@ -79,11 +76,9 @@ impl Axis {
     }
 }
 
-/// Maximum number of ticks.
 const MOST: usize = 7;
 
-/// Returns 1, 2 and 5 times powers of ten; if these are too many, only some powers of ten; if too
-/// few, linear ticks.
+/// 1, 2 and 5 times powers of ten; only powers if these are too many, linear if too few.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let inside = |ticks: &[f64]| -> Vec<f64> {
@@ -102,7 +97,6 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     }
 }
 
-/// Returns multiples of 1, 2 or 5 times a power of ten.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / (MOST - 1) as f64;
     let power = 10_f64.powf(rough.log10().floor());

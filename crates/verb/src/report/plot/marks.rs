@@ -1,6 +1,5 @@
 //! Colors, mark shapes and dashes of series, each of which is sufficient to distinguish them.
 
-/// Maximum number of series in a figure.
 pub(super) const MOST: usize = 8;
 
 /// Colors after Okabe and Ito ("Color Universal Design", 2008), with yellows darkened for a white

@@ -19,7 +19,6 @@ pub use sheet::Sheet;
 const INK: &str = "#222222";
 const GRID: &str = "#E0E0E0";
 
-/// Width of a figure.
 const WIDTH: u32 = 480;
 /// Font size. A phone shows a figure 360 pixels wide, so letters are 10.3 pixels high.
 const LETTER: f64 = 13.7;
@@ -139,7 +138,6 @@ impl Curve {
         }
     }
 
-    /// Describes at most a dozen points.
     fn description(&self) -> String {
         let step = self.points.len().div_ceil(12).max(1);
         let points = self.points.iter().step_by(step);
@@ -166,8 +164,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Creates a chart around its points. Intervals widen a logarithmic axis by at most a factor of
-    /// 3.
+    /// Creates a chart around its points; intervals widen a logarithmic axis by at most 3×.
     pub fn around(title: &str, names: [&str; 2], scales: [Scale; 2], curves: Vec<Curve>) -> Self {
         let points = || curves.iter().flat_map(|curve| &curve.points);
         let unstable = curves.iter().flat_map(|curve| curve.unstable.clone());
@@ -209,14 +206,12 @@ impl Chart {
     }
 }
 
-/// Returns the height of the rows of crosses above the curves.
 fn crosses(curves: &[Curve]) -> u32 {
     let unstable = curves.iter().filter(|own| !own.unstable.is_empty());
     unstable.count() as u32 * CROSS
 }
 
-/// Draws policies as points in the plane of two times; `times` has a label and both times, in
-/// `unit`.
+/// Draws policies as points; `times` has a label and two times in `unit`.
 pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Option<Figure> {
     let longest = |of: fn(&(String, f64, f64)) -> f64| times.iter().map(of).fold(0.0, f64::max);
     let (across, of_x) = fitting(longest(|own| own.1), unit);
@@ -230,7 +225,6 @@ pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Opt
     Chart::around(&title, [&x, ""], [Scale::Linear; 2], curves.collect()).figure()
 }
 
-/// Returns the key of a curve in a legend.
 fn key(look: usize, style: Style) -> Picture {
     let across = [(1.0, 8.0), (43.0, 8.0)];
     let mut body = match style {
@@ -255,7 +249,6 @@ fn key(look: usize, style: Style) -> Picture {
 /// A position on the axes (upwards) or in the picture (downwards).
 type Place = (f64, f64);
 
-/// Axes, and the content between them.
 struct Frame<'a> {
     axes: (&'a Axis, &'a Axis),
     size: (u32, u32),
@@ -266,7 +259,6 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Creates axes with some space above them.
     fn new(size: (u32, u32), above: u32, x: &'a Axis, y: &'a Axis) -> Self {
         let longest = y.ticks.iter().map(|(_, label)| label.chars().count()).max();
         let left = f64::from(18 + 10 * longest.unwrap_or(0) as u32);
@@ -300,7 +292,6 @@ impl<'a> Frame<'a> {
         frame
     }
 
-    /// Converts a position on the axes to one in the picture.
     fn at(&self, (x, y): Place) -> Place {
         let (across, up) = self.axes;
         (across.place(x, self.across), up.place(y, self.up))
@@ -317,8 +308,6 @@ impl<'a> Frame<'a> {
         self.body += &text((x + right, y + down), anchor, content);
     }
 
-    /// Draws the lines, then the marks, then a row of crosses above the axes for each policy that
-    /// is unstable somewhere.
     fn chart(&mut self, chart: &Chart) {
         chart.curves.iter().for_each(|curve| self.curve(curve));
         for curve in chart.curves.iter().filter(|curve| curve.style.has_marks()) {

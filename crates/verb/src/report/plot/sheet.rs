@@ -1,5 +1,3 @@
-//! Several charts in one SVG file: a grid with a legend below.
-
 use super::{Chart, Frame, Style, key, text};
 
 /// Charts in a grid, and their legend.
@@ -14,7 +12,6 @@ pub struct Sheet {
     pub legend: Vec<(String, usize, Style)>,
 }
 
-/// Height of a row of the legend.
 const ROW: u32 = 24;
 /// Width of the vertical title, and height of the title above a chart.
 const TITLES: (u32, u32) = (24, 28);

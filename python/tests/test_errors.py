@@ -184,7 +184,7 @@ def test_a_policy_that_raises_is_reported_and_the_others_go_on(policy, words):
     found = compare("first-fit", policy, Lowest)
     name = policy.__name__
     said = found.text + "\n".join(found.notes)
-    assert re.search(rf"At ρ = 0\.3 {name}: the policy raised {words}", said), said
+    assert re.search(rf"At ρ = 0\.3, {name}: the policy raised {words}", said), said
     assert re.search(rf"(?m)^ {name} +failed", found.text)
     own = row(found, "first-fit")
     assert own["mean_response"] == alone["mean_response"] and row(found, "Lowest")["mean_response"] > 0

@@ -104,7 +104,7 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Compares policies, over loads if jobs queue.
+    /// Compares policies; workloads with queues are compared over a range of loads.
     ///
     /// # Errors
     /// If a policy does not exist or is rejected, a load cannot be reached, or the journal cannot
@@ -135,7 +135,8 @@ pub struct NamedPolicy<K: Rules> {
 }
 
 impl<K: Rules> NamedPolicy<K> {
-    /// Finds a rule by its name or reads a policy file; `changes` decides about edited files.
+    /// Finds a rule by name or reads a policy file; `changes` tells whether edited files are
+    /// accepted.
     pub fn resolve(
         name: &str,
         workload: Option<&WorkloadOf<K>>,

@@ -65,8 +65,7 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
         Self::Workload::record(workload).digest()
     }
 
-    /// Derives statements again from the artifact alone; claims without recorded grounds are
-    /// trusted.
+    /// Checks an artifact by deriving its statements again; claims without grounds are trusted.
     fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 

@@ -46,7 +46,7 @@ pub struct Level {
 /// A QBD with boundary levels, the last of which has as many phases as the repeating one.
 #[derive(Clone, Debug)]
 pub struct Qbd {
-    /// Levels 0, 1, … before the repeating ones.
+    /// The boundary levels 0, 1, ….
     pub boundary: Vec<Level>,
     /// All levels above.
     pub repeating: Level,
@@ -207,7 +207,7 @@ impl Qbd {
         laws
     }
 
-    /// Rates within boundary level q with excursions below it censored.
+    /// Returns the rates within boundary level q, with excursions below it censored.
     fn censored(&self, q: usize, stay: Option<&DMatrix<f64>>) -> DMatrix<f64> {
         let level = &self.boundary[q];
         let mut rates = dense(&level.local, level.phases);

@@ -199,7 +199,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         level
     }
 
-    /// Jobs behind the first positions draw their first stage later.
+    /// A job beyond the first positions draws its initial stage later.
     fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
         let from = self.phase(s, stages.clone());
         let rate = self.queue.arrival_rate();

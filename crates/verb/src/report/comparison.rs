@@ -9,7 +9,7 @@ use crate::{cells, numbers};
 use synth_simulation::sweep::{self, AtLoad, CellOutcome, Comparison};
 use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
 
-/// Additions of a kind to a comparison report; `M` and `C` are its own measurements.
+/// The parts of a comparison report that depend on the kind of workload and its measurements.
 #[derive(Clone, Debug)]
 pub struct Besides<'a, M, C> {
     /// Describes the workload: `3 job types on cpu and memory`.
@@ -42,7 +42,7 @@ pub struct Shares<M, C> {
 }
 
 impl<M, C> Besides<'_, M, C> {
-    /// Describes a workload whose kind measures nothing in addition.
+    /// Describes a workload without additional measurements.
     pub fn new(about: String) -> Self {
         Besides {
             about,
@@ -182,7 +182,7 @@ impl<M, C> Compared<'_, M, C> {
         section.note(RATIOS)
     }
 
-    /// Explains what is missing: each reason once, with its loads.
+    /// Explains which results are missing, giving each reason once.
     fn warnings(&self) -> Vec<String> {
         let (cells, all) = (&self.comparison.cells, self.comparison.header.cells());
         let (begun, all) = (cells.len(), all.count());

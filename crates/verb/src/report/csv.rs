@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use csv::Writer;
-/// Rows of cells as CSV; cells that spreadsheets might evaluate get an apostrophe in front.
+/// Rows of cells as CSV. An apostrophe protects cells that a spreadsheet might evaluate.
 pub struct Csv(Writer<Vec<u8>>);
 
 impl Csv {

@@ -62,7 +62,7 @@ pub struct Stages<'a> {
 }
 
 impl<'a> Stages<'a> {
-    /// Returns `None` if the environment is not cyclic, the queue unstable, or work exceeds `most`
+    /// Prepares the rounds of a queue; `None` if it is not cyclic or not stable, or beyond `most`
     /// \[ns\].
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let stages = stages(queue)?;
@@ -127,8 +127,9 @@ impl<'a> Stages<'a> {
         Some(changes)
     }
 
-    /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all integers k. The matrix is `κ
-    /// (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, with S a shift.
+    /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all integers k.
+    ///
+    /// The matrix is `κ (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, with S a shift.
     fn drifted(&self, stage: &Stage, mut row: Row) -> Option<Row> {
         let (lambda, d) = (self.queue.arrival_rate(), stage.full_speed());
         let half = 0.5 * (stage.leaving + d - lambda);

@@ -32,7 +32,11 @@ fn jobs(own: &mut BackfillingConfig) -> &mut Priority {
 fn bad_numbers_are_refused_with_their_places() {
     type Spoil = fn(&mut BackfillingConfig);
     let cases: [(Spoil, &str, &str); 11] = [
-        (|own| jobs(own).size = f64::NAN, "order.size", "not a number"),
+        (
+            |own| jobs(own).size = f64::NAN,
+            "order.size",
+            "not a number",
+        ),
         (|own| jobs(own).size = 1e3, "order.size", "1000"),
         (|own| jobs(own).share = -21.0, "order.share", "-21"),
         (|own| jobs(own).age = -1.0, "order.age", "-1"),

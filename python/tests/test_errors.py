@@ -167,13 +167,13 @@ def too_much(self, event, system):
         (of(recursion), "RecursionError"),
         (
             of(too_much),
-            r"ValueError at time(?s:.*)system\.start\((?s:.*)cannot start: (none waits|it does not fit, free is \[)",
+            r"ValueError at time(?s:.*)system\.start\((?s:.*)cannot start: (no such job waits|it does not fit into the free capacity \[)",
         ),
         (of(lambda self, event, system: system.start(99)), "IndexError(?s:.*)there is no type 99: they are 0 to 3"),
         (of(lambda self, event, system: system.start(-1)), "OverflowError"),
         (of(lambda self, event, system: system.start("a")), "TypeError"),
         (of(lambda self, event, system: system.stop(event.type or 0)), "ValueError"),
-        (of(lambda self, event, system: system.set_clock(0, 1)), "IndexError(?s:.*)`clocks` says how many"),
+        (of(lambda self, event, system: system.set_clock(0, 1)), "IndexError(?s:.*)as set by its attribute `clocks`"),
         (of(lambda self, event, system: system.set_clock(0, -1), clocks=1), "ValueError(?s:.*)rate of clock 0 is -1"),
         (of(lambda self, event, system: setattr(system, "now", 3)), "AttributeError"),
         (of(lambda self: None), "TypeError"),
@@ -184,7 +184,7 @@ def test_a_policy_that_raises_is_reported_and_the_others_go_on(policy, words):
     found = compare("first-fit", policy, Lowest)
     name = policy.__name__
     said = found.text + "\n".join(found.notes)
-    assert re.search(rf"At ρ = 0\.3 {name}: the policy raised {words}", said), said
+    assert re.search(rf"At ρ = 0\.3, {name}: the policy raised {words}", said), said
     assert re.search(rf"(?m)^ {name} +failed", found.text)
     own = row(found, "first-fit")
     assert own["mean_response"] == alone["mean_response"] and row(found, "Lowest")["mean_response"] > 0
@@ -206,7 +206,7 @@ def test_a_job_that_does_not_wait_does_not_start():
             system.start(0, head)
 
     job = {"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 1}
-    with pytest.raises(ss.InputError, match="job \\d+ of type 0 cannot start: it does not wait"):
+    with pytest.raises(ss.InputError, match="job \\d+ of type 0 cannot start: it is not waiting"):
         ss.simulate(ss.Workload({"cpu": 2}, [job]), of(react), **FEW)
 
 

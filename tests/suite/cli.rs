@@ -436,10 +436,10 @@ fn a_wrong_kind_of_file_is_named() {
         ),
         (
             write("s", "# ours\nNodeName=n1\n"),
-            "is a configuration of Slurm: ",
+            "is a Slurm configuration: ",
         ),
-        (write("c", "import os\n"), "is the text of a program; "),
-        (write("b", "\u{7f}ELF\0\u{1}"), "is no text; "),
+        (write("c", "import os\n"), "is program source code; "),
+        (write("b", "\u{7f}ELF\0\u{1}"), "is not a text file; "),
         (write("e", ""), "empty"),
         (folder.name(""), "it is a folder, not a file"),
     ];

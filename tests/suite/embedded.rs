@@ -111,7 +111,7 @@ fn workloads_are_scaled_to_a_load() {
     let load = policy["evidence"]["load"].as_f64().unwrap();
     assert!((load - 0.3).abs() < 1e-9, "{load}");
     let refused = ends(2, "models/campaign_small.yaml --load .5");
-    assert!(stderr(&refused).contains("has no load to scale to"));
+    assert!(stderr(&refused).contains("has no load that could be scaled"));
     let typed = "simulate first-fit --workload models/section7.yaml --events 4e5 -o -";
     let [own, scaled] = [".9", ".5"].map(|load| json(&works(&format!("{typed} --load {load}"))));
     let arrivals = |run: &serde_json::Value| {

@@ -104,7 +104,10 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     fails(&format!("judge {empty}"), "the file is empty");
     fails(&format!("judge {short}"), "where 50 and 1 are needed");
     fails(&format!("judge {file} --past 1%"), "take another --past");
-    fails(&format!("judge {file} --past 100%"), "give less than 100%");
+    fails(
+        &format!("judge {file} --past 100%"),
+        "expected less than 100%",
+    );
     let typed = "is not a positive number of seconds";
     fails(&format!("judge {file} --every 0"), typed);
     let typed = format!("judge {file} --longest 0");

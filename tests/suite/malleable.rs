@@ -425,7 +425,7 @@ fn options_that_do_not_go_together_are_refused() {
     );
     let table = "compare --workload TWO --policies equi --loads .5 | --loads applies only to jobs that arrive
         compare --workload ARRIVING --policies equi --exponents .5 | --exponents applies only to jobs that are all present
-        compare --workload TWO --policies equal | no rule is named `equal`
+        compare --workload TWO --policies equal | there is no rule `equal`
         compare --workload TWO --policies equi --draws 2 | --draws applies only to random sizes
         compare --workload ARRIVING --policies equi --draws 2 | --draws applies only to jobs that are all present
         --workload TWO --urgency 1 --background 0 | apply only to jobs that arrive

@@ -239,7 +239,7 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
     let told = rules.iter().map(|own| &own["rule"]).collect::<Vec<_>>();
     assert_eq!(told, ["first-fit", "easy-backfill", "fcfs"]);
     let typed = "models/campaign_small.yaml --work 20s";
-    fails(typed, "`20s` is a time, and this is counted");
+    fails(typed, "`20s` is a time, but a count is expected");
 }
 
 /// In one type jobs of .1 and .9 run one at a time: 73 s each, and one comes each minute. As they are they use .61.

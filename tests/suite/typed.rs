@@ -153,10 +153,14 @@ fn times_with_units_are_numbers_and_amounts_are_explained() {
     let found = policy_for("size: {law: uniform, low: 1m30s, high: 4h}");
     assert_eq!(found, plain);
     let amounts = document("mean_size: 4 h", "500m", "64Gi");
-    fails_on(&typed, &amounts, "write 0.5 if m is Kubernetes' thousandth");
-    let text = "for 64Gi write 64 where all of it is counted in Gi";
+    fails_on(
+        &typed,
+        &amounts,
+        "write 0.5 if m is Kubernetes' suffix for thousandths",
+    );
+    let text = "for 64Gi write 64 if the resource is counted in Gi";
     fails_on(&typed, &amounts, text);
     let slots = document("mean_size: 4h", "1", "1").replace("time_unit: s", "time_unit: slots");
-    let text = "write 4 with h everywhere, 14400 with seconds";
+    let text = "write 4 if all times are in h, or 14400 if they are in seconds";
     fails_on(&typed, &slots, text);
 }

@@ -1,4 +1,5 @@
-//! Numbers, documents and policy files: what every kind of workload stands on. Imports no other crate of the workspace.
+//! Numbers, workload documents and policy files, for all kinds of workload. Depends on no other
+//! crate of the workspace.
 
 pub mod artifact;
 pub mod document;

@@ -1,5 +1,3 @@
-//! Commands: as a program, and within Python.
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,14 +11,14 @@ use synth_multiresource::simulator::{OtherRule, with_rules};
 use crate::rule::{Broken, PythonRule};
 use crate::threads;
 
-/// Runs a command as the program `synth` does, and returns its exit code.
+/// Runs a command like the program `synth`, and returns its exit code.
 #[pyfunction]
 pub fn main(py: Python<'_>, typed: Vec<OsString>) -> u8 {
     threads::of_this_process();
     py.detach(|| cli::main(&typed))
 }
 
-/// Ends a command with what it has, once it is set.
+/// A flag that ends a command with its results so far, once it is set.
 #[pyclass(frozen)]
 #[derive(Default)]
 pub struct Flag(Arc<AtomicBool>);
@@ -37,7 +35,7 @@ impl Flag {
     }
 }
 
-/// What a command answers.
+/// The result of a command.
 #[pyclass(frozen, get_all, module = "synthsched._core")]
 pub struct Answer {
     code: u8,
@@ -51,7 +49,7 @@ pub struct Answer {
 
 #[pymethods]
 impl Answer {
-    /// Puts it together from its fields, in the order of `__getnewargs__`: for pickles.
+    /// Creates an answer from the fields of `__getnewargs__`, for pickle.
     #[new]
     fn new(
         code: u8,
@@ -86,8 +84,7 @@ impl Answer {
     }
 }
 
-/// Runs a command with documents by name, and with policies that are written in Python: each with its name, the object
-/// and a seed.
+/// Runs a command with documents by name, and Python policies by name, object and seed.
 #[pyfunction]
 pub fn answer(
     py: Python<'_>,
@@ -146,7 +143,7 @@ macro_rules! documents {
     };
 }
 
-/// Returns small workloads that come with the package: each with its name, and its document.
+/// Returns the name and the document of each small workload that comes with the package.
 #[pyfunction]
 pub fn models() -> Vec<(&'static str, &'static str)> {
     documents![

@@ -11,7 +11,7 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::Shape;
 
-/// A run that stops wherever a waiting job could start.
+/// A run that stops whenever a waiting job could start.
 #[pyclass(frozen)]
 pub struct Episode {
     fleet: Fleet,
@@ -27,7 +27,7 @@ impl Episode {
 
 #[pymethods]
 impl Episode {
-    /// Reads a workload, scaled to this load where one is given.
+    /// Reads a workload, scaled to the given load if there is one.
     #[new]
     #[pyo3(signature = (document, name, load, seed, number))]
     fn new(
@@ -51,24 +51,24 @@ impl Episode {
         })
     }
 
-    /// Begins anew, with other random numbers.
+    /// Restarts with other random numbers.
     fn reset(&self, seed: u64, number: u32) {
         *self.run() = Stepping::new(&self.fleet, seed, number);
     }
 
-    /// Starts the oldest waiting job of type i; False, without effect, where none waits or there is no room.
+    /// Starts the oldest waiting job of type i; False, without effect, if none waits or fits.
     fn start(&self, i: usize) -> bool {
         self.run().start(i)
     }
 
-    /// Goes on to the next event after which a waiting job fits, or for so many events: how many there were, and the
-    /// time that jobs spent in the system meanwhile.
+    /// Advances to the next event after which a waiting job fits, but by at most this many events.
+    /// Returns the number of events and the total time that jobs spent in the system meanwhile.
     fn advance(&self, events: u64) -> (u64, f64) {
         self.run().advance(events)
     }
 
-    /// The time, jobs that wait and that run by type, what is free by resource, and whether a job of each type could
-    /// start.
+    /// Returns the time, the numbers of waiting and of running jobs by type, the free amount of
+    /// each resource, and whether a job of each type could start.
     fn state(&self) -> (f64, Vec<u32>, Vec<u32>, Vec<f64>, Vec<bool>) {
         let run = self.run();
         let system = run.system();
@@ -84,7 +84,7 @@ impl Episode {
         )
     }
 
-    /// Names of the types, and of the resources.
+    /// Returns the names of the types and of the resources.
     fn names(&self) -> (Vec<String>, Vec<String>) {
         self.shape.names()
     }

@@ -1,9 +1,8 @@
-//! What the Python package calls: `synthsched._core`.
+//! The extension module `synthsched._core` of the Python package.
 //!
-//! One way in for everything that the command line does ([`answer`]): the same words, the same numbers, and the
-//! results as values. Beside it stand what only a library can do: policies that are written in Python ([`rule`], which
-//! see a [`system`]), one that is stepped from outside ([`episode`]), and a policy that runs a cluster
-//! ([`scheduler`]).
+//! [`answer`] runs any command of the command line and returns its results as values. Only the
+//! library offers policies written in Python ([`rule`], which act on a [`system`]), stepping from
+//! outside ([`episode`]), and policies that run a cluster ([`scheduler`]).
 
 mod answer;
 mod episode;
@@ -12,7 +11,6 @@ mod scheduler;
 mod system;
 mod threads;
 
-/// The module.
 #[pyo3::pymodule(name = "_core")]
 mod core {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! A policy that is written in Python, as a rule of the simulator.
+//! Policies written in Python, as rules of the simulator.
 
 use std::ffi::CStr;
 use std::fmt::{self, Debug, Formatter};
@@ -16,7 +16,7 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
 
-/// What was raised that is no fault of a policy, such as an interruption: it ends the command, and is raised again.
+/// An exception that is not the fault of a policy, such as an interruption.
 #[derive(Clone)]
 pub struct Broken {
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -24,7 +24,6 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// Nothing yet; this flag ends the command.
     pub fn new(interrupt: Arc<AtomicBool>) -> Self {
         Broken {
             raised: Arc::default(),
@@ -32,7 +31,7 @@ impl Broken {
         }
     }
 
-    /// Keeps what was raised, and ends the command.
+    /// Stores an exception, and ends the command.
     pub fn keep(&self, result: PyResult<()>) {
         if let Err(error) = result {
             let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,7 +40,6 @@ impl Broken {
         }
     }
 
-    /// Returns whether the command is about to end; what it then cuts short is an interruption.
     fn ends(&self) -> bool {
         let ends = self.interrupt.load(Ordering::Relaxed);
         if ends {
@@ -50,28 +48,26 @@ impl Broken {
         ends
     }
 
-    /// Raises it again.
     pub fn raise(&self) -> PyResult<()> {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.take().map_or(Ok(()), Err)
     }
 }
 
-/// An object with `react(event, system)`.
+/// A Python object with a method `react(event, system)`.
 pub struct PythonRule {
     name: &'static str,
     policy: Py<PyAny>,
     preempts: bool,
     knows: Knows,
     clocks: usize,
-    /// Whether it is called only where a waiting job fits, or a clock rings.
+    /// Whether it is called only if a waiting job fits or a clock fires.
     if_fits: bool,
     seed: u64,
     broken: Broken,
 }
 
 impl PythonRule {
-    /// Looks at the attributes of a policy.
     pub fn new(
         py: Python<'_>,
         name: String,
@@ -100,7 +96,7 @@ impl PythonRule {
             preempts: attribute(own, intern!(py, "preempts"), false)?,
             clocks: attribute(own, intern!(py, "clocks"), 0)?,
             if_fits: attribute(own, intern!(py, "only_if_fits"), false)?,
-            // As long as the program: names of rules are.
+            // Names of rules are static, so the name is leaked.
             name: String::leak(name),
             policy,
             knows,
@@ -178,16 +174,14 @@ impl OtherRule for PythonRule {
     }
 }
 
-/// The objects of one run.
 struct Own {
     policy: Py<PyAny>,
     react: Py<PyAny>,
     view: Py<System>,
 }
 
-/// The policy in a run.
 struct Online {
-    /// Or why it has failed.
+    /// The objects, or the reason why the policy has failed.
     own: Result<Own, String>,
     shape: Arc<Shape>,
     preempts: bool,
@@ -195,12 +189,11 @@ struct Online {
     clocks: usize,
     if_fits: bool,
     seed: u64,
-    /// How many there are of it: the seed of each is the seed of all and its number.
+    /// Number of copies so far; each copy is seeded by the common seed and its number.
     copies: Arc<AtomicU64>,
     broken: Broken,
 }
 
-/// Gives a copy of a policy random numbers of its own.
 const SEEDED: &CStr = c"__import__('random').Random(f'{seed}/{copy}')";
 
 impl Online {
@@ -214,7 +207,7 @@ impl Online {
         })
     }
 
-    /// Calls a method while the system is in the hands of Python.
+    /// Calls a method while Python has the system.
     fn call(
         &mut self,
         system: &mut rules::System,
@@ -232,7 +225,7 @@ impl Online {
                 called
             });
             let error = called.err()?;
-            // What is no `Exception`, such as an interruption, is no fault of the policy.
+            // Anything but an `Exception`, such as an interruption, is not the fault of the policy.
             if error.is_instance_of::<PyException>(py) {
                 return Some(in_words(py, &error, system.now()));
             }
@@ -248,7 +241,6 @@ impl Online {
 
 const INTERRUPTED: &str = "interrupted";
 
-/// Returns the traceback of what a policy raised, and when that was.
 fn in_words(py: Python<'_>, error: &PyErr, now: f64) -> String {
     let trace = error.traceback(py).and_then(|trace| trace.format().ok());
     format!(
@@ -268,7 +260,7 @@ impl CloneRule for Online {
             Ok(_) if self.broken.ends() => Err(INTERRUPTED.into()),
             Ok(own) => Python::attach(|py| {
                 self.copied(py, own).map_err(|why| {
-                    let words = format!("it cannot be copied by copy.deepcopy: {why}");
+                    let words = format!("the policy cannot be copied by copy.deepcopy: {why}");
                     if !why.is_instance_of::<PyException>(py) {
                         self.broken.keep(Err(why));
                     }

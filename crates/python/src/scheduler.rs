@@ -1,5 +1,3 @@
-//! A policy that runs a cluster.
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
@@ -8,7 +6,7 @@ use synth::multiresource::artifact::Checked;
 use synth::multiresource::forecast::OnlineForecasts;
 use synth::multiresource::live::{self, protocol};
 
-/// A policy with the jobs of a cluster: the protocol of `synth drive`, a line at a time.
+/// A policy with the jobs of a cluster, which speaks the protocol of `synth drive` line by line.
 #[pyclass(frozen)]
 pub struct Scheduler(Mutex<(live::Scheduler, OnlineForecasts)>);
 
@@ -32,7 +30,7 @@ impl Scheduler {
         Ok(Scheduler(Mutex::new(own)))
     }
 
-    /// Answers a line: both are JSON.
+    /// Answers one line of the protocol; both are JSON.
     fn tell(&self, line: &str) -> PyResult<String> {
         let (scheduler, foresight) = &mut *self.own();
         let answer = protocol::answer(scheduler, line.as_bytes(), foresight);
@@ -40,7 +38,7 @@ impl Scheduler {
         synth::kind::json(&answer).map_err(|why| PyValueError::new_err(why.to_string()))
     }
 
-    /// What the policy does at present, in words.
+    /// Describes what the policy is doing.
     fn doing(&self) -> Option<String> {
         self.own().0.doing()
     }

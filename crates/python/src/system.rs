@@ -1,4 +1,4 @@
-//! What a policy in Python sees, and where it acts.
+//! The state of the system that a policy in Python sees and changes.
 
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -6,21 +6,20 @@ use pyo3::types::PyRange;
 use synth::multiresource::policy as rules;
 use synth_multiresource::workload::Fleet;
 
-/// What happened.
+/// An event.
 #[pyclass(frozen, get_all)]
 pub struct Event {
-    /// `"arrival"`, `"completion"`, `"clock"`, or `"look"`: nothing, but that it is time to decide.
+    /// `"arrival"`, `"completion"`, `"clock"`, or `"look"` (no event, but time to decide).
     kind: &'static str,
     /// The type of the job.
     r#type: Option<usize>,
-    /// The clock that rang.
+    /// The clock that fired.
     clock: Option<usize>,
-    /// When \[the workload's time unit\].
+    /// The time \[the workload's time unit\].
     time: f64,
 }
 
 impl Event {
-    /// The event for Python.
     pub fn new(event: rules::Event, time: f64) -> Self {
         let (kind, r#type, clock) = match event {
             rules::Event::Arrival(i) => ("arrival", Some(i), None),
@@ -53,15 +52,15 @@ impl Event {
 #[pyclass(frozen, get_all, eq)]
 #[derive(Clone, PartialEq)]
 pub struct Job {
-    /// The how many-th that came.
+    /// Number of the job, in order of arrival.
     number: u64,
     /// Its type.
     r#type: usize,
-    /// When it came \[time\].
+    /// Arrival time \[time\].
     arrived: f64,
-    /// The longest that it still runs \[time\]; infinity where no limit is known.
+    /// Upper bound on the remaining run time \[time\]; infinity if there is no limit.
     limit_left: f64,
-    /// Work that it has left \[time\]; None unless the policy knows sizes.
+    /// Remaining work \[time\]; None unless the policy knows sizes.
     work_left: Option<f64>,
 }
 
@@ -78,17 +77,16 @@ impl Job {
     }
 }
 
-/// What does not change of a system: names and amounts.
+/// The names and amounts of a system, which do not change.
 pub struct Shape {
     fleet: Fleet,
     names: Vec<String>,
     resources: Vec<String>,
-    /// The amount of a unit, by resource.
+    /// Amount of a unit, by resource.
     units: Vec<f64>,
 }
 
 impl Shape {
-    /// That of a fleet.
     pub fn of(fleet: &Fleet) -> Self {
         let workload = fleet.envelope();
         let (types, resources) = (workload.types(), workload.resources());
@@ -103,12 +101,10 @@ impl Shape {
         }
     }
 
-    /// Names of the types, and of the resources.
     pub fn names(&self) -> (Vec<String>, Vec<String>) {
         (self.names.clone(), self.resources.clone())
     }
 
-    /// What free units of each resource are, over all servers.
     pub fn free(&self, system: &rules::System) -> Vec<f64> {
         let units = self.units.iter().enumerate();
         units.map(|(j, unit)| system.free_room(j) * unit).collect()
@@ -119,15 +115,15 @@ impl Shape {
 #[pyclass(module = "synthsched")]
 pub struct System {
     inner: rules::System,
-    /// Whether it is the one of a run, and not an empty one in its place.
+    /// Whether this is the system of a run, not a placeholder.
     is_live: bool,
     shape: std::sync::Arc<Shape>,
-    /// The numbers of the types: policies ask for them at each event.
+    /// The numbers of the types, cached because policies request them at each event.
     types: Py<PyRange>,
 }
 
 impl System {
-    /// An empty one, which stands here between two events.
+    /// Creates the empty system that is used as a placeholder between events.
     pub fn spare(py: Python<'_>, shape: &std::sync::Arc<Shape>) -> PyResult<Self> {
         Ok(System {
             inner: rules::System::new(shape.fleet.envelope(), 0, false),
@@ -137,7 +133,7 @@ impl System {
         })
     }
 
-    /// Takes the system of a run in place of what is here, or gives it back.
+    /// Swaps the system of a run with the placeholder.
     pub fn exchange(view: &Bound<'_, Self>, system: &mut rules::System) -> PyResult<()> {
         let mut own = view.try_borrow_mut()?;
         std::mem::swap(&mut own.inner, system);
@@ -165,11 +161,11 @@ impl System {
             return Ok(system);
         }
         let last = system.types() - 1;
-        let why = format!("there is no type {i}: they are 0 to {last}");
+        let why = format!("there is no type {i}: types are numbered 0 to {last}");
         Err(PyIndexError::new_err(why))
     }
 
-    /// Raises what the system holds against the last decision.
+    /// Raises an error if the last decision was invalid.
     fn checked(&self) -> PyResult<()> {
         match self.inner.violation() {
             None => Ok(()),
@@ -189,7 +185,7 @@ impl System {
     }
 }
 
-const OUTSIDE: &str = "the system can be looked at and changed within begin and react only";
+const OUTSIDE: &str = "the system can be read and changed only within begin and react";
 
 #[pymethods]
 impl System {
@@ -217,13 +213,13 @@ impl System {
         self.shape.resources.clone()
     }
 
-    /// What is free of each resource, over all servers.
+    /// Free amount of each resource, over all servers.
     #[getter]
     fn free(&self) -> PyResult<Vec<f64>> {
         Ok(self.shape.free(self.live()?))
     }
 
-    /// What a job of type i takes of each resource, on each of its servers.
+    /// Demand of a job of type i for each resource, on each of its servers.
     fn demand(&self, i: usize) -> PyResult<Vec<f64>> {
         let units = self.of_type(i)?.demand(i).iter().zip(&self.shape.units);
         Ok(units.map(|(count, unit)| *count as f64 * unit).collect())
@@ -235,27 +231,27 @@ impl System {
         Ok(self.shape.fleet.types()[i].mean_size())
     }
 
-    /// Jobs of type i that wait.
+    /// Number of waiting jobs of type i.
     fn waiting(&self, i: usize) -> PyResult<u32> {
         Ok(self.of_type(i)?.waiting(i))
     }
 
-    /// Jobs of type i that run.
+    /// Number of running jobs of type i.
     fn running(&self, i: usize) -> PyResult<u32> {
         Ok(self.of_type(i)?.running(i))
     }
 
-    /// Whether there is room for one more job of type i.
+    /// Whether one more job of type i fits.
     fn fits(&self, i: usize) -> PyResult<bool> {
         Ok(self.of_type(i)?.fits(i))
     }
 
-    /// The type of the waiting job that came first.
+    /// The type of the oldest waiting job.
     fn oldest(&self) -> PyResult<Option<usize>> {
         Ok(self.live()?.oldest_type())
     }
 
-    /// The type of the waiting job that came first among those for which there is room.
+    /// The type of the oldest waiting job that fits.
     fn oldest_fitting(&self) -> PyResult<Option<usize>> {
         Ok(self.live()?.oldest_fitting_type())
     }
@@ -266,24 +262,27 @@ impl System {
         Ok(jobs.map(|job| self.job(i, job)).collect())
     }
 
-    /// Running jobs of type i, in no order.
+    /// Running jobs of type i, in no particular order.
     fn in_service(&self, i: usize) -> PyResult<Vec<Job>> {
         let jobs = self.of_type(i)?.running_jobs(i);
         Ok(jobs.map(|job| self.job(i, job)).collect())
     }
 
-    /// Starts the oldest waiting job of type i, or this one of its queue.
+    /// Starts the oldest waiting job of type i, or the given job of its queue.
     #[pyo3(signature = (i, job=None))]
     fn start(&mut self, i: usize, job: Option<&Bound<'_, Job>>) -> PyResult<()> {
         let system = self.of_type(i)?;
         let name = || format!("a job of type {i} ({})", self.shape.names[i]);
         if system.waiting(i) == 0 {
-            let why = format!("{} cannot start: none waits", name());
+            let why = format!("{} cannot start: no such job waits", name());
             return Err(PyValueError::new_err(why));
         }
         if !system.fits(i) {
             let free = self.shape.free(system);
-            let why = format!("{} cannot start: it does not fit, free is {free:?}", name());
+            let why = format!(
+                "{} cannot start: it does not fit into the free capacity {free:?}",
+                name()
+            );
             return Err(PyValueError::new_err(why));
         }
         let Some(job) = job.map(Bound::get) else {
@@ -293,7 +292,7 @@ impl System {
         let waits = |own: &rules::Job| own.number == job.number;
         let Some(found) = system.waiting_jobs(i).find(waits) else {
             let why = format!(
-                "job {} of type {i} cannot start: it does not wait",
+                "job {} of type {i} cannot start: it is not waiting",
                 job.number
             );
             return Err(PyValueError::new_err(why));
@@ -302,7 +301,8 @@ impl System {
         self.checked()
     }
 
-    /// Stops the youngest running job of type i, or this one: it waits again. Only of a policy that preempts.
+    /// Stops the youngest running job of type i, or the given job, which then waits again. Only for
+    /// policies that preempt.
     #[pyo3(signature = (i, job=None))]
     fn stop(&mut self, i: usize, job: Option<&Bound<'_, Job>>) -> PyResult<()> {
         let system = self.of_type(i)?;
@@ -311,19 +311,19 @@ impl System {
             Some(job) => system.running_jobs(i).find(|own| own.number == job.number),
         };
         let Some(found) = found else {
-            let why = format!("no such job of type {i} runs");
+            let why = format!("no such job of type {i} is running");
             return Err(PyValueError::new_err(why));
         };
         self.inner.stop_job(i, found);
         self.checked()
     }
 
-    /// Lets a clock of the policy ring at this rate [1/time], from now on; 0 stops it.
+    /// Makes a clock of the policy fire at this rate [1/time] from now on; 0 stops it.
     fn set_clock(&mut self, clock: usize, rate: f64) -> PyResult<()> {
         let system = self.acting()?;
         if clock >= system.clocks().len() {
             let why = format!(
-                "there is no clock {clock}: the policy has {}, its attribute `clocks` says how many",
+                "there is no clock {clock}: the policy has {} clocks, as set by its attribute `clocks`",
                 system.clocks().len()
             );
             return Err(PyIndexError::new_err(why));

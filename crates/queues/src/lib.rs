@@ -1,4 +1,5 @@
-//! Markov chains, queues and laws of sizes and arrivals, exactly. Knows no kind of workload.
+//! Exact analysis of Markov chains and queues, and distributions of sizes and arrivals. Independent
+//! of the kind of workload.
 
 pub mod ctmc;
 pub mod law;

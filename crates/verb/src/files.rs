@@ -1,13 +1,11 @@
-//! The files that arguments name, and no arguments.
-
 use std::path::Path;
 
 use clap::Args;
 
-/// Files that are read, and those that are written.
+/// Files that are read, and files that are written.
 pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
 
-/// Returns files that are read, and files that are written, as arguments name them.
+/// Collects files that are read, and files that are written.
 pub fn files<'a, R, W>(
     read: impl IntoIterator<Item = &'a R>,
     written: impl IntoIterator<Item = &'a W>,
@@ -25,7 +23,7 @@ where
 
 /// Arguments that may name files.
 pub trait NamesFiles {
-    /// Returns all files that it names.
+    /// Returns all files named.
     fn files(&self) -> Files<'_> {
         Files::default()
     }

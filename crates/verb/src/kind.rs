@@ -1,5 +1,3 @@
-//! A kind of workload: its rules by name, and its verbs.
-
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -13,51 +11,44 @@ use synth_simulation::{Ending, Run, Settings};
 use crate::report::{Cell, Report, Section};
 use crate::{Caller, NamesFiles, Verb, VerbError, VerbOutput, VerbResult, refuse};
 
-/// The workload of a kind, checked.
+/// The checked workload of a kind.
 pub type WorkloadOf<K> = <<K as Rules>::Content as Content>::Checked;
 
-/// The policy file of a kind, checked.
+/// The checked policy file of a kind.
 pub type FileOf<K> = Checked<<K as Rules>::Content>;
 
-/// What runs under a name: the rules of a kind.
+/// The named rules of a kind of workload.
 pub trait Rules: Copy + 'static {
-    /// What stands in policy files.
+    /// The contents of policy files.
     type Content: Content;
-    /// What runs: a rule with its parameters, or the policy of a file.
+    /// An executable policy: a rule with its parameters, or the policy of a file.
     type Rule;
 
-    /// The rules that can be simulated and compared by name, one a line: the name with its parameters, a bar, and a
-    /// description.
+    /// The rules by name, one per line: name with parameters, a bar, and a description.
     const RULES: &'static str = "";
 
-    /// Returns the rule with this name; some depend on the workload.
-    ///
-    /// # Errors
-    /// Why no rule has this name.
+    /// Returns the rule with this name, which may depend on the workload.
     fn rule(name: &str, workload: Option<&WorkloadOf<Self>>) -> Result<Self::Rule, String>;
 
-    /// Returns the file that is meant by the name of a policy, where that says more.
+    /// Returns the file that a policy name refers to, if the name contains more.
     fn file_of(name: &str) -> &str {
         name
     }
 
-    /// Returns what runs under the policy of a file, which was named so.
+    /// Returns the policy of a file, given under this name.
     fn rule_of(file: &FileOf<Self>, name: &str) -> Self::Rule;
 
-    /// Returns whether a rule stops running jobs, and what it knows of them.
+    /// Returns whether a rule preempts jobs, and its information about sizes.
     fn traits(_: &Self::Rule, _: &WorkloadOf<Self>) -> (bool, Knows) {
         (false, Knows::Means)
     }
 
-    /// Checks that a policy can run on a workload that it is not for.
-    ///
-    /// # Errors
-    /// Why it cannot.
+    /// Checks that a policy can run on a workload that it was not made for.
     fn fits(_: &NamedPolicy<Self>, _: &WorkloadOf<Self>) -> Result<(), String> {
         Ok(())
     }
 
-    /// Returns the table of the rules that have names.
+    /// Returns the table of named rules.
     fn rules() -> Section {
         let mut section = Section::new("", ["rule", "what it does"]);
         let rules = Self::RULES.lines();
@@ -67,58 +58,44 @@ pub trait Rules: Copy + 'static {
     }
 }
 
-/// A kind of workload. It is implemented by a marker type.
+/// A kind of workload, implemented by a marker type.
 pub trait Kind: Rules {
-    /// What is typed beside the workload to make a policy.
+    /// Arguments of synthesis in addition to the workload.
     type SynthesisArgs: Args + NamesFiles;
-    /// What is typed to run a policy in other ways than its own.
+    /// Arguments of simulation specific to this kind.
     type SimulationArgs: Args + NamesFiles;
-    /// What is typed to compare policies, beside what is typed for every kind.
+    /// Arguments of comparison specific to this kind.
     type ComparisonArgs: Args + NamesFiles;
 
-    /// Examples for the end of the help: a command in lines of at most 78 characters, and what it does below it.
+    /// Examples for the end of the help: commands of at most 78 columns, each with a description.
     const EXAMPLES: &'static str = "";
-    /// Verbs that no other kind has.
+    /// Verbs specific to this kind.
     const VERBS: &'static [Verb] = &[];
 
-    /// Makes a policy that the checker has found valid.
-    ///
-    /// # Errors
-    /// When the arguments do not go together, or not with the workload.
+    /// Synthesizes a policy that passes the checker.
     fn synthesize(
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
-    /// Returns the workload with all arrival rates scaled so that its load is ρ.
-    ///
-    /// # Errors
-    /// When it has no load, or that is not known.
+    /// Scales all arrival rates so that the load is ρ.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
-        refuse("this kind of workload has no load to scale to")
+        refuse("this kind of workload has no load that could be scaled")
     }
 
-    /// Proves a file anew that is no policy, and says what it proves, or why it does not; none where it is a policy, or
-    /// nothing that is known.
-    ///
-    /// # Errors
-    /// When it cannot be read.
+    /// Checks a proof and returns its statement or the fault; `None` if the file is not recognized.
     fn prove(_text: &str) -> VerbResult<Option<Result<String, String>>> {
         Ok(None)
     }
 
-    /// Returns what the claims of a policy for this workload are about: `3 types`.
+    /// Describes the subjects of claims for this workload, such as `3 types`.
     fn about(workload: &WorkloadOf<Self>) -> String;
 
-    /// Describes what a policy is for, what it does, and what it promises, for a reader who has never seen it.
+    /// Explains the purpose, behavior and guarantees of a policy.
     fn show(policy: &FileOf<Self>) -> Report;
 
-    /// Simulates a policy, a file or the name of a rule, and judges its claims; a refuted one makes the answer a
-    /// negative one. Most kinds call [`simulate_policy`].
-    ///
-    /// # Errors
-    /// When there is no such policy, it is refused, or it cannot run on the workload.
+    /// Simulates a policy and checks its claims. Most kinds call [`simulate_policy`].
     fn simulate(
         name: &str,
         workload: Option<WorkloadOf<Self>>,
@@ -127,11 +104,11 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Compares policies: over loads, where jobs arrive.
+    /// Compares policies; workloads with queues are compared over a range of loads.
     ///
     /// # Errors
-    /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
-    /// read or written.
+    /// If a policy does not exist or is rejected, a load cannot be reached, or the journal cannot
+    /// be read or written.
     fn compare(
         workload: &WorkloadOf<Self>,
         comparing: &Comparing<'_>,
@@ -139,33 +116,27 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Puts the parts of a comparison over loads together.
-    ///
-    /// # Errors
-    /// When its cells cannot be read, or nothing is compared over loads here.
+    /// Merges the parts of a comparison over loads.
     fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
-        refuse("this kind of workload is not compared over loads, and has no parts")
+        refuse("this kind of workload is not compared over loads, so there are no parts to merge")
     }
 }
 
-/// A policy that was named: a rule, or a file.
+/// A policy given by name: a rule or a file.
 pub struct NamedPolicy<K: Rules> {
-    /// As it was named.
+    /// The name as given.
     pub name: String,
-    /// What runs.
+    /// The executable policy.
     pub rule: K::Rule,
-    /// The file.
+    /// The policy file, if it is one.
     pub file: Option<FileOf<K>>,
-    /// What identifies the file.
+    /// The digest of the file.
     pub digest: Option<String>,
 }
 
 impl<K: Rules> NamedPolicy<K> {
-    /// Finds a rule by its name, or reads a policy file; `changes` is what becomes of a file that was changed after it
-    /// was written.
-    ///
-    /// # Errors
-    /// When there is no such rule and no such file, and when the file is refused.
+    /// Finds a rule by name or reads a policy file; `changes` tells whether edited files are
+    /// accepted.
     pub fn resolve(
         name: &str,
         workload: Option<&WorkloadOf<K>>,
@@ -187,10 +158,7 @@ impl<K: Rules> NamedPolicy<K> {
         })
     }
 
-    /// Resolves the names of all policies of a comparison.
-    ///
-    /// # Errors
-    /// As for one of them.
+    /// Resolves all policies of a comparison.
     pub fn resolve_all(
         comparing: &Comparing<'_>,
         workload: Option<&WorkloadOf<K>>,
@@ -199,9 +167,6 @@ impl<K: Rules> NamedPolicy<K> {
     }
 
     /// Resolves several names.
-    ///
-    /// # Errors
-    /// As for one of them.
     pub fn resolve_each(
         names: &[String],
         workload: Option<&WorkloadOf<K>>,
@@ -213,7 +178,7 @@ impl<K: Rules> NamedPolicy<K> {
         policies.collect()
     }
 
-    /// Returns its row of a comparison on a workload.
+    /// Returns the entry of the policy in a comparison.
     pub fn entrant(&self, workload: &WorkloadOf<K>) -> Entrant {
         let (preempts, knows) = K::traits(&self.rule, workload);
         Entrant {
@@ -224,7 +189,7 @@ impl<K: Rules> NamedPolicy<K> {
         }
     }
 
-    /// Returns the artifact whose claims a run on this workload examines: that of a file that is for it.
+    /// Returns the artifact whose claims a run on this workload can check, if any.
     pub fn judged_on(&self, workload: &WorkloadOf<K>) -> Option<&Artifact<K::Content>> {
         let file = self.file.as_ref()?;
         let digest = K::Content::digest;
@@ -232,7 +197,7 @@ impl<K: Rules> NamedPolicy<K> {
         is_own.then(|| file.artifact())
     }
 
-    /// Returns the verdicts on its claims, if a run on this workload examines them.
+    /// Returns the verdicts on the claims, if a run on this workload can check them.
     pub fn verdicts<V>(
         &self,
         workload: &WorkloadOf<K>,
@@ -242,11 +207,9 @@ impl<K: Rules> NamedPolicy<K> {
     }
 }
 
-/// Simulates a policy that was named on its own workload or another: `adapt` changes the workload as the arguments and the
-/// rule say, and `run` runs the policy there, and judges its claims if it is for that workload.
-///
-/// # Errors
-/// As [`Kind::simulate`].
+/// Simulates a named policy on its own workload or another. `adapt` modifies the workload according
+/// to the arguments and the rule; `run` runs the policy, and checks its claims if it was made for
+/// this workload.
 pub fn simulate_policy<K: Rules>(
     name: &str,
     workload: Option<WorkloadOf<K>>,
@@ -265,40 +228,36 @@ pub fn simulate_policy<K: Rules>(
     let mut output = run(&policy, &workload, caller)?;
     if policy.file.is_some() && policy.judged_on(&workload).is_none() {
         output.notes.push(
-            "The workload is not the one that the policy was made for: its claims are not judged."
-                .into(),
+            "The policy was made for another workload, so its claims are not checked.".into(),
         );
     }
     Ok(output)
 }
 
-/// What comes of a synthesis. All of these are answers; none is an error.
+/// The outcome of a synthesis.
 pub enum SynthesisAnswer<K: Content> {
     /// A valid policy.
     Policy {
         /// The policy.
         artifact: Box<Artifact<K>>,
-        /// What a person should know about it.
+        /// A summary for the user.
         summary: Report,
-        /// Further documents: each with its file, `-` for standard output.
+        /// Further documents with their files; `-` is standard output.
         documents: Vec<(PathBuf, String)>,
     },
-    /// There is none, or none was found.
+    /// There is no policy, or none was found.
     Refused {
         /// The reason.
         why: Report,
-        /// Whether it is known that there is none.
+        /// Whether it is proved that there is none.
         decided: bool,
     },
-    /// An end was requested before there was a policy.
+    /// Interrupted before a policy was found.
     Interrupted,
 }
 
 impl<K: Content> SynthesisAnswer<K> {
-    /// Returns a policy that the checker finds valid.
-    ///
-    /// # Errors
-    /// When the checker finds fault with it.
+    /// Checks a policy and returns it.
     pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
         Ok(SynthesisAnswer::Policy {
@@ -309,7 +268,7 @@ impl<K: Content> SynthesisAnswer<K> {
     }
 }
 
-/// Marks a run that was cut short: it may by chance be precise enough, and still is not the whole run.
+/// Marks a run as interrupted if it was, even if it happens to have reached its precision.
 pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
     if settings.interrupt.load(Ordering::Relaxed) {
         run.ending = Ending::Interrupted;
@@ -317,35 +276,35 @@ pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
     run
 }
 
-/// Says why a synthesized policy is not returned: the checker finds fault with it.
+/// Returns the error for a synthesized policy that the checker rejects.
 pub fn unchecked(findings: &[Finding]) -> VerbError {
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!(
-        "the policy made does not pass its own checker, a fault of this program; nothing is written:\n  {}\nPlease report this with the workload",
+        "the synthesized policy fails its own checker, which is a bug in this program; nothing is written:\n  {}\nPlease report this with the workload",
         findings.join("\n  ")
     )
     .into()
 }
 
-/// Splits a rule's name from what stands behind its colon.
+/// Splits a rule's name from its parameter after a colon.
 pub fn split_name(name: &str) -> (&str, Option<&str>) {
     let parts = name.split_once(':');
     parts.map_or((name, None), |(rule, parameter)| (rule, Some(parameter)))
 }
 
-/// Says that no rule has this name, and which there are.
+/// Returns the message that there is no such rule, with suggestions.
 pub fn no_rule(name: &str, rules: &str) -> String {
     let names = rules.lines().map(|rule| rule.split([' ', ':', '[']));
     let names: Vec<&str> = names.filter_map(|mut words| words.next()).collect();
     let known = suggest(split_name(name).0, "the rules are", &names);
-    format!("no rule is named `{name}`; {known}")
+    format!("there is no rule `{name}`; {known}")
 }
 
-/// Reads the policy in a file, and returns the digest of the file, too; `unnamed` says why its name is not that of a
-/// rule, and `changes` what becomes of a file that was changed after it was written.
+/// Reads a policy file, and returns it with the digest of the file. `unnamed` explains why the name
+/// is not that of a rule; `changes` decides whether an edited file is accepted.
 ///
 /// # Errors
-/// When there is no such file, it cannot be read, or is refused.
+/// If there is no such file, it cannot be read, or it is rejected.
 pub fn read_policy<K: Content>(
     name: &str,
     unnamed: impl Display,

@@ -1,9 +1,9 @@
-//! What a kind of workload is, and what its verbs take and return: the one interface between the kinds and their callers.
+//! The interface between kinds of workload and their callers.
 //!
-//! A kind brings what stands in its policies ([`Content`](synth_core::artifact::Content)) and its verbs: read a document,
-//! synthesize a policy, check it, show it, simulate it, compare it with others ([`Kind`]). Each verb returns values:
-//! nothing is printed here, and a callback is notified of progress ([`Caller`]). [`report`] makes tables, pictures and
-//! pages of them.
+//! A kind ([`Kind`]) supplies the contents of its policies
+//! ([`Content`](synth_core::artifact::Content)) and its verbs: parse, synthesize, check, show,
+//! simulate, compare. Verbs return values and print nothing; [`Caller`] receives progress, and
+//! [`report`] renders results as tables, figures and pages.
 
 mod files;
 mod kind;

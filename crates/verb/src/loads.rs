@@ -1,5 +1,3 @@
-//! Policies compared over loads: the same for every kind of workload whose jobs queue.
-
 use std::time::Duration;
 
 use itertools::Itertools as _;
@@ -16,42 +14,39 @@ use synth_simulation::sweep::{
 };
 use synth_simulation::{Progress, Run};
 
-/// A workload whose jobs queue, so that policies are compared over its loads.
+/// A workload whose jobs queue, so that policies can be compared over loads.
 pub trait Queueing: Sized {
-    /// What its runs measure besides response times and numbers of jobs.
+    /// Additional measurements of a run.
     type Measures: Clone + Serialize + DeserializeOwned;
-    /// What they measure besides of each class of jobs.
+    /// Additional measurements of each class of jobs.
     type OfClass: Clone + Serialize + DeserializeOwned;
 
-    /// Returns where its numbers come from, if it says so, and its unit of time.
+    /// Returns the source of the workload, if given, and its unit of time.
     fn origin(&self) -> (Option<String>, &str);
 
-    /// Returns its load ρ, found in so much time.
-    ///
-    /// # Errors
-    /// When it is not known.
+    /// Returns the load ρ, computed within this time.
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
-    /// Returns it with all arrival rates times `factor`; `None` where one leaves the range of numbers.
+    /// Multiplies all arrival rates by `factor`; `None` if one leaves the range of numbers.
     fn scaled(&self, factor: f64) -> Option<Self>;
 
-    /// Returns means that are known without a run, to stand beside those of policies at this load, which is its own.
+    /// Returns exact means to report next to those of policies; `load` is that of this workload.
     fn exact(&self, _load: f64) -> Option<ExactMeans> {
         None
     }
 
-    /// Returns what a comparison reports besides response times.
+    /// Returns the additional contents of a comparison report.
     fn besides(&self) -> Besides<'_, Self::Measures, Self::OfClass>;
 }
 
 type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
 
-/// Compares policies at each load, beside what is known exactly there; `run` simulates one of them; its third argument
-/// is whether the load is the highest one.
+/// Compares policies at each load. `run` simulates a policy; its third argument tells whether the
+/// load is the highest.
 ///
 /// # Errors
-/// When a policy does not exist or is refused, none can run on the workload, a load cannot be reached, or the journal
-/// not be read or written.
+/// If a policy does not exist or is rejected, none can run on the workload, a load cannot be
+/// reached, or the journal cannot be read or written.
 pub fn compare_over_loads<K: Rules, W: Queueing>(
     workload: &WorkloadOf<K>,
     queueing: &W,
@@ -99,7 +94,6 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     Ok(output)
 }
 
-/// Says which policies are for one load only, where they are compared at others.
 fn for_another_load<K: Rules>(
     policies: &[NamedPolicy<K>],
     workload: &WorkloadOf<K>,
@@ -114,15 +108,15 @@ fn for_another_load<K: Rules>(
     let load = number(load);
     (!names.is_empty()).then(|| {
         format!(
-            "Made for load {load} and no other: {names}. For another one: `synth --load {other} …`."
+            "Made for load {load} only: {names}. For another load use `synth --load {other} …`."
         )
     })
 }
 
-/// Returns the comparison that its parts make together.
+/// Merges the parts of a comparison.
 ///
 /// # Errors
-/// When its cells cannot be read, or a load not be reached.
+/// If cells cannot be read, or a load cannot be reached.
 pub fn merge_over_loads<W: Queueing>(workload: &W, whole: &Whole) -> VerbResult<VerbOutput> {
     with_exact(whole.comparison()?, workload)
 }
@@ -139,26 +133,23 @@ fn with_exact<W: Queueing>(
     VerbOutput::over_loads(comparison, &workload.besides())
 }
 
-/// Returns the workload with all arrival rates scaled so that its load is ρ.
+/// Scales all arrival rates so that the load is ρ.
 ///
 /// # Errors
-/// When its own load is not known, or a rate would leave the range of numbers.
+/// If the current load is unknown, or a rate leaves the range of numbers.
 pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
     at_load(workload, load, workload.own_load(None)?)
 }
 
-/// Returns the workload at the load ρ, where its own load is this.
 fn at_load<W: Queueing>(workload: &W, load: f64, own: f64) -> VerbResult<W> {
     let out_of_range =
-        || format!("the load {load} takes arrival rates out of the range of numbers").into();
+        || format!("at load {load}, arrival rates exceed the range of numbers").into();
     workload.scaled(load / own).ok_or_else(out_of_range)
 }
 
 struct Scaled<'a, W, R> {
     workload: &'a W,
-    /// Its own load ρ.
     own: f64,
-    /// The highest of the loads that are compared.
     highest: f64,
     run: R,
 }
@@ -168,7 +159,7 @@ where
     W: Queueing,
     R: Fn(&(W, bool), usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
 {
-    /// The workload, and whether its load is the highest one.
+    /// The workload, and whether its load is the highest.
     type Scene = (W, bool);
     type Measures = W::Measures;
     type OfClass = W::OfClass;

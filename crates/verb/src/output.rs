@@ -1,5 +1,3 @@
-//! What comes of a verb, and whom it tells about its progress.
-
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
@@ -17,37 +15,33 @@ use synth_core::document::harmless;
 use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepStage};
 use synth_simulation::{Judgement, Progress, Verdict};
 
-/// Why a verb has no answer. That of a refused policy is an [`ArtifactError`](synth_core::artifact::ArtifactError).
+/// The reason why a verb failed, such as an [`ArtifactError`](synth_core::artifact::ArtifactError).
 pub type VerbError = Box<dyn Error>;
 
-/// What a verb returns, or why it has no answer, ready for standard error.
+/// The result of a verb; errors are ready for standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
 
-/// Refuses a request that cannot be met, with the reason and what to do.
-///
-/// # Errors
-/// Always.
+/// Returns an error with this message.
 pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Err(why.into().into())
 }
 
-/// The caller: which policy files are taken, who is notified of progress, and
-/// whether an end is requested.
+/// The caller of a verb, and its options.
 pub struct Caller<'a> {
-    /// The command as it was typed, but for where results go: whoever types it gets the same again.
+    /// The command as typed, without the files for results; it reproduces the results.
     pub command: String,
-    /// What becomes of a policy file that was changed after it was written.
+    /// Whether edited policy files are accepted.
     pub changes: Changes,
-    /// Once it is set, a verb ends with what it has.
+    /// If set, a verb ends with its results so far.
     pub interrupt: Arc<AtomicBool>,
-    /// Is notified of progress.
+    /// Receives progress notices.
     pub listener: &'a mut dyn FnMut(Notice<'_>),
-    /// Standard output, for verbs that answer as they go.
+    /// Standard output, for verbs that write while they run.
     pub output: &'a mut dyn Write,
 }
 
 impl Caller<'_> {
-    /// Returns an option that was typed and is about policies over loads, if one was.
+    /// Returns an option about loads that was given, if any.
     pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
         let typed = [
             ("--loads", !comparing.loads.is_empty()),
@@ -56,12 +50,12 @@ impl Caller<'_> {
         typed.into_iter().find(|own| own.1).map(|own| own.0)
     }
 
-    /// Returns a listener that tells how far a simulation is.
+    /// Returns a listener for the progress of a simulation.
     pub fn simulating(&mut self) -> impl FnMut(Progress) {
         |reached| self.notify(Notice::Simulating("simulating", reached))
     }
 
-    /// Returns a listener that tells what is done, which may be interrupted from then on.
+    /// Returns a listener for steps of work, which can be interrupted.
     pub fn doing(&mut self) -> impl FnMut(&str) {
         |text| {
             self.notify(Notice::Interruptible);
@@ -69,31 +63,28 @@ impl Caller<'_> {
         }
     }
 
-    /// Tells the caller about progress.
+    /// Passes a notice to the listener.
     pub fn notify(&mut self, word: Notice<'_>) {
         (self.listener)(word);
     }
 }
 
-/// What a verb tells while it works.
+/// A progress notice.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice<'a> {
-    /// What is done now; it replaces what was heard before.
+    /// The current step; it replaces the previous one.
     Doing(&'a str),
-    /// A part of the answer, as soon as it is known.
+    /// A part of the answer.
     Known(&'a str),
-    /// From now on an interruption leaves something to tell; before it, it ends everything.
+    /// From now on an interruption still produces a result; before, it ends the program.
     Interruptible,
-    /// How far a simulation is.
+    /// The progress of a simulation.
     Simulating(&'a str, Progress),
-    /// How far a comparison is.
+    /// The progress of a comparison.
     Comparing(SweepStage<'a>),
 }
 
-/// Writes a document for programs as JSON, indented.
-///
-/// # Errors
-/// When it cannot be written as JSON.
+/// Returns a document as indented JSON.
 pub fn json(document: &impl Serialize) -> VerbResult<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
@@ -101,7 +92,7 @@ pub fn json(document: &impl Serialize) -> VerbResult<String> {
 /// A result for programs, with the name of its format.
 #[derive(Serialize, JsonSchema)]
 struct Document<R> {
-    /// The name of the format.
+    /// Name of the format.
     format: String,
     /// The version of the format.
     version: u32,
@@ -111,10 +102,7 @@ struct Document<R> {
     result: R,
 }
 
-/// Writes a result for programs as JSON, with the name of its format and its version.
-///
-/// # Errors
-/// When it cannot be written as JSON.
+/// Returns a result as JSON with the name and version of its format.
 pub fn document(format: &str, result: &impl Serialize) -> VerbResult<String> {
     json(&Document {
         format: format.into(),
@@ -124,10 +112,10 @@ pub fn document(format: &str, result: &impl Serialize) -> VerbResult<String> {
     })
 }
 
-/// The name of a format, and what returns its JSON Schema.
+/// The name of a format, and a function that returns its JSON Schema.
 pub type Format = (&'static str, fn(&'static str) -> Schema);
 
-/// Returns the JSON Schema of results of this type and format.
+/// Returns the JSON Schema of results of type `R` in this format.
 pub fn schema_of<R: JsonSchema>(format: &'static str) -> Schema {
     let mut schema = schemars::schema_for!(Document<R>);
     schema.insert("title".into(), format.into());
@@ -137,21 +125,19 @@ pub fn schema_of<R: JsonSchema>(format: &'static str) -> Schema {
     schema
 }
 
-/// Results that depend on the kind of workload.
 pub(crate) type OfKind = BTreeMap<String, Value>;
 
-/// A policy that was simulated.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Simulation<R, V> {
-    /// The policy, as it was named.
+    /// The policy, as given on the command line.
     policy: String,
-    /// What was measured; means are in the workload's unit of time.
+    /// The measurements; means are in the workload's unit of time.
     run: R,
     /// The verdicts on the claims of the policy.
     verdicts: V,
 }
 
-/// The formats of results that all kinds of workload have.
+/// The result formats that all kinds of workload share.
 pub const FORMATS: &[Format] = &[
     (
         "synth-comparison",
@@ -164,34 +150,31 @@ pub const FORMATS: &[Format] = &[
     ),
 ];
 
-/// Creates a folder for results if there is none, and checks that files can be created in it.
-///
-/// # Errors
-/// When the folder or a file in it cannot be created.
+/// Creates a folder for results if necessary, and checks that files can be created in it.
 pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
     let made = std::fs::create_dir_all(folder);
     let tried = made.and_then(|()| tempfile::tempfile_in(folder));
     let name = folder.display();
-    let why = |e| format!("cannot write to the folder {name}: {e}; choose another");
+    let why = |e| format!("cannot write to the folder {name}: {e}; choose another folder");
     Ok(tried.map(drop).map_err(why)?)
 }
 
-/// The result of a verb, ready to be rendered and written.
+/// The result of a verb.
 #[derive(Debug, Default)]
 pub struct VerbOutput {
-    /// The report; its text goes to standard output where no document does.
+    /// The report; its text is printed unless a document goes to standard output.
     pub report: Report,
     /// The JSON document.
     pub document: String,
-    /// Further documents: each with its file, `-` for standard output.
+    /// Further documents with their files; `-` is standard output.
     pub documents: Vec<(PathBuf, String)>,
-    /// Remarks for a person, on standard error.
+    /// Notes for standard error.
     pub notes: Vec<String>,
-    /// Whether the answer is a negative one: a claim is refuted, or a policy could not be run somewhere.
+    /// Whether the answer is negative: a claim is refuted, or a policy could not be run.
     pub negative: bool,
-    /// Whether it was interrupted before all was there.
+    /// Whether the verb was interrupted before all results were available.
     pub interrupted: bool,
-    /// Where finished parts stand, to be removed once the results are written.
+    /// The journal of finished parts, to be removed once the results are written.
     pub journal: Option<Journal>,
 }
 
@@ -205,7 +188,7 @@ impl VerbOutput {
         }
     }
 
-    /// Returns a text that is printed as it is.
+    /// Returns the output of a verb that only prints a text.
     pub fn of_table(text: String) -> Self {
         VerbOutput::of_section(Section {
             lines: vec![text],
@@ -213,17 +196,14 @@ impl VerbOutput {
         })
     }
 
-    /// Returns a section alone.
+    /// Returns the output of a verb that only prints a section.
     pub fn of_section(section: Section) -> Self {
         let mut output = VerbOutput::default();
         output.report.sections.push(section);
         output
     }
 
-    /// Returns the output with the page and the JSON document among the documents that are written, if they are requested.
-    ///
-    /// # Errors
-    /// When the page cannot be put together.
+    /// Adds the page and the JSON document to the documents, if requested.
     pub fn written_to(
         mut self,
         page: Option<&PathBuf>,
@@ -237,11 +217,8 @@ impl VerbOutput {
         Ok(self)
     }
 
-    /// Returns the output of a simulated policy. The answer is negative if a claim is refuted, or if the policy is unstable on
-    /// the workload that its claims are about.
-    ///
-    /// # Errors
-    /// When the run cannot be written as JSON.
+    /// Returns the output of a simulation. The answer is negative if a claim is refuted, or the
+    /// policy is unstable on the workload that its claims are about.
     pub fn of_run<Q: Quantity>(
         policy: &str,
         report: Report,
@@ -264,10 +241,7 @@ impl VerbOutput {
         })
     }
 
-    /// Returns the output of a comparison over loads, with what the kind of workload tells in addition to response times.
-    ///
-    /// # Errors
-    /// When the results cannot be written as JSON.
+    /// Returns the output of a comparison over loads; `besides` describes additional measurements.
     pub fn over_loads<M: Serialize, C: Serialize>(
         mut comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
@@ -291,10 +265,7 @@ impl VerbOutput {
         })
     }
 
-    /// Returns the output of a comparison without loads; `command` makes it again.
-    ///
-    /// # Errors
-    /// When the numbers cannot be written as JSON.
+    /// Returns the output of a comparison without loads; `command` reproduces it.
     pub fn of_outcomes(outcomes: &Outcomes, command: String) -> VerbResult<Self> {
         Ok(VerbOutput {
             report: outcomes.report(command),

@@ -1,5 +1,5 @@
-//! A kind of its own: jobs of mean size 1 at one server, first come, first served. It stands on
-//! nothing but what knows no kind, and has all verbs.
+//! A kind implemented independently of all others: jobs of mean size 1 at one server, first come,
+//! first served.
 #![allow(clippy::unwrap_used)]
 #![allow(unreachable_pub, reason = "types of the items of a public trait")]
 
@@ -46,7 +46,7 @@ impl Method for Closed {
 pub struct Always {}
 
 quantities! {
-    /// What is claimed of it.
+    /// Claims about the queue.
     pub enum Told: Closed, Always, ();
 
     /// E\[T\].
@@ -81,7 +81,7 @@ impl Content for Toy {
 
     fn check(artifact: &Artifact<Self>, queue: &Queue, findings: &mut Findings) {
         let claim = artifact.find(Told::Response, Subject::ALL).unwrap();
-        // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): not by the formula that it comes from.
+        // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): independent of the formula used in synthesis.
         let rho = queue.arrival_rate;
         let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
         let expected = terms.sum::<f64>() / rho;
@@ -197,9 +197,8 @@ impl Queueing for Queue {
     }
 }
 
-/// Read, synthesize, check, show, simulate, compare; and a lie is refused.
 #[test]
-fn a_kind_of_its_own_has_all_verbs() {
+fn an_independent_kind_has_all_verbs() {
     let document = "kind: toy\narrival_rate: 0.5\n";
     let queue = Toy::parse(document, "queue").unwrap().workload;
     let mut listener = |_: Notice<'_>| ();

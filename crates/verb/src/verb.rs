@@ -1,29 +1,24 @@
-//! Verbs that are registered: a list of them is a program.
-
 use clap::{ArgMatches, Args, Command};
 
 use crate::{Caller, NamesFiles, VerbOutput, VerbResult};
 
-/// The arguments of a verb, which carry it out.
+/// The arguments of a verb, which execute it.
 pub trait RunVerb: NamesFiles {
-    /// Carries the verb out.
-    ///
-    /// # Errors
-    /// As each verb says.
+    /// Executes the verb.
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }
 
-/// A verb: its name, what is typed behind it, and how that is read.
+/// A verb: its name and arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Verb {
-    /// The word that is typed.
+    /// The name on the command line.
     pub name: &'static str,
     augment: fn(Command) -> Command,
     read: fn(&ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error>,
 }
 
 impl Verb {
-    /// Returns the verb of this name with these arguments, whose documentation is its help.
+    /// Creates a verb with these arguments, whose documentation is its help text.
     pub const fn of<A: Args + RunVerb + 'static>(name: &'static str) -> Self {
         Verb {
             name,
@@ -32,15 +27,12 @@ impl Verb {
         }
     }
 
-    /// Returns its command, for parsing and for the help.
+    /// Returns the command for parsing and help.
     pub fn command(&self) -> Command {
         (self.augment)(Command::new(self.name))
     }
 
-    /// Returns what was typed, ready to run.
-    ///
-    /// # Errors
-    /// When the arguments cannot be read.
+    /// Returns the parsed arguments.
     pub fn read(&self, matches: &ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error> {
         (self.read)(matches)
     }

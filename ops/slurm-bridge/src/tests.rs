@@ -191,12 +191,12 @@ fn reports_faults_at_their_places() {
         (
             "types: [{name: slim, match: [{time_limit: {up_to: soon}}]}]\n",
             "types[0].match[0].time_limit.up_to",
-            "`soon` is no length",
+            "`soon` is not a duration",
         ),
         (
             "types: [{name: slim, match: [{time_limit: {above: 2h, up_to: 1h}}]}]\n",
             "types[0].match[0].time_limit",
-            "no limit is in this range",
+            "the range is empty",
         ),
         (
             "resources: {net: gres/net}\n",

@@ -5,47 +5,46 @@ use serde::{Deserialize, Serialize};
 
 use super::{Findings, Of, Quantity};
 
-/// A number about the policy.
+/// A number reported about the policy, with the method that derived it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
 #[schemars(rename = "Claim", bound = "")]
 pub struct Claim<Q: Quantity> {
-    /// What it is about.
+    /// The quantity.
     pub quantity: Q,
-    /// The shape of servers of which one is meant, if it is not about all.
+    /// The server shape, if the claim is about a single server of that shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The job type that it is about, if it is about one.
+    /// The job type, if the claim is about one job type.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub job_type: Option<String>,
-    /// The job that it is about, if it is about one.
+    /// The job, if the claim is about one job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// The batch of jobs that it is about, if it is about one.
+    /// The batch, if the claim is about one batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// The number of jobs that the probability is about, if it is one.
+    /// The number of jobs in the event whose probability this is, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// The time that the probability is about, if it is one of a time.
+    /// The threshold time in the event whose probability this is, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_than: Option<f64>,
-    /// The number.
+    /// The value.
     pub value: f64,
-    /// Half the width of its 95 % interval, where it was simulated.
+    /// Half the width of the 95 % confidence interval, for simulated values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
-    /// Its unit; `1` for a pure number.
+    /// The unit of the value; `1` for a pure number.
     pub unit: String,
-    /// How it was derived.
+    /// The method that derived the value.
     pub method: Q::Method,
-    /// What it holds for.
+    /// The conditions under which the value holds.
     pub holds_for: HoldsFor<Q::Conditions>,
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// Returns a claim about one subject, for a workload with this unit of time; it has no interval, and is no
-    /// probability.
+    /// Creates a claim without a confidence interval, for a quantity that is not a probability.
     pub fn new(
         quantity: Q,
         subject: Subject<'_>,
@@ -70,12 +69,12 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Returns the time that its probability is about, as a key.
+    /// Returns the bits of `longer_than`, usable as a hash key.
     pub fn time(&self) -> Option<u64> {
         self.longer_than.map(f64::to_bits)
     }
 
-    /// Returns what it is about.
+    /// Returns the subject.
     pub fn subject(&self) -> Subject<'_> {
         Subject {
             server: self.server.as_deref(),
@@ -85,8 +84,8 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Checks that it is one number about a known subject, in its unit, no probability, and claimed once; `seen` are
-    /// the claims before it. Returns whether it is.
+    /// Checks subject, unit and uniqueness of a claim that is no probability; returns whether it
+    /// passed.
     pub fn is_plain<'a>(
         &'a self,
         path: &str,
@@ -98,21 +97,21 @@ impl<Q: Quantity> Claim<Q> {
         findings.within(path, |f| {
             self.has_subject(known, f);
             if !seen.insert((self.quantity, self.subject())) {
-                f.add("", "a second claim about the same");
+                f.add("", "duplicate claim, expected one per quantity and subject");
             }
             let unit = self.quantity.unit(time);
             if self.unit != unit {
                 f.differs("", format!("unit `{}`", self.unit), format!("`{unit}`"));
             }
             if self.at.is_some() || self.longer_than.is_some() {
-                let message = "it is no probability: neither `at` nor `longer_than` go with it";
+                let message = "not a probability, so `at` and `longer_than` must be absent";
                 f.add("", message);
             }
             f.is_clear("")
         })
     }
 
-    /// Checks that the subject is one that the quantity may be claimed of, and is known. Returns whether it is.
+    /// Checks that the subject is known and allowed for the quantity; returns whether it passed.
     pub fn has_subject(&self, known: &KnownNames<'_>, findings: &mut Findings) -> bool {
         let of = self.quantity.row().of;
         let subject = self.subject();
@@ -123,12 +122,15 @@ impl<Q: Quantity> Claim<Q> {
         ];
         let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
         if named.count() > 1 {
-            findings.add("", "about several of type, job and batch, expected one");
+            findings.add(
+                "",
+                "names more than one of type, job and batch, expected one",
+            );
         }
         for (key, what, name, names, about) in keys {
             match name {
                 Some(name) if !of.contains(&about) => {
-                    let expected = format!("none: the quantity is not one of a {what}");
+                    let expected = format!("none: the quantity is not defined for a {what}");
                     findings.differs(key, format!("`{name}`"), expected);
                 }
                 Some(name) if !names.contains(&name) => {
@@ -142,7 +144,7 @@ impl<Q: Quantity> Claim<Q> {
         }
         if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
             let expected = match known.servers {
-                [] => "none: it is about all servers",
+                [] => "none: the claim is about all servers",
                 _ => "the name of a server",
             };
             findings.differs("server", format!("`{name}`"), expected);
@@ -151,7 +153,7 @@ impl<Q: Quantity> Claim<Q> {
     }
 }
 
-/// Returns the claim about this quantity of this subject, if there is one.
+/// Returns the claim about a quantity and subject.
 pub fn find<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     quantity: Q,
@@ -161,17 +163,16 @@ pub fn find<'a, Q: Quantity>(
     claims.into_iter().find(is_it)
 }
 
-/// What a claim is about: the whole policy, or one of its types, jobs or batches; on all servers, or
-/// on one of a shape.
+/// The subject of a claim: the whole policy or a part, on all servers or on one of a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Subject<'a> {
-    /// The shape of servers.
+    /// The server shape.
     pub server: Option<&'a str>,
-    /// The type of jobs.
+    /// The job type.
     pub job_type: Option<&'a str>,
     /// The job.
     pub job: Option<&'a str>,
-    /// The batch of jobs.
+    /// The batch.
     pub batch: Option<&'a str>,
 }
 
@@ -184,7 +185,7 @@ impl<'a> Subject<'a> {
         batch: None,
     };
 
-    /// Returns a type of jobs, or all where none is named.
+    /// Creates the subject of one job type, or of all job types if `None`.
     pub fn of_type(name: impl Into<Option<&'a str>>) -> Self {
         Subject {
             job_type: name.into(),
@@ -192,7 +193,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns the same on one server of a shape, or on all where none is named.
+    /// Restricts the subject to one server of a shape, or to all servers if `None`.
     pub fn on(self, server: Option<&'a str>) -> Self {
         Subject { server, ..self }
     }
@@ -201,43 +202,43 @@ impl<'a> Subject<'a> {
 /// The names that subjects may have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownNames<'a> {
-    /// Shapes of servers; empty where there is one server.
+    /// Server shapes; empty if there is only one server.
     pub servers: &'a [&'a str],
-    /// Types of jobs.
+    /// Job types.
     pub types: &'a [&'a str],
     /// Jobs.
     pub jobs: &'a [&'a str],
-    /// Batches of jobs.
+    /// Batches.
     pub batches: &'a [&'a str],
 }
 
-/// What a claim assumes; what is absent does not matter to it.
+/// The assumptions of a claim. An absent assumption is not needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "HoldsFor")]
 pub struct HoldsFor<C> {
-    /// The law of job sizes, with the workload's means.
+    /// The size distribution; means are those of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeLaw>,
-    /// The process of arrivals, with the workload's rates.
+    /// The arrival process; rates are those of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalLaw>,
-    /// Conditions of the kind's own.
+    /// Conditions specific to the kind of workload.
     #[serde(flatten)]
     pub own: C,
 }
 
-/// Laws of job sizes that a claim may assume.
+/// Size distributions that a claim may assume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeLaw {
     /// Exponential.
     Exponential,
-    /// Of stages, as the workload says; exponential where the workload's law has none.
+    /// As in the workload if phase-type there, otherwise exponential.
     PhaseType,
 }
 
-/// Processes of arrivals that a claim may assume.
+/// Arrival processes that a claim may assume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalLaw {
@@ -245,34 +246,32 @@ pub enum ArrivalLaw {
     Poisson,
 }
 
-/// The laws of a workload as far as claims depend on them: of one type of jobs, or of several
-/// together.
+/// The properties of a workload's distributions that claims depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Laws {
     /// Whether all sizes are exponential.
     pub exponential: bool,
-    /// Whether all sizes have stages; exponential ones have one.
+    /// Whether all sizes are phase-type; exponential sizes have one phase.
     pub phase_type: bool,
-    /// Whether all sizes are independent of each other.
+    /// Whether all sizes are independent.
     pub independent: bool,
     /// Whether all arrivals are Poisson.
     pub poisson: bool,
 }
 
-/// What a claim assumes and the workload does not meet. The claim is then no more than an
-/// approximation for this workload, however it was derived.
+/// The violated assumptions of a claim, which is then only an approximation for the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unmet {
-    /// The law of sizes.
+    /// The size distribution.
     pub sizes: bool,
-    /// That sizes are independent of each other.
+    /// Independence of sizes.
     pub independence: bool,
-    /// The process of arrivals.
+    /// The arrival process.
     pub arrivals: bool,
 }
 
 impl<C> HoldsFor<C> {
-    /// Returns what is assumed and not met by these laws.
+    /// Returns the assumptions that these properties violate.
     pub fn unmet(&self, laws: Laws) -> Unmet {
         Unmet {
             sizes: match self.sizes {
@@ -287,12 +286,12 @@ impl<C> HoldsFor<C> {
 }
 
 impl Unmet {
-    /// Returns whether something is not met.
+    /// Returns whether any assumption is violated.
     pub fn any(self) -> bool {
         self.sizes || self.independence || self.arrivals
     }
 
-    /// Returns what was taken instead of the workload as it is, in words that follow "as if" or "if".
+    /// Describes the assumption that was made instead, to follow "as if" or "if".
     pub fn words(self) -> Option<&'static str> {
         match (self.sizes, self.independence, self.arrivals) {
             (false, false, false) => None,

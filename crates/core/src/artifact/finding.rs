@@ -4,20 +4,20 @@ use serde::Serialize;
 
 use crate::document::{Fault, Place, WorkloadDocument};
 
-/// On which grounds a checker lets something stand that a document says.
+/// The reason why the checker accepts a statement of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "grounds", content = "by")]
 pub enum Grounds {
-    /// It was derived anew, in this way, and agrees.
+    /// The checker re-derived the statement by this method, and the results agree.
     Derived(&'static str),
-    /// It was not derived; that it makes sense was judged, by this.
+    /// The checker judged by this criterion that the statement is plausible, without deriving it.
     Judged(&'static str),
-    /// Nothing that was said of it was examined, for this reason.
+    /// The checker did not examine the statement, for this reason.
     Trusted(&'static str),
 }
 
 impl Grounds {
-    /// Returns the grounds of what follows from both: the worse of the two.
+    /// Returns the weaker of two grounds: those of a conclusion from both statements.
     pub fn and(self, other: Grounds) -> Grounds {
         let rank = |grounds: &Grounds| match grounds {
             Grounds::Derived(_) => 0,
@@ -28,22 +28,22 @@ impl Grounds {
     }
 }
 
-/// Something that a document says, and why it stands.
+/// A statement of a document and the reason why it is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Examined {
-    /// JSON path.
+    /// The JSON path of the statement.
     pub path: String,
-    /// Why it stands.
+    /// The reason.
     #[serde(flatten)]
     pub grounds: Grounds,
 }
 
-/// One thing that is wrong with an artifact.
+/// A fault found in an artifact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// JSON path of the field.
+    /// The JSON path of the field.
     pub path: String,
-    /// What is wrong with it: the value found, and what was expected.
+    /// The value found and the value expected.
     pub message: String,
 }
 
@@ -53,18 +53,18 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Collects what is wrong; and of what is not, on which grounds it stands. Paths are relative to the part of the
-/// document that is being checked; "" is that part itself.
+/// Collects faults, and the grounds on which statements are accepted.
+///
+/// Paths are relative to the part being checked; "" is that part itself.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
     examined: Vec<Examined>,
-    /// The path of the part that is being checked; empty for the whole.
     part: String,
 }
 
 impl Findings {
-    /// Checks a part of the document: in `check` paths are relative to `path`.
+    /// Runs `check` with paths relative to `path`.
     pub fn within<T>(&mut self, path: impl AsRef<str>, check: impl FnOnce(&mut Self) -> T) -> T {
         let part = self.absolute(path.as_ref());
         let outer = std::mem::replace(&mut self.part, part);
@@ -78,7 +78,7 @@ impl Findings {
         format!("{}{}{path}", self.part, if joined { "" } else { "." })
     }
 
-    /// Adds a finding at this path.
+    /// Adds a fault.
     pub fn add(&mut self, path: impl AsRef<str>, message: impl Into<String>) {
         self.list.push(Finding {
             path: self.absolute(path.as_ref()),
@@ -86,34 +86,34 @@ impl Findings {
         });
     }
 
-    /// Adds that something was found where something else was expected.
+    /// Adds a fault from the value found and the value expected.
     pub fn differs(&mut self, path: impl AsRef<str>, found: impl Display, expected: impl Display) {
         self.add(path, format!("{found}, expected {expected}"));
     }
 
-    /// Notes on which grounds something stands.
+    /// Records the grounds on which a statement is accepted.
     pub fn stands(&mut self, path: impl AsRef<str>, grounds: Grounds) {
         let path = self.absolute(path.as_ref());
         self.examined.push(Examined { path, grounds });
     }
 
-    /// Returns whether nothing wrong has been found at all.
+    /// Returns whether no fault has been found.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Returns whether nothing wrong has been found below this path.
+    /// Returns whether no fault has been found at or below `path`.
     pub fn is_clear(&self, path: &str) -> bool {
         let path = self.absolute(path);
         !self.list.iter().any(|f| f.path.starts_with(&path))
     }
 
-    /// Returns the first thing that is wrong.
+    /// Returns the first fault.
     pub fn first(&self) -> Option<&Finding> {
         self.list.first()
     }
 
-    /// Checks that a list has one entry for each of these.
+    /// Checks that a list has `expected` entries, one for each `each`.
     pub fn length(&mut self, path: &str, found: usize, expected: usize, each: &str) {
         if found != expected {
             let message = format!("{found} entries, expected {expected}, one for each {each}");
@@ -121,7 +121,7 @@ impl Findings {
         }
     }
 
-    /// Checks that a list has each index below `count` once.
+    /// Checks that a list contains each index below `count` exactly once.
     pub fn permutation(&mut self, path: &str, order: &[usize], count: usize, each: &str) {
         self.length(path, order.len(), count, each);
         let mut visited = vec![false; count];
@@ -129,13 +129,13 @@ impl Findings {
             let here = || format!("{path}[{n}]");
             match visited.get_mut(*s) {
                 None => self.add(here(), format!("{s}, expected an index below {count}")),
-                Some(true) => self.add(here(), format!("{s} stands there twice")),
+                Some(true) => self.add(here(), format!("{s} appears twice")),
                 Some(seen) => *seen = true,
             }
         }
     }
 
-    /// Checks a list of numbers, one for each of these, all finite and ≥ 0.
+    /// Checks that a list has `count` entries, all finite and ≥ 0.
     pub fn all_nonnegative(&mut self, path: &str, found: &[f64], count: usize, each: &str) {
         self.length(path, found.len(), count, each);
         for (n, price) in found.iter().enumerate() {
@@ -143,7 +143,7 @@ impl Findings {
         }
     }
 
-    /// Checks weights, one for each of these, all > 0 and of sum 1.
+    /// Checks that a list has `count` weights, all > 0, that sum to 1.
     pub fn positive_shares(&mut self, path: &str, found: &[f64], count: usize, each: &str) {
         self.length(path, found.len(), count, each);
         for (n, weight) in found.iter().enumerate() {
@@ -152,7 +152,6 @@ impl Findings {
         sums_to_one(path, found, self);
     }
 
-    /// Returns the workload of a record with this digest, or adds what is wrong with the two.
     pub(crate) fn workload<D: WorkloadDocument>(
         &mut self,
         record: &D,
@@ -170,25 +169,24 @@ impl Findings {
         checked.ok()
     }
 
-    /// Notes that nothing follows from what stands at these paths.
+    /// Marks the statements at these paths as remarks.
     pub fn remarks(&mut self, paths: &[&str]) {
         for path in paths {
-            self.stands(*path, Grounds::Trusted("a remark: nothing follows from it"));
+            self.stands(*path, Grounds::Trusted("a remark that nothing depends on"));
         }
     }
 
-    /// Returns all that is wrong, in the order in which it was found.
+    /// Returns all faults in the order in which they were found.
     pub fn into_list(self) -> Vec<Finding> {
         self.list
     }
 
-    /// Returns all that is wrong, and on which grounds the rest stands.
     pub(crate) fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
         (self.list, self.examined)
     }
 }
 
-/// Returns the message with its numbers that are not finite as people write them.
+/// Replaces `inf` and `NaN` in a message by readable forms.
 fn in_words(message: &str) -> String {
     let readable = |word: &str| {
         let number = word.trim_end_matches([' ', ',', ';', ':']);
@@ -196,24 +194,22 @@ fn in_words(message: &str) -> String {
         match number {
             "inf" => format!("∞{after}"),
             "-inf" => format!("-∞{after}"),
-            "NaN" => format!("no number{after}"),
+            "NaN" => format!("not a number{after}"),
             _ => word.to_owned(),
         }
     };
     message.split_inclusive(' ').map(readable).collect()
 }
 
-/// Returns a value as documents have it, a name without its quotation marks.
+/// Returns a value as JSON, without the quotation marks of a string.
 pub fn written(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).unwrap_or_default();
     json.trim_matches('"').into()
 }
 
-/// How far shares may be from their sum 1.
 const SUM: f64 = 1e-9;
 
-/// Returns whether a number is what was expected up to a relative error; never where one of them is not
-/// finite.
+/// Returns whether a finite number is within a relative error of the expected one.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }
@@ -235,7 +231,6 @@ pub fn nonnegative(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
 /// Checks that shares sum to 1, up to 1e-9.
 pub fn sums_to_one(path: &str, shares: &[f64], findings: &mut Findings) {
     let sum: f64 = shares.iter().sum();
-    // A sum that is not a number is not close to 1 either.
     let is_one = (sum - 1.0).abs() <= SUM;
     if !is_one {
         findings.add(path, format!("they sum to {sum}, expected 1"));
@@ -247,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_finite_is_written_in_words() {
+    fn messages_show_non_finite_numbers_readably() {
         let mut findings = Findings::default();
         findings.add(
             "load",
@@ -261,11 +256,11 @@ mod tests {
         let [found] = &findings.into_list()[..] else {
             panic!("one finding");
         };
-        assert_eq!(found.message, "no number, expected ∞, -∞ of `inf`");
+        assert_eq!(found.message, "not a number, expected ∞, -∞ of `inf`");
     }
 
     #[test]
-    fn paths_are_relative_to_the_part() {
+    fn paths_are_relative_to_the_part_checked() {
         let mut findings = Findings::default();
         findings.within("policy", |f| {
             f.within("weights", |f| f.add("[0]", "a"));

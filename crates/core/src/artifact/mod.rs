@@ -1,10 +1,10 @@
-//! The waist: a policy as versioned JSON, with claims that a checker derives anew. It knows no kind
-//! of workload.
+//! Policies as versioned JSON documents, with claims that a checker derives again. Independent of
+//! the kind of workload.
 //!
-//! What makes a policy stands on one side of this document; what runs it (the online rules, the
-//! simulator, a production scheduler) stands on the other, and does not see how it was synthesized. Every
-//! kind of workload has the same envelope, [`Artifact`], and brings what is in it, [`Content`].
-//! Reading is strict: unknown fields are refused, and a change of shape changes [`VERSION`].
+//! Code that synthesizes policies and code that runs them (online rules, simulator, production
+//! schedulers) share nothing but this document. All kinds of workload use the envelope [`Artifact`]
+//! and supply its [`Content`]. Reading is strict: unknown fields are rejected, and any change of
+//! shape changes [`VERSION`].
 
 mod claim;
 mod finding;
@@ -31,65 +31,51 @@ use crate::document::{DocumentError, Parsed, Stored, WorkloadDocument};
 /// The version of the document that this code writes and reads.
 pub const VERSION: u32 = 3;
 
-/// What the artifact of one kind of workload holds. It is implemented by a marker type, one a kind.
+/// The contents of an artifact for one kind of workload, implemented by a marker type.
 pub trait Content: Copy + Debug + PartialEq + 'static {
-    /// The name of the kind, as policies have it.
+    /// The name of the kind in policies.
     const NAME: &'static str;
-    /// The same, as workloads have it.
+    /// The name of the kind in workloads.
     const WORKLOAD: &'static str = Self::Workload::KIND;
     /// The document of the workload that the policy is for.
     type Workload: WorkloadDocument<Checked = Self::Checked>;
-    /// All that the online rules need beside the workload.
+    /// Everything that the online rules need in addition to the workload.
     type Policy: Stored;
-    /// What is claimed of a policy.
+    /// The quantities that are claimed of a policy.
     type Quantity: Quantity;
-    /// What proves the policy, or a bound on all policies.
+    /// The proofs of the policy, or of a bound on all policies.
     type Evidence: Stored;
-    /// The checked workload: what a simulator runs the policy on.
+    /// The checked workload that a simulator runs the policy on.
     type Checked: Clone + Debug;
 
-    /// Reads a workload from the text of a document; `name` is that of its file.
-    ///
-    /// # Errors
-    /// With every fault found in it.
+    /// Parses a workload document; `name` is its name in error messages.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         Self::Workload::parse(text, name)
     }
 
-    /// Reads an artifact that has this shape. Each kind implements this and the next with [`artifact_io!`](crate::artifact_io),
-    /// so that they are compiled with the kind, and not again in every crate that reads or writes policies.
-    ///
-    /// # Errors
-    /// When the text has another shape, with the place of the fault.
+    /// Parses an artifact. Implemented with `pretty` by [`artifact_io!`](crate::artifact_io), so
+    /// that both are compiled once, in the crate of the kind.
     fn read(text: &str, name: &str) -> Read<Self>;
 
     /// Returns an artifact as indented JSON.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON.
     fn pretty(artifact: &Artifact<Self>) -> Written;
 
-    /// Returns what identifies a workload.
+    /// Returns the digest that identifies a workload.
     fn digest(workload: &Self::Checked) -> String {
         Self::Workload::record(workload).digest()
     }
 
-    /// Derives what the artifact says about this workload, its own, anew, from itself alone, as far as that can be done;
-    /// reports everything that is wrong, and notes on which grounds the rest stands (a claim of which nothing
-    /// is noted stands on trust).
+    /// Checks an artifact by deriving its statements again; claims without grounds are trusted.
     fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 
-/// An artifact that was read, or why it cannot be read.
+/// The result of reading an artifact.
 pub type Read<K> = Result<Artifact<K>, ArtifactError>;
 
-/// A document as JSON, or why it cannot be written.
+/// The result of writing JSON.
 pub type Written = serde_json::Result<String>;
 
 /// Returns a document as indented JSON.
-///
-/// # Errors
-/// When it cannot be written as JSON.
 pub fn indented(document: &impl Serialize) -> Written {
     serde_json::to_string_pretty(document)
 }
@@ -108,40 +94,39 @@ macro_rules! artifact_io {
     };
 }
 
-/// A policy artifact as it is written.
+/// A policy artifact as written to a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
 #[schemars(rename = "Artifact", bound = "")]
 pub struct Artifact<K: Content> {
     /// Always `synth-policy`.
     pub format: Format,
-    /// The version of this shape.
+    /// The version of this format.
     pub version: u32,
-    /// The kind of workload, which decides the shape of all that follows.
+    /// The kind of workload, which determines the shape of the following fields.
     #[serde(deserialize_with = "kind_of::<K, _>")]
     #[schemars(schema_with = "kind_schema::<K>")]
     pub kind: String,
-    /// What the policy was made for: the document of the workload with its defaults filled in.
+    /// The workload that the policy was made for, with its defaults filled in.
     pub workload: K::Workload,
-    /// `sha256:` and 64 hexadecimal digits of the workload without its `source`.
+    /// `sha256:` and 64 hexadecimal digits: the digest of the workload without its `source`.
     pub workload_digest: String,
-    /// All that the online rules need.
+    /// Everything that the online rules need.
     pub policy: K::Policy,
     /// Numbers about the policy, each with its method and conditions.
     pub claims: Vec<Claim<K::Quantity>>,
     /// The proofs.
     pub evidence: K::Evidence,
-    /// The program that wrote it, and its version.
+    /// The program that wrote the artifact, and its version.
     pub tool: String,
-    /// `sha256:` and 64 hexadecimal digits of all else that the document says. Every document that is
-    /// written has it.
+    /// `sha256:` and 64 hexadecimal digits: the digest of all other fields; present in every file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub digest: Option<String>,
 }
 
 impl<K: Content> Artifact<K> {
-    /// Returns an artifact of this version.
+    /// Creates an artifact of the current version, without a digest.
     pub fn new(
         workload: K::Workload,
         policy: K::Policy,
@@ -162,30 +147,21 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// Returns the claim about this quantity of this subject, if there is one.
+    /// Returns the claim about a quantity and subject.
     pub fn find(&self, quantity: K::Quantity, subject: Subject<'_>) -> Option<&Claim<K::Quantity>> {
         find(&self.claims, quantity, subject)
     }
 
-    /// Checks what the artifact says, from itself alone; not whether a document was changed after it
-    /// was written ([`Artifact::intact`]).
-    ///
-    /// # Errors
-    /// A list of all that is wrong.
+    /// Checks the artifact using only the artifact itself. Does not check the digest.
     pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
         Ok(self.examined()?.0)
     }
 
-    /// Returns the same, with the grounds on which what it says stands.
     fn examined(&self) -> Result<(K::Checked, Vec<Examined>), Vec<Finding>> {
         self.check_by(|workload, findings| K::check(self, workload, findings))
     }
 
-    /// Checks what the artifact says of its workload, and the rest by `check`; returns the workload and the grounds on
-    /// which what it says stands.
-    ///
-    /// # Errors
-    /// A list of all that is wrong.
+    /// Checks the workload, and the rest by `check`; returns the workload and the grounds found.
     pub fn check_by(
         &self,
         check: impl FnOnce(&K::Checked, &mut Findings),
@@ -205,7 +181,7 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// Returns where the workload that the policy is for and another one differ; nothing if only their sources do.
+    /// Returns the differences between the policy's workload and another one, ignoring `source`.
     pub fn against(&self, workload: &K::Checked) -> Vec<Finding> {
         let others = K::Workload::record(workload).identity();
         let differences = differences(&self.workload.identity(), &others).into_iter();
@@ -219,27 +195,24 @@ impl<K: Content> Artifact<K> {
         differences.map(finding).collect()
     }
 
-    /// Returns the document as it is written to a file: sealed, indented, arrays of numbers on one line.
-    ///
-    /// # Errors
-    /// When a number is not finite, which JSON cannot hold.
+    /// Returns the document as written to a file: sealed, indented, arrays of numbers on one line.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let sealed = self.clone().sealed();
         let pretty = harmless(K::pretty(&sealed)?);
         Ok(seal::flat_arrays(&pretty) + "\n")
     }
 
-    /// Returns the JSON Schema of the artifact, generated from its types.
+    /// Returns the JSON Schema of the artifact.
     pub fn schema() -> Schema {
         schemars::schema_for!(Artifact<K>)
     }
 }
 
-/// A kind has no conditions of its own under which claims hold.
+/// The conditions of claims for kinds that have none of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoConditions {}
 
-/// The document's format.
+/// The format of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Format {
     /// A policy made by synth.
@@ -247,15 +220,10 @@ pub enum Format {
     SynthPolicy,
 }
 
-/// Returns the schema of the kind of workload: always [`Content::NAME`].
 fn kind_schema<K: Content>(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "const": K::NAME })
 }
 
-/// Reads the kind of workload.
-///
-/// # Errors
-/// When it is another one.
 fn kind_of<'de, K: Content, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let name = String::deserialize(from)?;
     match name == K::NAME {

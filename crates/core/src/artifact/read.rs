@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{Artifact, Changes, Content, Examined, Finding, Format, Grounds, VERSION};
 use crate::document::{FileKind, called, fault_of_json, text_of};
 
-/// Why a document is no artifact that could be run.
+/// The reason why a policy file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     /// The file could not be read.
@@ -14,30 +14,30 @@ pub enum ArtifactError {
     Io {
         /// The file.
         path: String,
-        /// The system's reason.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It is a file of another kind.
+    /// The file is of another kind.
     #[error("{0}; a policy file is expected here")]
     OtherKind(String),
-    /// It is not JSON of this shape.
+    /// The file is not JSON of this shape.
     #[error(
-        "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: policies are made by `synth --workload FILE --output FILE`; `synth schema` prints the shape"
+        "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: create a policy with `synth --workload FILE --output FILE`; `synth schema` prints the format"
     )]
     Shape {
         /// The file.
         path: String,
-        /// JSON path of the fault.
+        /// The JSON path of the fault.
         place: String,
-        /// What is wrong, with line and column.
+        /// The fault, with line and column.
         message: String,
     },
-    /// It has the shape, and says what is not true.
-    #[error("{path}: refused by the checker:\n{}", listed(findings))]
+    /// The checker rejected the contents.
+    #[error("{path}: rejected by the checker:\n{}", listed(findings))]
     Refused {
         /// The file.
         path: String,
-        /// Everything that is wrong.
+        /// All faults found.
         findings: Vec<Finding>,
     },
 }
@@ -47,21 +47,18 @@ fn listed(findings: &[Finding]) -> String {
     lines.join("\n")
 }
 
-/// What decides the shape of the rest of a document.
+/// The fields that determine the shape of the rest of a document.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Heading {
     /// Always `synth-policy`.
     pub format: Format,
-    /// The version, which is one that is read.
+    /// The version.
     pub version: u32,
-    /// The name of the kind of workload.
+    /// The kind of workload.
     pub kind: String,
 }
 
-/// Reads the heading of a document; `name` is what errors call it.
-///
-/// # Errors
-/// When the text has no such heading, or that of another version.
+/// Reads the heading of a document; `name` is its name in error messages.
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     let heading: Heading = read_shape(text, name)?;
     if heading.version == VERSION {
@@ -73,28 +70,22 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
         false => ("a later", "install that one"),
     };
     let message = format!(
-        "version {found} was written by {by} synth, and this one reads version {VERSION}: {what_to_do}"
+        "version {found} was written by {by} synth, but this one reads version {VERSION}: {what_to_do}"
     );
     Err(shape_error(name, "version", message))
 }
 
-/// Parses an artifact without checking what it says; `name` is what errors call it.
-///
-/// # Errors
-/// When the text is not JSON of this shape, or of another kind or version.
+/// Parses an artifact of this kind and version without checking its contents.
 pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
     let kind = heading(text, name)?.kind;
     if kind != K::NAME {
-        let message = format!("`{kind}` is not known here, expected `{}`", K::NAME);
+        let message = format!("unknown kind `{kind}`, expected `{}`", K::NAME);
         return Err(shape_error(name, "kind", message));
     }
     K::read(text, name)
 }
 
-/// Reads a document of this shape; `name` is what errors call it.
-///
-/// # Errors
-/// When the text is not JSON of this shape, with the place of the fault.
+/// Parses a document of type `D`; `name` is its name in error messages.
 pub fn read_shape<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
@@ -112,33 +103,23 @@ fn shape_error(name: &str, place: impl ToString, message: String) -> ArtifactErr
     }
 }
 
-/// An artifact that the checker has found valid, with its workload: the only thing that a simulator
-/// runs.
+/// An artifact that passed the checker, with its workload. Simulators run only these.
 #[derive(Clone, Debug)]
 pub struct Checked<K: Content> {
     artifact: Artifact<K>,
     workload: K::Checked,
-    /// One a claim.
     claims: Vec<Grounds>,
-    /// All that is no claim.
     rest: Vec<Examined>,
     changed: bool,
 }
 
 impl<K: Content> Checked<K> {
-    /// Reads, parses and checks a policy file that nobody has changed.
-    ///
-    /// # Errors
-    /// When it cannot be read, has another shape, was changed after it was written, or does not check;
-    /// each says which.
+    /// Reads and checks a policy file; rejects one that was changed after it was written.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
         Self::read_with(path, Changes::Refused)
     }
 
-    /// Returns the same; one that was changed may be accepted.
-    ///
-    /// # Errors
-    /// As [`Checked::read`].
+    /// Reads and checks a policy file; `changes` decides whether an edited file is accepted.
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = called(path);
         let text = text_of(path).map_err(|source| ArtifactError::Io {
@@ -148,20 +129,13 @@ impl<K: Content> Checked<K> {
         Self::parse_with(&text, &name, changes)
     }
 
-    /// Parses and checks a policy that nobody has changed; `name` is what errors call it.
-    ///
-    /// # Errors
-    /// When the text has another shape, was changed after it was written, or does not check.
+    /// Parses and checks a policy; rejects one that was changed after it was written.
     pub fn parse(text: &str, name: &str) -> Result<Self, ArtifactError> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
-    /// Returns the same; one that was changed may be accepted.
-    ///
-    /// # Errors
-    /// As [`Checked::parse`].
+    /// Parses and checks a policy; `changes` decides whether an edited text is accepted.
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
-        // A policy that is damaged is JSON still, and its fault is named.
         if !text.trim_start().starts_with('{')
             && let Some(kind) = FileKind::of(text)
         {
@@ -183,10 +157,7 @@ impl<K: Content> Checked<K> {
         Err(ArtifactError::Refused { path, findings })
     }
 
-    /// Checks a policy that is no document, so that it cannot have been changed after it was written.
-    ///
-    /// # Errors
-    /// A list of all that is wrong.
+    /// Checks a policy that was never written as a document; its digest is not examined.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
         let (workload, mut rest) = artifact.examined()?;
         let entries = rest.iter().map(|noted| (&*noted.path, noted.grounds));
@@ -203,7 +174,7 @@ impl<K: Content> Checked<K> {
         })
     }
 
-    /// Returns the document.
+    /// Returns the artifact.
     pub fn artifact(&self) -> &Artifact<K> {
         &self.artifact
     }
@@ -213,21 +184,20 @@ impl<K: Content> Checked<K> {
         &self.workload
     }
 
-    /// On which grounds each claim stands, in the order of the claims.
+    /// Returns the grounds of each claim, in the order of the claims.
     pub fn grounds(&self) -> &[Grounds] {
         &self.claims
     }
 
-    /// On which grounds all else stands that was looked at or knowingly left out.
+    /// Returns the grounds of all statements other than claims.
     pub fn beside_claims(&self) -> &[Examined] {
         &self.rest
     }
 
-    /// Returns whether the document was changed after it was written, which was accepted.
+    /// Returns whether the document was changed after it was written.
     pub fn is_changed(&self) -> bool {
         self.changed
     }
 }
 
-/// Of a claim of which the checker noted nothing.
-const UNDERIVED: Grounds = Grounds::Trusted("nothing derives it anew");
+const UNDERIVED: Grounds = Grounds::Trusted("not derived again by the checker");

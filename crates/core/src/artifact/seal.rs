@@ -1,43 +1,38 @@
-//! The digest over a document: a file that was changed by hand, or cut short, is distinguished from one that
-//! was written. It protects from accidents, not from malice: whoever can write the file can write
-//! another digest, and nothing is signed.
+//! The digest of a document, by which edited or truncated files are recognized. It protects against
+//! accidents, not malice: anyone who can write the file can also write a digest.
 //!
-//! The digest is of what the document says, not of its text: of its JSON without the digest itself,
-//! without white space, the keys of each object in the order of their code points, strings and numbers as
-//! this code writes them (the shortest decimals that are read back as the same numbers). So other
-//! indentation, another order of keys, `1` for `1.0` change nothing.
+//! The digest covers the canonical JSON without the digest field: no white space, keys sorted by
+//! code point, strings and numbers as this code writes them (the shortest decimals that read back
+//! as the same numbers). Indentation, key order and `1` instead of `1.0` do not change it.
 
 use super::{Artifact, Content, Finding};
 use crate::document::{canonical, digest};
 
-/// What becomes of a document that was changed after it was written.
+/// How to treat a document that was changed after it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Changes {
-    /// It is refused.
+    /// Reject it.
     #[default]
     Refused,
-    /// It is taken as it is, and checked like any other.
+    /// Accept it, and check it like any other.
     Accepted,
 }
 
 impl<K: Content> Artifact<K> {
-    /// Returns the artifact with the digest of what it says now: as it is written, and as one is that was
-    /// changed on purpose.
+    /// Sets the digest to match the current contents.
     pub fn sealed(mut self) -> Self {
         self.digest = None;
         self.digest = Some(self.own_digest());
         self
     }
 
-    /// That the digest of a document is of what it says; or what is wrong with it.
-    ///
-    /// # Errors
-    /// When it was changed after it was written, or was never written by this code.
     pub(super) fn intact(&self) -> Result<(), Finding> {
         let expected = self.clone().sealed().digest.unwrap_or_default();
         let found = match &self.digest {
             Some(found) if *found == expected => return Ok(()),
-            Some(_) => format!("the file was changed after it was written: it says {expected} now"),
+            Some(_) => format!(
+                "the file was changed after it was written: the digest of its contents is {expected}"
+            ),
             None => {
                 "absent: the file was changed after it was written, or not written by synth".into()
             }
@@ -45,13 +40,12 @@ impl<K: Content> Artifact<K> {
         Err(Finding {
             path: "digest".into(),
             message: format!(
-                "{found}; make the policy anew, or take it as it is with --accept-changes"
+                "{found}; synthesize the policy again, or accept the file with --accept-changes"
             ),
         })
     }
 
-    /// Returns the digest of an artifact that has none yet. The value comes from the text, since [`Content::pretty`] is
-    /// compiled once for each kind.
+    /// Goes through the text, because [`Content::pretty`] is compiled only once per kind.
     fn own_digest(&self) -> String {
         let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
         let value = value.expect("an artifact is made of maps with keys of text");
@@ -59,8 +53,7 @@ impl<K: Content> Artifact<K> {
     }
 }
 
-/// Rewrites indented JSON so that an array of numbers or strings stands on one line: a
-/// schedule is read at a glance.
+/// Rewrites indented JSON so that each array of numbers or strings occupies one line.
 pub(super) fn flat_arrays(pretty: &str) -> String {
     let mut text = String::with_capacity(pretty.len());
     let mut rest = pretty;
@@ -78,7 +71,6 @@ pub(super) fn flat_arrays(pretty: &str) -> String {
     text + rest
 }
 
-/// Returns the first place of one of these characters outside of string literals.
 fn find_outside_strings(text: &str, characters: &str) -> Option<usize> {
     let (mut in_string, mut escaped) = (false, false);
     text.char_indices().find_map(|(place, c)| {
@@ -99,9 +91,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// By hand; the keys out of order, the numbers as they are read back.
+    /// The expected text was written by hand, with keys out of order.
     #[test]
-    fn a_digest_is_of_one_text_however_a_document_is_laid_out() {
+    fn digest_is_independent_of_layout() {
         let value = json!({"b": [1, 2.50, 1e-9, {}], "a": {"ü\n": null, "a b": "x\"y"}, "c": []});
         assert_eq!(
             canonical(value),
@@ -110,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_flat_arrays_are_joined_and_nothing_changes_its_meaning() {
+    fn only_flat_arrays_are_joined_and_values_stay_the_same() {
         let value = serde_json::json!({
             "w": [[1, 2], [3.5, 4]], "empty": [], "objects": [{"a": ["x]\"[", "{"]}], "s": "[1,\n2]"
         });

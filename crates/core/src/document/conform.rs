@@ -1,8 +1,8 @@
-//! A tree of values against the JSON schema of the type that it is read as.
+//! Conversion of a value tree to JSON, checked against the JSON schema of the target type.
 //!
-//! Of a schema is used what `schemars` derives of the types of documents: texts, numbers, whole
-//! numbers, truths, lists, maps with these keys or with any, values that may be null, and variants (`oneOf`):
-//! tagged, each with one constant property; or each a word, or a map of one key.
+//! Supports the schemas that `schemars` derives for document types: strings, numbers, integers,
+//! booleans, lists, maps with fixed or arbitrary keys, nullable values, and variants (`oneOf`) that
+//! are either tagged by a constant property, or a word, or a map with one key.
 
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -17,8 +17,6 @@ use super::words::{holder, instead, is_amount, meant};
 use crate::number::Decimal;
 use crate::number::quantity::{explained, explained_amount};
 
-/// Returns the value that a tree stands for, if there is one, and all faults: see
-/// [`Document::read`](super::Document::read).
 pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     root: &Node,
     example: &str,
@@ -32,16 +30,15 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     };
     let json = reader.value(root, &schema, &Place::DOCUMENT);
     let value = json.map(|json| {
-        serde_json::from_str(&json).expect("what conforms to a type's schema is read as that type")
+        serde_json::from_str(&json)
+            .expect("a value that conforms to the schema of a type deserializes as that type")
     });
     (value, reader.faults)
 }
 
 struct Reader<'a> {
-    /// The schema of the whole document, with the definitions.
     root: &'a Json,
     example: &'a str,
-    /// What the document counts times in, if it says so.
     time_unit: Option<&'a str>,
     faults: Vec<Fault>,
 }
@@ -51,7 +48,7 @@ impl<'a> Reader<'a> {
         self.faults.push(Fault::new(place.clone(), message, help));
     }
 
-    /// Returns the JSON of a value; `None` once its faults are reported.
+    /// Converts a value to JSON; `None` if a fault was reported.
     fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let schema = self.resolved(schema, Some(node));
         match (schema["oneOf"].as_array(), kind(&schema["type"])) {
@@ -67,12 +64,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns a schema without references and without the alternative to null. Of several forms it is the one that a
-    /// value has, or the first.
+    /// Resolves references and alternatives, preferring the one that fits `node`.
     fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> &'a Json {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
-            return self.resolved(found.expect("schemars defines what it refers to"), node);
+            return self.resolved(found.expect("schemars defines every reference"), node);
         }
         let Some(either) = schema["anyOf"].as_array() else {
             return schema;
@@ -83,7 +79,6 @@ impl<'a> Reader<'a> {
         self.resolved(other.expect("not null alone"), node)
     }
 
-    /// Returns the text of a single value.
     fn single<'n>(&mut self, node: &'n Node, place: &Place) -> Option<&'n str> {
         let (message, help) = match &node.value {
             Value::Text(text) => return Some(text),
@@ -124,7 +119,7 @@ impl<'a> Reader<'a> {
         let whole = exact.filter(|x| x.is_integer() && *x >= BigRational::zero());
         let (expected, help) = match whole.map(|whole| u64::try_from(whole.to_integer())) {
             Some(Ok(whole)) if whole <= most => return Some(whole.to_string()),
-            Some(_) => (format!("{most} at most"), "write a smaller number"),
+            Some(_) => (format!("at most {most}"), "write a smaller number"),
             None => (
                 "a whole number ≥ 0".to_owned(),
                 "write it without a fraction, a sign or a unit",
@@ -155,7 +150,6 @@ impl<'a> Reader<'a> {
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
             push(&mut json, self.value(entry, items, &place.then(n)));
-            // Where one entry is of another form than expected, the others mostly are, too.
             if json.is_none() && singles == matches!(entry.value, Value::List(_) | Value::Map(_)) {
                 break;
             }
@@ -172,7 +166,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reads a map with the keys of a struct, or with any: then null stands for a value with faults.
+    /// Converts a map. If any key is allowed, null replaces values with faults.
     fn map(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let entries = self.entries(node, place)?;
         if schema["properties"].is_object() {
@@ -186,8 +180,8 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// Reads a map with these keys, of the variant that is named, if one is. A key that is not required
-    /// may stand before nothing; where its value has faults it is left out, so that the rest can be checked.
+    /// Converts a map with fixed keys. Faulty optional values are omitted, so that the rest is
+    /// checked.
     fn fields(
         &mut self,
         entries: &[Entry],
@@ -215,7 +209,7 @@ impl<'a> Reader<'a> {
                 else {
                     continue;
                 };
-                // What is meant is read as if it were written, so that the rest can be checked.
+                // Read the value under the intended key, so that the rest can be checked.
                 let meant = &properties[near];
                 if free.contains(&near) && self.fits(node, meant) {
                     push(&mut json, field(near, self.value(node, meant, &here)));
@@ -235,7 +229,6 @@ impl<'a> Reader<'a> {
             }
         }
         let missing = required.iter().filter(|key| absent(entries, key));
-        // What stands there by another name is not missing.
         for key in missing.filter(|key| !reported.contains(key)) {
             self.missing(key, schema, place, variant);
             json = None;
@@ -243,7 +236,6 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// Refuses a map without a key that is required.
     fn missing(&mut self, key: &str, schema: &Json, place: &Place, variant: Option<(&str, &str)>) {
         let (message, help) = match variant {
             Some((tag, name)) => (
@@ -258,8 +250,7 @@ impl<'a> Reader<'a> {
         self.refuse(place, message, help);
     }
 
-    /// Refuses a key that is not known, and returns the one that seems to be meant: one of those that are free for
-    /// a word of elsewhere, first of those that fit what stands there; any for one that is misspelt.
+    /// Reports an unknown key, and returns the key that was probably meant.
     fn unknown<'k>(
         &mut self,
         key: &str,
@@ -289,7 +280,6 @@ impl<'a> Reader<'a> {
         near
     }
 
-    /// Returns whether a value is of the form that a schema asks for: a map, a list or a single value.
     fn fits(&self, node: &Node, schema: &'a Json) -> bool {
         let schema = self.resolved(schema, None);
         let form = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
@@ -305,7 +295,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a map that names a variant after the tag that all variants have.
     fn variant(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
         let tagged: Option<Vec<_>> = variants.iter().map(constant).collect();
         let Some(tagged) = tagged else {
@@ -316,20 +305,19 @@ impl<'a> Reader<'a> {
         let names: Vec<&str> = tagged.iter().map(|(_, name)| *name).collect();
         let Some(found) = entries.iter().find(|entry| entry.key == tag) else {
             let help = format!("add `{tag}: {}`", names[0]);
-            self.refuse(place, format!("{place} names no {tag}"), help);
+            self.refuse(place, format!("{place} has no {tag}"), help);
             return None;
         };
         let here = place.then(tag);
         let name = self.single(&found.node, &here)?;
         let Some(n) = names.iter().position(|known| *known == name) else {
-            let help = suggest(name, "known so far", &names);
+            let help = suggest(name, "expected one of", &names);
             self.refuse(&here, format!("unknown {tag} `{name}`"), help);
             return None;
         };
         self.fields(entries, &variants[n], place, Some((tag, name)))
     }
 
-    /// A variant that is a word, or the one key of a map.
     fn untagged(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
         let form = |variant: &'a Json| match variant["const"].as_str() {
             Some(word) => Some((word, None)),
@@ -361,7 +349,7 @@ impl<'a> Reader<'a> {
                 let all: Vec<String> = known.iter().map(written).collect();
                 let message = match name {
                     "" => expected(node, "one word, or a map of one key,"),
-                    name => format!("{place} is `{name}`, which is not one of what it may be"),
+                    name => format!("{place} is `{name}`, which is not an allowed value"),
                 };
                 self.refuse(place, message, format!("write one of {}", all.join(", ")));
                 None
@@ -370,20 +358,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the type that the `type` of a schema names: the first one but null, if it names several.
 pub(super) fn kind(types: &Json) -> &str {
     let kind = types.as_str();
     let several = || texts(types).find(|kind| *kind != "null");
     kind.or_else(several).unwrap_or_default()
 }
 
-/// Returns the key and the name that tell a tagged variant from the others.
 pub(super) fn constant(variant: &Json) -> Option<(&str, &str)> {
     let mut properties = variant["properties"].as_object()?.iter();
     properties.find_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
 }
 
-/// Returns how a variant is written, in the order of its parameters.
 fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     let parameters = texts(&schema["required"]).filter(|key| *key != tag);
     let parameters = parameters.map(|key| match kind(&schema["properties"][key]["type"]) {
@@ -393,12 +378,11 @@ fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     format!("{{{tag}: {name}{}}}", parameters.collect::<String>())
 }
 
-/// Returns whether no entry has this key.
 fn absent(entries: &[Entry], key: &str) -> bool {
     entries.iter().all(|entry| entry.key != key)
 }
 
-/// All values so far with one more; none once one is missing.
+/// Appends a value; once a value is missing, `all` becomes `None`.
 fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
     match (all.as_mut(), one) {
         (Some(all), Some(one)) => all.push(one),
@@ -406,12 +390,10 @@ fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
     }
 }
 
-/// Returns a field of a JSON object, if it has a value.
 fn field(key: &str, value: Option<String>) -> Option<String> {
     Some(format!("{}:{}", quoted(key), value?))
 }
 
-/// Returns what was expected instead of a value of another kind.
 fn expected(node: &Node, what: &str) -> String {
     match node.value {
         Value::Null => format!("{what} is missing here"),

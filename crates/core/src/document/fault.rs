@@ -1,4 +1,4 @@
-//! Faults of a document: where, what was found, and the way out.
+//! Faults of a document: the place, the problem, and the remedy.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,12 +10,12 @@ use super::file::called;
 use super::names::{SENSIBLE, unusable};
 use crate::number::Decimal;
 
-/// One step of a path into a document.
+/// A step of a path into a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// To what stands after this key of a map.
+    /// To the value of this key of a map.
     Key(String),
-    /// To the entry of a list at this index, counted from 0.
+    /// To the list entry with this index, starting at 0.
     Index(usize),
 }
 
@@ -31,11 +31,11 @@ impl From<usize> for Step {
     }
 }
 
-/// A path into a document: `jobs[2].demand.cpu`.
+/// A path into a document, such as `jobs[2].demand.cpu`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place(Vec<Step>);
 
-/// The place at the end of these steps: `place!("jobs", 2, "demand", "cpu")`.
+/// Builds a [`Place`](crate::document::Place) from its steps: `place!("jobs", 2, "demand", "cpu")`.
 #[macro_export]
 macro_rules! place {
     ($($step:expr),+ $(,)?) => {
@@ -45,15 +45,15 @@ macro_rules! place {
 pub use place;
 
 impl Place {
-    /// The document as a whole, or a place that only its parser knows.
+    /// The document as a whole, or an unknown place.
     pub const DOCUMENT: Self = Self(Vec::new());
 
-    /// Returns the steps that lead there.
+    /// Returns the steps of the path.
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
-    /// Returns the place one step further.
+    /// Returns the place one step further down.
     pub fn then(&self, step: impl Into<Step>) -> Self {
         let step = [step.into()];
         self.0.iter().chain(&step).cloned().collect()
@@ -82,21 +82,20 @@ impl fmt::Display for Place {
     }
 }
 
-/// One fault of a document; several are reported together.
+/// A fault of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The field at fault.
     pub place: Place,
-    /// What was found and what was expected, without a full stop.
+    /// The value found and the value expected, without a full stop.
     pub message: String,
-    /// What to do next, without a full stop.
+    /// The next step for the user, without a full stop.
     pub help: String,
-    /// Whether the key of the field is at fault, not what stands after it.
     pub(super) of_key: bool,
 }
 
 impl Fault {
-    /// Returns a fault at this place, with what is wrong and what to do.
+    /// Creates a fault.
     pub fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             place,
@@ -106,18 +105,18 @@ impl Fault {
         }
     }
 
-    /// Returns the same fault, of the key.
+    /// Marks the fault as one of the key.
     pub fn of_key(mut self) -> Self {
         self.of_key = true;
         self
     }
 
-    /// Returns the same fault, at another place.
+    /// Returns the fault at another place.
     pub fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
-    /// Returns the same fault of what stands at `place` in something larger.
+    /// Prefixes the place of the fault with `place`.
     pub fn within(self, place: &Place) -> Self {
         let steps = place.steps().iter().chain(self.place.steps());
         let place = steps.cloned().collect();
@@ -132,13 +131,13 @@ pub struct FaultsAt<'a> {
 }
 
 impl<'a> FaultsAt<'a> {
-    /// Returns a collector for the whole document, which adds to these faults.
+    /// Creates a collector for the whole document.
     pub fn document(all: &'a mut Vec<Fault>) -> Self {
         let place = Place::DOCUMENT;
         FaultsAt { place, all }
     }
 
-    /// Returns a collector for the value of a key or an entry of a list.
+    /// Returns a collector for the value of a key or for a list entry.
     pub fn below(&mut self, step: impl Into<Step>) -> FaultsAt<'_> {
         let place = self.place.then(step);
         let all = &mut *self.all;
@@ -152,7 +151,7 @@ impl<'a> FaultsAt<'a> {
         FaultsAt { place, all }
     }
 
-    /// Returns whether there is no fault in the whole document so far.
+    /// Returns whether the whole document has no fault so far.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -162,14 +161,14 @@ impl<'a> FaultsAt<'a> {
         self.all
     }
 
-    /// Returns whether the value of a key or something in it has a fault: then it is not missing.
+    /// Returns whether the value of a key, or any part of it, has a fault (so it is not missing).
     pub fn has_fault(&self, key: &str) -> bool {
         let place = self.place.then(key);
         let is_below = |fault: &Fault| fault.place.steps().starts_with(place.steps());
         self.all.iter().any(is_below)
     }
 
-    /// Adds a fault of this part as a whole.
+    /// Adds a fault of this part.
     pub fn refuse(&mut self, message: impl Into<String>, help: impl Into<String>) {
         self.all.push(Fault::new(self.place.clone(), message, help));
     }
@@ -191,8 +190,7 @@ impl<'a> FaultsAt<'a> {
         self.all.extend(faults);
     }
 
-    /// Checks that a number is in its range; NaN stands for one that is absent. `expected` describes the range and,
-    /// after a colon, what to write.
+    /// Checks that a number (NaN if absent) is in its range; `expected` is "range: help".
     pub fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
         if !value.is_nan() && !range.contains(&value) {
             let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
@@ -201,12 +199,12 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Checks that a number, if it is given, is positive and [sensible](SENSIBLE).
+    /// Checks that a number, if given, is positive and [in the supported range](SENSIBLE).
     pub fn positive(&mut self, key: &str, value: impl Into<Option<Decimal>>, help: &str) {
         let value = value.into();
         if let Some(value) = value.filter(|value| !SENSIBLE.contains(&value.value())) {
             let message = match value > Decimal::ZERO {
-                true => format!("{key} is {value}, out of the range of sensible numbers"),
+                true => format!("{key} is {value}, outside of the supported range 1e-60 to 1e60"),
                 false => format!("{key} is {value}, expected a number > 0"),
             };
             self.add(key, message, help);
@@ -217,13 +215,12 @@ impl<'a> FaultsAt<'a> {
     pub fn both(&mut self, owner: &str, keys: [&str; 2], has: [bool; 2], help: &str) {
         if has[0] != has[1] && !keys.iter().any(|key| self.has_fault(key)) {
             let [one, other] = keys;
-            let message = format!("{owner} has one of `{one}` and `{other}`, expected both");
+            let message = format!("{owner} has only one of `{one}` and `{other}`, expected both");
             self.add(one, message, help);
         }
     }
 
-    /// Moves a value that is written in short, such as `mean_size: 1`, to the key that it is short for. Adds a fault
-    /// unless the owner has exactly one of the two; a value that could not be read is not missing.
+    /// Expands a short form such as `mean_size: 1`; adds a fault unless exactly one form is given.
     pub fn one_of<S, T>(
         &mut self,
         owner: &str,
@@ -246,7 +243,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Checks that the unit of time can be shown.
+    /// Checks that the unit of time can be displayed.
     pub fn unit(&mut self, unit: &str) {
         if let Some(message) = unusable("the unit of time", unit) {
             let help = "name the unit, for instance `time_unit: s`";
@@ -254,7 +251,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Checks that the entries of a list have names of their own, which can be shown.
+    /// Checks that the entries of a list have unique names that can be displayed.
     pub fn names<'n>(
         &mut self,
         list: &str,
@@ -265,7 +262,7 @@ impl<'a> FaultsAt<'a> {
         for (i, name) in names.into_iter().enumerate() {
             let mut at = self.entry(list, i);
             if let Some(message) = unusable(&format!("the name of a {what}"), name) {
-                at.refuse(message, "give each a name of its own, such as `a`");
+                at.refuse(message, "give each a unique name, such as `a`");
             } else if !seen.insert(name) {
                 let help = "rename one of them: results are reported by name";
                 at.refuse(format!("a second {what} is named `{name}`"), help);
@@ -274,48 +271,47 @@ impl<'a> FaultsAt<'a> {
     }
 }
 
-/// Returns the same faults of what stands at `place` in something larger.
+/// Prefixes the places of all faults with `place`.
 pub fn within(faults: Vec<Fault>, place: &Place) -> Vec<Fault> {
     let faults = faults.into_iter();
     faults.map(|fault| fault.within(place)).collect()
 }
 
 impl fmt::Display for Fault {
-    /// Place, message and help in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} (help: {})", self.place, self.message, self.help)
     }
 }
 
-/// Why nothing was read. Displayed, it is ready for standard error.
+/// The reason why a document could not be read. Its `Display` form is ready for standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// The file cannot be read.
     #[error(
-        "error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read",
+        "error: cannot read the workload {}: {source}\n = help: check the path and the file's permissions",
         called(path)
     )]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is a file of another kind.
+    /// The file is of another kind.
     #[error("{0}; a workload is expected here")]
     OtherKind(String),
-    /// What was read has faults.
+    /// The document has faults.
     #[error("{report}")]
     Faults {
-        /// All faults as text, with the lines of the document that they stand in.
+        /// All faults as text, quoting the lines of the document.
         report: String,
-        /// The faults one by one.
+        /// The faults.
         faults: Vec<Fault>,
     },
 }
 
 impl DocumentError {
-    /// Faults of what has no document to quote.
+    /// Creates the error for faults of a value that has no document text.
     pub fn without_text(faults: Vec<Fault>) -> Self {
         let line = |own: &Fault| {
             let (message, place, help) = (&own.message, &own.place, &own.help);
@@ -331,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_reads_as_a_path() {
+    fn places_are_displayed_as_paths() {
         for (place, path) in [
             (Place::DOCUMENT, "document"),
             (place!("jobs", 2, "demand", "cpu"), "jobs[2].demand.cpu"),

@@ -1,4 +1,4 @@
-//! Files and standard input, read whole.
+//! Reading of whole files and standard input.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,43 +6,37 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The most bytes of a workload, and of another document that is kept in memory.
+/// Size limits of workloads and of other files, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
-/// Returns the text of a file.
-///
-/// # Errors
-/// When it cannot be read, is larger than 256 MiB, or is no text.
+/// Returns the text of a UTF-8 file of at most 256 MiB.
 pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let why = format!("it is no UTF-8 text from byte {at} on");
+        let why = format!("it is not valid UTF-8 from byte {at} on");
         io::Error::new(io::ErrorKind::InvalidData, why)
     })
 }
 
-/// Returns what is in a file, or comes from standard input: `-`.
-///
-/// # Errors
-/// When it cannot be read, or is larger than 256 MiB.
+/// Returns the bytes of a file, or of standard input for `-`, at most 256 MiB.
 pub fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     bytes_of(path, LARGEST_OF_ALL)
 }
 
-/// Returns whether a file that is read is standard input: `-` is.
+/// Returns whether a path means standard input: `-`.
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Documents by name, that are read in place of files.
+/// Documents in memory, by name, that replace files.
 pub type Documents = HashMap<PathBuf, Arc<[u8]>>;
 
 thread_local! {
     static KEPT: RefCell<Documents> = RefCell::default();
 }
 
-/// Runs this with documents that stand in memory: in this thread files of their names are read from there.
+/// Runs `run` with documents in memory: on this thread, files of their names are read from there.
 pub fn with_documents<T>(documents: Documents, run: impl FnOnce() -> T) -> T {
     struct Before(Documents);
     impl Drop for Before {
@@ -54,17 +48,17 @@ pub fn with_documents<T>(documents: Documents, run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Returns what stands in memory under this name.
+/// Returns the document in memory with this name.
 pub fn kept(path: &Path) -> Option<Arc<[u8]>> {
     KEPT.with_borrow(|documents| documents.get(path).cloned())
 }
 
-/// Returns whether something can be read under this name.
+/// Returns whether this name can be read.
 pub fn is_there(path: &Path) -> bool {
     is_standard_input(path) || kept(path).is_some() || path.exists()
 }
 
-/// Returns what messages call a file that is read.
+/// Returns the name of a file for messages.
 pub fn called(path: &Path) -> String {
     match is_standard_input(path) {
         true => "standard input".to_owned(),
@@ -72,7 +66,7 @@ pub fn called(path: &Path) -> String {
     }
 }
 
-/// Returns the error in words where the system's are none of a reader's.
+/// Replaces the system's message if it is unhelpful.
 pub fn named(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::IsADirectory => io::Error::new(error.kind(), "it is a folder, not a file"),
@@ -80,11 +74,10 @@ pub fn named(error: io::Error) -> io::Error {
     }
 }
 
-/// What came from standard input, which can be read once only; that it could not be, as text.
+/// The contents of standard input, which can be read only once, or the error message.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
-/// Returns the bytes of a file, if they are no more than so many: a device or a log given by mistake must not
-/// fill the memory.
+/// Limits the size, since a device or a log given by mistake must not fill the memory.
 pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let read = |from: &mut dyn Read, most: u64| {
         let mut bytes = Vec::new();

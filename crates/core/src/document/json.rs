@@ -1,11 +1,10 @@
-//! What the reader of JSON finds wrong, in the words of this tool: the reader's own are those of its
-//! types, which nobody who writes a file has heard of.
+//! Plain-language messages for errors of the JSON parser, whose own messages name internal types.
 
 use serde_json::error::Category;
 
 use super::names::steers;
 
-/// Returns the same JSON; what [steers] a terminal and may stand in a string as it is, is escaped.
+/// Escapes characters in strings that [control](steers) a terminal.
 pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
@@ -17,7 +16,7 @@ pub fn harmless(json: String) -> String {
     json.chars().map(escaped).collect()
 }
 
-/// Returns what is wrong, and in which line and column.
+/// Returns the problem, with line and column.
 pub fn fault_of_json(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = match error.classify() {
@@ -32,14 +31,12 @@ pub fn fault_of_json(error: &serde_json::Error) -> String {
             of_value(text.strip_suffix(&position).unwrap_or(&text))
         }
     };
-    // A value that was built, not read, stands nowhere.
     match error.line() {
         0 => message,
         _ => format!("{message} ({place})"),
     }
 }
 
-/// Returns what is wrong with a value that is JSON.
 fn of_value(error: &str) -> String {
     let split = |head: &str| error.strip_prefix(head)?.split_once(", expected ");
     let name = |head: &str| error.strip_prefix(head);
@@ -47,22 +44,21 @@ fn of_value(error: &str) -> String {
         let (found, expected) = (found_value(found), expected_value(expected));
         format!("{found}, expected {expected}")
     } else if let Some((length, _)) = split("invalid length ") {
-        format!("{length} entries, expected another number of them")
+        format!("{length} entries, which is the wrong number")
     } else if let Some(field) = name("missing field ") {
         format!("the field {field} is missing")
     } else if let Some(field) = name("duplicate field ") {
-        format!("the field {field} stands here twice")
+        format!("the field {field} appears twice")
     } else if let Some((field, known)) = split("unknown field ") {
-        format!("there is no field {field} here, expected {known}")
+        format!("unknown field {field}, expected {known}")
     } else if let Some(field) = name("unknown field ") {
         let field = field.split(',').next().unwrap_or(field);
-        format!("there is no field {field} here, expected none")
+        format!("unknown field {field}, expected none")
     } else if let Some((found, known)) = split("unknown variant ") {
-        format!("{found} is not known here, expected {known}")
+        format!("unknown value {found}, expected {known}")
     } else if error.contains("untagged enum") {
-        "this has none of the forms that are known here".into()
+        "the value has none of the accepted forms".into()
     } else {
-        // Said by this tool's own types.
         error.into()
     }
 }
@@ -81,7 +77,7 @@ fn found_value(found: &str) -> String {
     named.unwrap_or_else(|| found.into())
 }
 
-/// What serde calls what it expects, by how that begins, and what people call it.
+/// Beginnings of serde's descriptions of expected values, with our replacement.
 const EXPECTED: [(&[&str], &str); 6] = [
     (
         &["struct", "a map", "map", "internally tagged", "adjacently"],
@@ -99,7 +95,7 @@ const EXPECTED: [(&[&str], &str); 6] = [
     (&["a bool", "bool"], "true or false"),
     (
         &["a string", "str", "borrowed string", "variant", "enum"],
-        "a text that is known here",
+        "a text that is valid here",
     ),
 ];
 
@@ -142,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_a_terminal_is_escaped_and_means_the_same() {
+    fn terminal_control_characters_are_escaped() {
         let text = "{\n  \"名\": \"a\u{9e}\u{7f}\u{202e}é\"\n}";
         let shown = harmless(text.to_owned());
         assert_eq!(shown, "{\n  \"名\": \"a\\u009e\\u007f\\u202eé\"\n}");
@@ -150,13 +146,12 @@ mod tests {
         assert_eq!(before.unwrap(), after.unwrap());
     }
 
-    /// Whatever is wrong is said, and no word of the reader's types is.
     #[test]
     fn faults_are_reported_in_plain_words() {
         let cases = [
             (
                 r#"{"count": 1, "names": [], "kind": "plain", "x": 1}"#,
-                "there is no field `x` here",
+                "unknown field `x`",
             ),
             (
                 r#"{"count": 1, "names": []}"#,
@@ -164,7 +159,7 @@ mod tests {
             ),
             (
                 r#"{"count": 1, "count": 1}"#,
-                "the field `count` stands here twice",
+                "the field `count` appears twice",
             ),
             (
                 r#"{"count": 1.5}"#,
@@ -179,13 +174,13 @@ mod tests {
             (r#"{"count": [1]}"#, "a list, expected a whole number"),
             (r#"{"names": 3}"#, "the number `3`, expected a list"),
             (r#"{"names": [true]}"#, "`true`, expected a text"),
-            (r#"{"kind": "other"}"#, "`other` is not known here"),
+            (r#"{"kind": "other"}"#, "unknown value `other`"),
             (r#"{"kind": 3}"#, "expected"),
             (
                 r#"{"kind": {"odd": "x"}}"#,
                 "the text \"x\", expected a number",
             ),
-            (r#"{"part": -3}"#, "none of the forms"),
+            (r#"{"part": -3}"#, "none of the accepted forms"),
             (r#"[1, 2]"#, "the number `2`, expected a list"),
             (r#""text""#, "the text \"text\", expected a map"),
             (r#"{"count": 1"#, "the text ends"),

@@ -1,20 +1,19 @@
-//! Lines of JSON with a check: a line that was damaged or changed is noticed.
+//! Lines of JSON with a checksum that detects damaged or edited lines.
 //!
-//! The check is the last field of the object: the first 16 hexadecimal digits of the SHA-256 of all
-//! that stands before it in the line.
+//! The checksum is the last field of the object: the first 16 hexadecimal digits of the SHA-256 of
+//! everything before it in the line.
 
 use super::digest;
 
-/// Digits of a check.
 const DIGITS: usize = 16;
 
-/// Returns the object with its check.
+/// Appends the checksum to an object.
 pub fn sealed(object: &str) -> String {
     let body = object.strip_suffix('}').unwrap_or(object);
     format!("{body}{}", seal(body))
 }
 
-/// Returns the object of a line whose check fits; none where it does not.
+/// Returns the object of a line if its checksum matches, or else `None`.
 pub fn unsealed(line: &str) -> Option<String> {
     let end = line.len().checked_sub(seal("").len())?;
     let (body, found) = line.split_at_checked(end)?;
@@ -31,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_changed_byte_is_noticed() {
+    fn detects_any_changed_byte() {
         let line = sealed(r#"{"load":0.5,"é":[1,2]}"#);
         let read: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
         assert_eq!(read["load"], 0.5);

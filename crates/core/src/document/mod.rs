@@ -1,10 +1,9 @@
-//! Documents in YAML: how they are read, how they are written, and what is said of their faults.
+//! Documents in YAML: reading, writing, and reporting of faults.
 //!
-//! A document becomes a tree of texts with their places (`node`). What a type's JSON schema says
-//! of it is checked there, so that every fault is found in one go, at its place (`conform`); then
-//! the type is read by what `serde` derives for JSON. Numbers go through
-//! [`Decimal::parse`](crate::number::Decimal::parse): none passes through a binary double before
-//! it is understood.
+//! A document is parsed into a tree of texts with positions (`node`). The tree is checked against
+//! the JSON schema of the target type, which finds all faults at once (`conform`), and is then
+//! deserialized by `serde`. Numbers are read by [`Decimal::parse`](crate::number::Decimal::parse)
+//! and never pass through a binary double first.
 
 mod conform;
 mod fault;
@@ -50,7 +49,7 @@ pub use time_range::TimeRange;
 pub use words::meant;
 pub use workload::{Difference, WorkloadDocument, differences, unit_of_time};
 
-/// What is written to a document and read back.
+/// A type that is written to a document and read back.
 pub trait Stored: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
 
 impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Stored for T {}
@@ -58,13 +57,13 @@ impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> S
 /// A document that was read, not yet checked.
 pub struct Document<'a> {
     sheet: Sheet<'a>,
-    /// How such a document reads, for those who have to write one.
+    /// An example of such a document, for help messages.
     example: &'static str,
-    /// The whole document.
+    /// The value tree.
     pub root: Node,
 }
 
-/// What a document describes, and what its author should know though it is no fault.
+/// A workload read from a document, with its warnings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<W> {
     /// The checked workload.
@@ -73,11 +72,11 @@ pub struct Parsed<W> {
     pub warnings: Vec<String>,
 }
 
-/// A checked value and what to warn of, or all its faults.
+/// A checked value with its warnings, or all its faults.
 pub type CheckedOrFaults<W> = Result<(W, Vec<Fault>), Vec<Fault>>;
 
 impl<'a> Document<'a> {
-    /// Reads YAML; `name` stands for the file in messages.
+    /// Parses YAML; `name` is the name of the file in messages.
     pub fn parse(
         text: &'a str,
         name: &'a str,
@@ -92,17 +91,14 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// Returns what is wrong with the kind of workload that it names, if that is not this one.
-    ///
-    /// # Errors
-    /// When it seems to be of another kind altogether: then nothing else is to be said of it.
+    /// Returns a fault for a similar kind, and an error for an entirely different one.
     fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
         let found = self.root.get("kind").and_then(Node::text);
         let Some(found) = found.filter(|found| *found != kind) else {
             return Ok(Vec::new());
         };
         let message = format!("unknown kind of workload `{found}`");
-        let help = suggest(found, "here it is", &[kind]);
+        let help = suggest(found, "expected", &[kind]);
         let faults = vec![Fault::new(place!("kind"), message, help)];
         match nearest(found, &[kind]) {
             Some(_) => Ok(faults),
@@ -110,20 +106,18 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the document as a value of this type, and all faults that its form has. What has faults and is not
-    /// required is left out, so that the rest can be checked; there is no value where that cannot be.
+    /// Returns the document as a value of this type, if possible, and all faults of its form.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }
 
-    /// Returns all these faults, in the order of the text.
+    /// Returns an error with these faults in the order of the text.
     pub fn refuse(&self, faults: Vec<Fault>) -> DocumentError {
         let ranges: Vec<_> = faults.iter().map(|own| self.root.locate(own)).collect();
         self.sheet.refuse(faults.into_iter().zip(ranges).collect())
     }
 
-    /// Returns a checked workload with its warnings, or all faults of the document, each at the place where its value is
-    /// written: `short` are keys and those that may be written in their place.
+    /// Reports faults and warnings at the places where values are written; `short` are short keys.
     fn conclude<W>(
         &self,
         checked: CheckedOrFaults<W>,
@@ -148,7 +142,7 @@ pub fn to_yaml(value: &impl Serialize) -> String {
     serde_yaml::to_string(value).expect("a document is made of maps, lists, texts and numbers")
 }
 
-/// Of a list: a document has one line for it, however long it is.
+/// Serializes a list on one line.
 pub fn in_one_line<T: Serialize, S: Serializer>(
     list: &T,
     serializer: S,
@@ -156,24 +150,20 @@ pub fn in_one_line<T: Serialize, S: Serializer>(
     FlowSeq(list).serialize(serializer)
 }
 
-/// Returns what identifies a text: `sha256:` and 64 hexadecimal digits.
+/// Returns the digest of a text: `sha256:` and 64 hexadecimal digits.
 pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
 }
 
-/// Returns the text that digests are of: JSON without white space, the keys of each object in the order of their code
-/// points.
+/// Returns the input of digests: JSON without white space, keys sorted by code point.
 pub(crate) fn canonical(mut value: serde_json::Value) -> String {
     value.sort_all_objects();
     value.to_string()
 }
 
-/// Returns files by name, each with one end of line, from templates that were filled in.
-///
-/// # Errors
-/// When one could not be.
+/// Returns rendered templates by file name, each ending in one newline.
 pub fn filled_in<E: std::fmt::Display>(
     files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
 ) -> Result<Vec<(String, String)>, String> {
@@ -184,13 +174,10 @@ pub fn filled_in<E: std::fmt::Display>(
     files.into_iter().map(text).collect()
 }
 
-/// How a document is read from its text and the name of its file.
+/// A parser of a document, from its text and the name of its file.
 pub type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 
-/// Reads the document in a file of UTF-8 text, at most 64 MiB.
-///
-/// # Errors
-/// When it cannot be read, and with every fault found in it.
+/// Reads the document in a UTF-8 file of at most 64 MiB.
 pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
         path: path.to_owned(),
@@ -199,7 +186,6 @@ pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentE
     parse_bytes(&bytes, &called(path), parse)
 }
 
-/// Reads bytes that ought to be UTF-8.
 fn parse_bytes<W>(bytes: &[u8], name: &str, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => match FileKind::of(text) {
@@ -208,7 +194,6 @@ fn parse_bytes<W>(bytes: &[u8], name: &str, parse: Parse<W>) -> Result<Parsed<W>
         },
         Err(error) => error,
     };
-    // What stands before the first wrong byte is text, and locates it.
     let text = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
     let sheet = Sheet { text: &text, name };
     let byte = bytes[error.valid_up_to()];

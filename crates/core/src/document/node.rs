@@ -1,4 +1,4 @@
-//! The tree of a document's values, each with its place in the text.
+//! The tree of a document's values, each with its position in the text.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use super::words::standing_for;
 /// A value as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What stands there.
+    /// The value.
     pub value: Value,
-    /// Where it stands: from this byte, to its end or less.
+    /// The bytes from its start to its end, or to an earlier position.
     pub mark: Option<Range<usize>>,
 }
 
-/// Numbers are texts, too, as they are spelt.
+/// A value of a document. Numbers are kept as text, as spelled.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -29,7 +29,6 @@ pub enum Value {
     Map(Vec<Entry>),
 }
 
-/// A key and what stands after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub key: String,
@@ -38,13 +37,13 @@ pub struct Entry {
 }
 
 impl Node {
-    /// Returns what stands after a key of a map, if anything does.
+    /// Returns the value of a key, unless it is null.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let node = &self.entry(key)?.node;
         (node.value != Value::Null).then_some(node)
     }
 
-    /// Returns the value of this key of a mapping.
+    /// Returns the value of a key for modification.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         let Value::Map(entries) = &mut self.value else {
             return None;
@@ -53,12 +52,11 @@ impl Node {
         Some(&mut entry.node)
     }
 
-    /// Returns what a document counts times in, if it says so.
+    /// Returns the unit of time of the document, if given.
     pub fn time_unit(&self) -> Option<&str> {
         self.get("time_unit")?.text()
     }
 
-    /// Returns the entries of a map; none of anything else.
     fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -66,12 +64,11 @@ impl Node {
         }
     }
 
-    /// Returns the keys of a map; none of anything else.
+    /// Returns the keys of a map; empty for other values.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries().iter().map(|entry| entry.key.as_str())
     }
 
-    /// Returns what stands after a key of a map, or else after a word that others have for it.
     fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
         let word = match self.entry(key) {
             Some(_) => key.to_owned(),
@@ -80,7 +77,7 @@ impl Node {
         self.get_mut(&word)
     }
 
-    /// Returns the entry of a list at this index.
+    /// Returns the list entry at an index.
     pub fn item(&self, n: usize) -> Option<&Self> {
         match &self.value {
             Value::List(entries) => entries.get(n),
@@ -88,7 +85,6 @@ impl Node {
         }
     }
 
-    /// Returns the entries of a list; none of anything else.
     fn items_mut(&mut self) -> &mut [Self] {
         match &mut self.value {
             Value::List(entries) => entries,
@@ -96,7 +92,7 @@ impl Node {
         }
     }
 
-    /// Changes what stands at a path of keys, in all entries of the lists on it: `jobs[].size`.
+    /// Changes all values at a path such as `jobs[].size`, where `[]` means all entries.
     pub fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
         let (step, rest) = path.split_once('.').unwrap_or((path, ""));
         let key = step.trim_end_matches("[]");
@@ -115,7 +111,7 @@ impl Node {
         }
     }
 
-    /// Returns its text, if it is one.
+    /// Returns the text of a text value.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -136,8 +132,7 @@ impl Node {
         }
     }
 
-    /// Writes the name of a variant into its map: `{name: {…}}` becomes `{tag: name, …}`, if
-    /// `is_name` says that the one key of the map is such a name.
+    /// Converts `{name: {…}}` to `{tag: name, …}`, if `is_name` accepts the only key of the map.
     pub fn tag(&mut self, tag: &str, is_name: impl Fn(&str) -> bool) {
         let Value::Map(entries) = &mut self.value else {
             return;
@@ -163,7 +158,7 @@ impl Node {
         *entries = std::mem::take(inner);
     }
 
-    /// `x` becomes `{outer: {inner: x}}`, which stands where x stood.
+    /// Converts `x` to `{outer: {inner: x}}` at the same position.
     pub fn wrap(&mut self, outer: &str, inner: &str) {
         for key in [inner, outer] {
             self.value = Value::Map(vec![Entry {
@@ -178,7 +173,7 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// Returns the bytes to mark for a fault: those of its place, or of what is nearest above it.
+    /// Returns the bytes of the fault's place, or of its nearest existing ancestor.
     pub(crate) fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();
@@ -197,24 +192,21 @@ impl Node {
                 None => break,
             }
         }
-        // An entry of a list that has a name is shown by it.
         let name = node.get("name").filter(|_| is_entry);
         name.unwrap_or(node).mark.clone()
     }
 }
 
-/// A value as the parser gives it.
 pub(super) enum Raw {
     Null,
     Text(String),
-    /// A number or a truth value: its spelling stands in the text.
+    /// A number or boolean; its spelling is taken from the text.
     Spelt,
     List(Vec<Spanned<Raw>>),
     Map(Vec<(Spanned<String>, Spanned<Raw>)>),
 }
 
 impl Raw {
-    /// Returns the tree of a value, with its places in the text.
     pub(super) fn located(raw: Spanned<Self>, sheet: &Sheet<'_>) -> Node {
         let value = match raw.value {
             Self::Null => Value::Null,

@@ -1,5 +1,3 @@
-//! A map from names to numbers, in the order written.
-
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::number::Decimal;
 
-/// Names and values, numbers unless another type is named, in the order written. `None` stands for a value that has a fault.
+/// Names and values in the order written; `None` if a value has a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pairs<T = Decimal>(pub Vec<(String, Option<T>)>);
 
@@ -22,7 +20,7 @@ impl<T> Default for Pairs<T> {
 }
 
 impl<T> Pairs<T> {
-    /// Returns the amounts that are not 0 by name; `of` makes the value from the place and the amount.
+    /// Returns the nonzero amounts by name; `of` makes a value from the index and the amount.
     pub fn amounts<'n>(
         names: impl IntoIterator<Item = &'n String>,
         amounts: &[Decimal],
@@ -36,7 +34,7 @@ impl<T> Pairs<T> {
 }
 
 impl<T: Copy> Pairs<T> {
-    /// Returns the value of a name, `Some(None)` if it has a fault.
+    /// Returns the value of a name; `Some(None)` if it has a fault.
     pub fn get(&self, name: &str) -> Option<Option<T>> {
         let pair = self.0.iter().find(|(own, _)| own == name);
         pair.map(|(_, value)| *value)

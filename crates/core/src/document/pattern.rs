@@ -1,10 +1,7 @@
-//! Patterns of names.
-
-/// Returns whether a pattern matches the whole text: `*` matches any text, `?` any one character, and every other
-/// character itself.
+/// Returns whether a pattern, in which `*` and `?` are wildcards, matches a whole text.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
-    // By length: whether the pattern so far fits the beginning of the text of that length.
+    // fitting[n]: whether the pattern so far matches the first n characters.
     let mut fitting = vec![false; text.len() + 1];
     fitting[0] = true;
     for c in pattern.chars() {
@@ -54,7 +51,7 @@ mod tests {
         }
         assert!(
             !fits(&"*a".repeat(200), &"a".repeat(199)),
-            "and it does not take for ever"
+            "runs in polynomial time"
         );
     }
 }

@@ -1,9 +1,8 @@
-//! The JSON Schema of documents as people write them, for editors: draft 7, which editors know best.
+//! The JSON Schema (draft 7) of documents as people write them, for editors.
 //!
-//! It begins with the schema of the type that a document is read as, and takes what
-//! [`Document::read`](super::Document::read) takes: numbers and names may stand in quotes, and a key that is not
-//! required may stand before nothing. What names its variant by a tag becomes a choice by that tag (`if`, `then`), so that an
-//! editor says what is wrong with this variant, not with all of them.
+//! Starts from the schema of the deserialized type, and allows quoted numbers and names, and null
+//! for optional keys. Tagged variants become a choice by the tag (`if`, `then`), so that editors
+//! report faults of the chosen variant only.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -14,14 +13,12 @@ use super::conform::{constant, kind};
 use super::spelling::define_spelt;
 use crate::number::quantity::units_of_time;
 
-/// A decimal number ≥ 0 in a text.
 const NUMBER: &str = r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?";
-/// The format of a number that may have a unit of time.
 const OF_TIME: &str = "time";
-/// Marks the definition of this name, whose variants may also be the only key of a map: `{erlang: {stages: 3, mean: 1}}`.
+/// Marks definitions whose variants may also be the only key of a map: `{erlang: {…}}`.
 pub(super) const KEYED: &str = "keyed";
 
-/// The schema of the documents of several kinds, while it is put together.
+/// Builds the schema of the documents of several kinds.
 pub struct Published {
     generator: SchemaGenerator,
     kinds: Vec<(&'static str, String)>,
@@ -59,7 +56,7 @@ impl Published {
         self.kinds.push((D::KIND, name));
     }
 
-    /// Returns the schema of documents of all these kinds.
+    /// Returns the schema of documents of all kinds added.
     pub fn schema(mut self, title: &str) -> Schema {
         let mut all = self.generator.take_definitions(false);
         let kinds = self.kinds.into_iter().filter_map(|(kind, name)| {
@@ -80,7 +77,7 @@ impl Published {
     }
 }
 
-/// Returns where the schema of what stands at a path is: `jobs[].size`, from the type of this name.
+/// Returns the JSON pointer to the schema at a path such as `jobs[].size`.
 fn pointer(all: &Json, name: &str, path: &str) -> String {
     let mut at = format!("/{name}");
     for step in path.split('.') {
@@ -93,7 +90,6 @@ fn pointer(all: &Json, name: &str, path: &str) -> String {
     at
 }
 
-/// Follows references, and the alternative to null.
 fn followed(all: &Json, at: String) -> String {
     let Some(schema) = all.pointer(&at) else {
         return at;
@@ -108,7 +104,6 @@ fn followed(all: &Json, at: String) -> String {
     }
 }
 
-/// Removes definitions to which nothing refers, and returns whether there were some.
 fn forget_unused(schema: &mut Json) -> bool {
     let text = schema.to_string();
     let Some(all) = schema["definitions"].as_object_mut() else {
@@ -119,7 +114,7 @@ fn forget_unused(schema: &mut Json) -> bool {
     all.len() < before
 }
 
-/// Turns the schema of what is read into that of what is written.
+/// Converts the schema of the deserialized form to that of the written form.
 fn written(schema: &mut Json) {
     let Json::Object(map) = schema else { return };
     for (key, value) in map.iter_mut() {
@@ -148,7 +143,6 @@ fn written(schema: &mut Json) {
     choose(map);
 }
 
-/// What is not required may stand before nothing.
 fn leave_out(map: &mut Map<String, Json>) {
     let required = map.get("required").cloned().unwrap_or_default();
     let properties = map.get_mut("properties").and_then(Json::as_object_mut);
@@ -160,7 +154,7 @@ fn leave_out(map: &mut Map<String, Json>) {
     }
 }
 
-/// Single values: a number may stand in quotes, a name may look like a number.
+/// Allows quoted numbers and booleans, and names that look like numbers.
 fn spell(map: &mut Map<String, Json>) {
     let is_word = map.contains_key("const") || map.contains_key("enum");
     let kind = map.get("type").map_or("", kind).to_owned();
@@ -194,13 +188,12 @@ fn spell(map: &mut Map<String, Json>) {
     }
 }
 
-/// Returns the pattern of a number with its unit, or of several: `1h30m`.
+/// Returns the pattern of one or several numbers with a unit of time: `1h30m`.
 fn time() -> String {
     let units: Vec<&str> = units_of_time().collect();
     format!(r"(\s*{NUMBER}\s*({}))+\s*", units.join("|"))
 }
 
-/// Variants that a tag tells apart become a choice by its value.
 fn choose(map: &mut Map<String, Json>) {
     let keyed = map.remove(KEYED);
     let Some(variants) = map.get("oneOf").and_then(Json::as_array) else {
@@ -243,7 +236,6 @@ fn choose(map: &mut Map<String, Json>) {
     }
 }
 
-/// Returns the schema of one of these variants of a name, which the tag names already.
 fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
     for one in &mut own {
         let required = one["required"].as_array_mut().into_iter();
@@ -255,7 +247,6 @@ fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
     }
 }
 
-/// What is not required may be left empty.
 fn or_nothing(schema: &mut Json) {
     let Json::Object(map) = schema else { return };
     let types = match map.get("type") {

@@ -1,25 +1,22 @@
-//! What a file is that stands where another kind of file belongs.
-
-/// A kind of file that commands read.
+/// A kind of file that commands read, or that is often given by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A policy, as `synth` writes it.
+    /// A policy written by `synth`.
     Policy,
     /// A workload.
     Workload,
-    /// A log of jobs.
+    /// A job log.
     Log,
-    /// A configuration of Slurm.
+    /// A Slurm configuration.
     SlurmConf,
-    /// The text of a program.
+    /// Program source code.
     Program,
-    /// No text.
+    /// A file that is not text.
     Binary,
 }
 
-/// How lines of programs begin, which are no lines of YAML, JSON or logs.
+/// Beginnings of lines of programs that do not occur in YAML, JSON or logs.
 const OF_PROGRAMS: [&str; 6] = ["import ", "from ", "def ", "fn ", "use ", "#include "];
-/// How lines of slurm.conf begin.
 const OF_SLURM: [&str; 4] = [
     "ClusterName=",
     "SlurmctldHost=",
@@ -28,12 +25,12 @@ const OF_SLURM: [&str; 4] = [
 ];
 
 impl FileKind {
-    /// Recognizes a text by its first lines; none where it may be anything.
+    /// Recognizes a text by its first lines; `None` if it is ambiguous.
     pub fn of(text: &str) -> Option<Self> {
         let head: String = text.chars().take(HEAD).collect();
         let is_odd =
             |c: &char| *c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace();
-        // By its first line: in a log a single line may be damaged.
+        // Examine only the first line: single lines of a log may be damaged.
         let start = head.trim_start().lines().next().unwrap_or_default();
         let odd = start.chars().filter(is_odd).count();
         if start.contains('\0') || 8 * odd > start.chars().count() {
@@ -71,31 +68,30 @@ impl FileKind {
         }
     }
 
-    /// Says what it is, and which command reads it, by the name of the file.
+    /// Describes the file and the command that reads it; `name` is its file name.
     pub fn words(self, name: &str) -> String {
         match self {
             FileKind::Policy => format!(
-                "{name} is a policy file: `synth show {name}` says what it does, `synth simulate {name}` runs it"
+                "{name} is a policy file: `synth show {name}` describes it, `synth simulate {name}` runs it"
             ),
             FileKind::Workload => format!(
-                "{name} is a workload: `synth {name} --output p.json` makes a policy for it"
+                "{name} is a workload: `synth {name} --output p.json` synthesizes a policy for it"
             ),
             FileKind::Log => format!(
-                "{name} is a log of jobs: `synth fit {name} -o w.yaml` makes a workload of it, `synth replay {name} --policies easy,easy+saf` replays it"
+                "{name} is a log of jobs: `synth fit {name} -o w.yaml` fits a workload to it, `synth replay {name} --policies easy,easy+saf` replays it"
             ),
             FileKind::SlurmConf => format!(
-                "{name} is a configuration of Slurm: `synth advise slurm LOG --slurm {name}` says what to change in it"
+                "{name} is a Slurm configuration: `synth advise slurm LOG --slurm {name}` recommends changes to it"
             ),
-            FileKind::Program => format!("{name} is the text of a program"),
-            FileKind::Binary => format!("{name} is no text"),
+            FileKind::Program => format!("{name} is program source code"),
+            FileKind::Binary => format!("{name} is not a text file"),
         }
     }
 }
 
-/// Characters that are looked at.
 const HEAD: usize = 4096;
 
-/// Fields of a line of the Standard Workload Format.
+/// Number of fields of a line in the Standard Workload Format.
 const SWF_FIELDS: usize = 18;
 
 #[cfg(test)]

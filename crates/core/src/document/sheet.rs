@@ -1,4 +1,4 @@
-//! Faults shown in the text that they stand in.
+//! Rendering of faults with the lines of text that they refer to.
 
 use std::ops::Range;
 
@@ -8,20 +8,17 @@ use serde_yaml::Location;
 
 use super::fault::{DocumentError, Fault};
 
-/// Faults shown in full; a document of another nature altogether should not fill the screen.
+/// Maximum number of faults shown, so that an unrelated file does not fill the screen.
 const SHOWN: usize = 25;
 
-/// A fault and the bytes of the document that it stands at.
 pub(super) type Located = (Fault, Option<Range<usize>>);
 
-/// The text of a document and the name of its file.
 pub(super) struct Sheet<'a> {
     pub text: &'a str,
     pub name: &'a str,
 }
 
 impl Sheet<'_> {
-    /// Returns all faults in the order of the text.
     pub(super) fn refuse(&self, mut located: Vec<Located>) -> DocumentError {
         located.sort_by_key(|(_, range)| range.as_ref().map_or(0, |range| range.start));
         let block = |(fault, range): &Located| self.render(Level::ERROR, fault, range.clone());
@@ -35,7 +32,6 @@ impl Sheet<'_> {
         }
     }
 
-    /// Returns a warning as text.
     pub(super) fn warn(&self, fault: &Fault, range: Option<Range<usize>>) -> String {
         self.render(Level::WARNING, fault, range)
     }
@@ -50,7 +46,7 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
-    /// Returns the bytes at a location. The parser knows bytes for most of its places, else characters.
+    /// The parser gives some positions in characters only.
     pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
         let span = location.span();
         let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -61,8 +57,7 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// Returns what is marked for `length` bytes from `start` on: one line at most, and one character at
-    /// least (unless the line ends there), so that there is something to see.
+    /// At most to the end of the line, and at least one character if there is one.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;
@@ -71,7 +66,6 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// Returns the byte at which a character, counted from 0, begins.
     fn byte_of(&self, character: usize) -> usize {
         let place = self.text.char_indices().nth(character);
         place.map_or(self.text.len(), |(byte, _)| byte)
@@ -103,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_faults_is_cut_but_counted() {
+    fn shows_a_limited_number_of_faults_and_counts_the_rest() {
         let sheet = Sheet {
             text: "a\n",
             name: "t",

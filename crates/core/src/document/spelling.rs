@@ -1,5 +1,4 @@
-//! The spellings of laws, processes and times that only documents have: how they are turned into those that are
-//! read, and what a schema for editors says of them.
+//! Alternative spellings of distributions, processes and times in documents.
 
 use serde_json::{Value as Json, json};
 
@@ -7,30 +6,28 @@ use super::node::{Node, Value};
 use super::published::KEYED;
 use crate::number::quantity::time_in;
 
-/// How a value of a document may be spelt.
+/// The ways in which a value of a document may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    /// A time, as a number or with its unit: `4h`.
+    /// A time, as a number or with a unit: `4h`.
     Time,
-    /// A law: `{law: erlang, stages: 3, mean: 1}` or `{erlang: {stages: 3, mean: 1}}`.
+    /// A distribution: `{law: erlang, stages: 3, mean: 1}` or `{erlang: {stages: 3, mean: 1}}`.
     Law,
-    /// A law of times, which may have their units.
+    /// A distribution of times, which may have units.
     LawOfTimes,
-    /// A law, or the number that it always is.
+    /// A distribution, or a number for a deterministic one.
     LawOrNumber,
-    /// A law of times, or the time that it always is.
+    /// A distribution of times, or a time for a deterministic one.
     LawOrTime,
-    /// A process of arrivals: `{process: renewal, interarrival: …}` or `{renewal: {interarrival: …}}`.
+    /// An arrival process: `{process: renewal, interarrival: …}` or `{renewal: {interarrival: …}}`.
     Process,
 }
 
-/// The places of a document whose values are spelt in such a way: `jobs[].size`.
+/// Places in a document such as `jobs[].size`, with the spelling of their values.
 pub type Spellings = [(&'static str, Spelling)];
 
-/// Parameters of laws that are times.
 const TIMES: [&str; 5] = ["mean", "means", "low", "high", "values"];
 
-/// Turns what is written at these places into what is read.
 pub(super) fn respell(root: &mut Node, spellings: &Spellings) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     for (path, spelling) in spellings {
@@ -44,7 +41,6 @@ impl Spelling {
             Self::Time => {}
             Self::Law | Self::LawOfTimes => respell_law(node),
             Self::LawOrNumber | Self::LawOrTime => {
-                // The law that is always this number.
                 if node.text().is_some() {
                     node.wrap("deterministic", "mean");
                 }
@@ -62,7 +58,6 @@ impl Spelling {
         }
     }
 
-    /// Returns the schema of what is written.
     pub(super) fn schema(self) -> Json {
         let number = json!({"type": "number"});
         match self {
@@ -76,8 +71,7 @@ impl Spelling {
     }
 }
 
-/// `{erlang: {stages: 3, mean: 1}}` becomes `{law: erlang, stages: 3, mean: 1}`, and a
-/// hyperexponential law that is given by numbers the balanced one.
+/// Converts `{erlang: {…}}` to `{law: erlang, …}`, and selects the balanced hyperexponential.
 fn respell_law(law: &mut Node) {
     law.tag("law", |_| true);
     let has = |key| law.get(key).is_some();
@@ -92,8 +86,7 @@ fn respell_law(law: &mut Node) {
     }
 }
 
-/// `4h` becomes the number that it is in the unit of the document, where it is one: as it stands, and in a law as a
-/// mean, a bound or a value.
+/// Converts times with a unit to numbers in the document's unit, if possible.
 fn respell_times(node: &mut Node, unit: &str) {
     let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
     node.change_texts(&plain);
@@ -112,7 +105,6 @@ fn time() -> Json {
     json!({"type": "number", "format": "time"})
 }
 
-/// Adds the definitions of laws and processes as they are written to those of what is read.
 pub(super) fn define_spelt(all: &mut Json) {
     if let Some(law) = all.get("Size").cloned() {
         all["Law"] = law_as_written(law.clone(), "Law", false);
@@ -123,7 +115,6 @@ pub(super) fn define_spelt(all: &mut Json) {
     }
 }
 
-/// Returns the schema of laws as they are written, from that of laws as they are read.
 fn law_as_written(mut law: Json, name: &str, of_times: bool) -> Json {
     law[KEYED] = json!(name);
     for variant in law["oneOf"].as_array_mut().into_iter().flatten() {
@@ -146,7 +137,6 @@ fn law_as_written(mut law: Json, name: &str, of_times: bool) -> Json {
     law
 }
 
-/// Returns the schema of processes as they are written, from that of processes as they are read.
 fn process_as_written(mut process: Json) -> Json {
     process[KEYED] = json!("Process");
     for variant in process["oneOf"].as_array_mut().into_iter().flatten() {

@@ -1,5 +1,4 @@
-//! YAML to a tree of values, and the parser's errors in the words of this program. Only this file
-//! and `node` know the parser.
+//! Parsing of YAML. Only this file and `node` depend on the parser.
 
 use serde_yaml::{Error, Spanned};
 
@@ -7,19 +6,18 @@ use super::fault::{DocumentError, Fault, Place};
 use super::node::{Node, Raw};
 use super::sheet::Sheet;
 
-/// Returns the tree of a document's values.
 pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentError> {
     if is_blank(sheet.text) {
         let fault = Fault::new(Place::DOCUMENT, "the document is empty", example);
         return Err(sheet.refuse(vec![(fault, Some(0..0))]));
     }
     let options = serde_yaml::options! {
-        // Every alias that stands for one list of demands is legitimate; what they expand to is
-        // bounded instead.
+        // Documents may repeat one list of demands by many aliases, so limit only the expanded
+        // size.
         budget: serde_yaml::budget! { enforce_alias_anchor_ratio: false },
         alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 250_000 },
         reject_unsupported_tags: true,
-        // Numbers are understood later, from their spelling.
+        // Numbers are interpreted later, from their spelling.
         non_finite_float_policy: serde_yaml::options::NonFiniteFloatPolicy::PassThrough,
     };
     serde_yaml::from_str_with_options::<Spanned<Raw>>(sheet.text, options)
@@ -31,20 +29,18 @@ pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentErr
         })
 }
 
-/// Returns whether there is nothing but comments and the marks that begin and end a document.
 fn is_blank(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     lines.all(|line| line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
 }
 
-/// Returns what is wrong, and what to do about it.
 fn describe(error: &Error) -> (String, &'static str) {
     let plain = |message: &str| message.to_owned();
     match error {
         Error::WithSnippet { error, .. } | Error::AliasError { error, .. } => describe(error),
         Error::DuplicateMappingKey { key, .. } => (
             format!(
-                "the key `{}` stands twice in one map",
+                "the key `{}` appears twice in one map",
                 key.as_deref().unwrap_or("?")
             ),
             "keep one of the two",
@@ -62,7 +58,7 @@ fn describe(error: &Error) -> (String, &'static str) {
             "write one before the colon; if the word null is meant, put it in quotes",
         ),
         Error::UnsupportedTag { .. } | Error::TaggedScalarCannotDeserializeIntoString { .. } => {
-            (plain("a YAML tag has no meaning here"), "delete the tag")
+            (plain("YAML tags are not supported here"), "delete the tag")
         }
         Error::UnknownAnchor { .. } => (
             plain("this alias names an anchor that does not exist"),
@@ -71,8 +67,9 @@ fn describe(error: &Error) -> (String, &'static str) {
         Error::Budget { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => (
-            plain("the document expands beyond all measure: ") + &bare(error),
-            "write out the aliases that are meant, and leave out the rest",
+            plain("the document exceeds the size limits once aliases are expanded: ")
+                + &bare(error),
+            "use fewer aliases, or write the values out",
         ),
         _ => (
             plain("this is not valid YAML: ") + &bare(error),
@@ -81,7 +78,6 @@ fn describe(error: &Error) -> (String, &'static str) {
     }
 }
 
-/// Returns the parser's message without the position, which the rendering shows.
 fn bare(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ")

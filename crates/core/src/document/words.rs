@@ -1,29 +1,25 @@
-//! Words that other programs and papers have for the keys of documents: no spelling of one is near to the key.
+//! Synonyms of document keys that are too different to be found by spelling.
 
 use super::fault::{Place, Step};
 
-/// A line for keys that have the same words: the keys, and what they are called elsewhere. A word may stand for several
-/// keys: the first of them that is allowed at a place is meant.
+/// Keys = synonyms. The first key allowed at a place is meant.
 const ELSEWHERE: &str = include_str!("words.txt");
 
-/// Words for features that no key here describes: how they are expressed instead, or that they are out of scope.
 const INSTEAD: &str = include_str!("instead.txt");
 
-/// Keys below which amounts of resources stand by name.
+/// Keys whose values are maps from resources to amounts.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
 /// Keys that are amounts themselves.
 const COUNTED: [&str; 3] = ["servers", "cap", "devices"];
-/// Resources that are often written one level too high.
 const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memory mem ram gpu gpus \
      disk storage";
 
-/// Returns each key with its words.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = ELSEWHERE.lines().filter_map(|line| line.split_once(" = "));
     lines.flat_map(|(keys, words)| keys.split(' ').map(move |key| (key, words)))
 }
 
-/// Returns the one of the names known that a word stands for elsewhere.
+/// Returns the known name of which `found` is a synonym.
 pub fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let found = plain(found);
     let rows = rows().filter(|(_, words)| has(words, &found));
@@ -31,7 +27,7 @@ pub fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     keys.find_map(|key| known.iter().copied().find(|name| plain(name) == plain(key)))
 }
 
-/// Returns how a feature that no key describes is expressed here, or that it is out of scope.
+/// Returns how to express a feature that has no key, or that it is out of scope.
 pub(super) fn instead(found: &str) -> Option<&'static str> {
     let squeezed = |word: &str| plain(word).replace('_', "");
     let found = squeezed(found);
@@ -40,7 +36,7 @@ pub(super) fn instead(found: &str) -> Option<&'static str> {
     rows.find_map(|(words, text)| is_it(words).then_some(text))
 }
 
-/// Returns the one of these keys that is another word for one that is known.
+/// Returns the first of these keys that is a synonym of a known one.
 pub(super) fn standing_for<'a>(
     known: &str,
     mut keys: impl Iterator<Item = &'a str>,
@@ -50,7 +46,6 @@ pub(super) fn standing_for<'a>(
     keys.find(|key| words.iter().any(|words| has(words, &plain(key))))
 }
 
-/// Returns whether the value at a place is an amount of a resource.
 pub(super) fn is_amount(place: &Place) -> bool {
     match place.steps() {
         [.., Step::Key(above), Step::Key(_)] if AMOUNTS.contains(&above.as_str()) => true,
@@ -59,19 +54,17 @@ pub(super) fn is_amount(place: &Place) -> bool {
     }
 }
 
-/// Returns the one of the keys known below which an amount of this resource is to stand.
+/// Returns the known key under which an amount of this resource belongs.
 pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_resource = has(RESOURCES, &plain(found));
     let mut holders = known.iter().copied().filter(|key| AMOUNTS.contains(key));
     holders.next().filter(|_| is_resource)
 }
 
-/// Returns whether a word is one of these, which blanks part.
 fn has(words: &str, word: &str) -> bool {
     words.split(' ').any(|own| own == word)
 }
 
-/// Without regard to case, and to what joins words.
 fn plain(word: &str) -> String {
     word.to_lowercase().replace(['-', ' '], "_")
 }
@@ -81,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_of_elsewhere_is_the_key_that_is_allowed_here() {
+    fn synonyms_map_to_the_key_allowed_here() {
         let job = [
             "name",
             "demand",
@@ -123,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_elsewhere_is_found_for_the_one_that_is_known() {
+    fn finds_a_synonym_of_a_known_key() {
         let keys = || ["kind", "Tasks", "nodes"].into_iter();
         assert_eq!(standing_for("jobs", keys()), Some("Tasks"));
         assert_eq!(standing_for("servers", keys()), Some("nodes"));
@@ -131,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_stand_below_their_key() {
+    fn amounts_belong_under_their_key() {
         assert_eq!(holder("CPU", &["name", "demand"]), Some("demand"));
         assert_eq!(holder("memory", &["capacity"]), Some("capacity"));
         assert_eq!(holder("memory", &["name", "cores"]), None);

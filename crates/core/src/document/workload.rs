@@ -1,7 +1,7 @@
-//! Workloads as documents: what people write in YAML, and what policies record in JSON.
+//! Workloads as documents, written in YAML by people and recorded in JSON by policies.
 //!
-//! There is one type a kind of workload. A record is the document with its defaults filled in and each thing written in
-//! one way only, so that equal workloads have equal records.
+//! There is one type per kind of workload. A record is the document in normal form, with defaults
+//! filled in, so that equal workloads have equal records.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::{
     CheckedOrFaults, Document, DocumentError, Parsed, Stored, canonical, digest, read_file,
 };
 
-/// Returns the unit of time of a document that names none.
+/// Returns the default unit of time.
 pub fn unit_of_time() -> String {
     "time".into()
 }
@@ -23,28 +23,22 @@ pub fn unit_of_time() -> String {
 pub trait WorkloadDocument: Stored {
     /// The name of the kind.
     const KIND: &'static str;
-    /// An example for those who have to write such a document.
+    /// An example document for help messages.
     const EXAMPLE: &'static str;
-    /// Keys and the shorter ones that may be written in their place: `mean_size` for an exponential `size`.
+    /// Keys with their short forms: `mean_size` for an exponential `size`.
     const SHORT: &'static [(&'static str, &'static str)] = &[];
-    /// The places whose values are written in other ways than they are read.
+    /// The places whose written form differs from the deserialized form.
     const SPELLINGS: &'static Spellings = &[];
-    /// The workload that it describes.
+    /// The checked workload.
     type Checked: Clone + Debug;
 
-    /// Fills the defaults in and returns the workload and what to warn of, or these faults and all others.
-    ///
-    /// # Errors
-    /// With every fault, at its place in the document.
+    /// Fills in defaults; returns the workload with its warnings, or all faults including `faults`.
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Self::Checked>;
 
     /// Returns the record of a workload.
     fn record(workload: &Self::Checked) -> Self;
 
-    /// Reads a document of YAML; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
+    /// Parses a YAML document; `name` is the name of its file in messages.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         let mut document = Document::parse(text, name, Self::EXAMPLE)?;
         let misnamed = document.misnamed(Self::KIND)?;
@@ -58,34 +52,24 @@ pub trait WorkloadDocument: Stored {
         document.conclude(checked, Self::SHORT)
     }
 
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
+    /// Reads the document in a UTF-8 file of at most 64 MiB.
     fn read(path: &Path) -> Result<Parsed<Self::Checked>, DocumentError> {
         read_file(path, Self::parse)
     }
 
-    /// Returns the workload of a document that is no text.
-    ///
-    /// # Errors
-    /// With every fault, at its place in the document.
+    /// Checks a document that was not parsed from text.
     fn check(&self) -> Result<Self::Checked, Vec<Fault>> {
         Ok(self.clone().checked(Vec::new())?.0)
     }
 
-    /// Returns the workload of a record with this digest, and refuses a document that is no record.
-    ///
-    /// # Errors
-    /// With every fault, at its place in the record; one of the digest at [`Place::DOCUMENT`].
+    /// Checks a record, which must be in normal form, and its digest (at [`Place::DOCUMENT`]).
     fn recorded(&self, digest: &str) -> Result<Self::Checked, Vec<Fault>> {
         let fault = |(place, _, found, expected): Difference| {
             let message = format!("{found}, expected {expected}");
-            Fault::new(place, message, "make the file again from its workload")
+            Fault::new(place, message, "create the file again from its workload")
         };
         let found = value(self);
-        // Null stands for what has faults in the text of a document; a record has none.
+        // Null represents a fault, so a record must not contain it.
         if let Some(place) = null(&found, Place::DOCUMENT) {
             let null = (place, None, "null".into(), "a value".into());
             return Err(vec![fault(null)]);
@@ -104,7 +88,7 @@ pub trait WorkloadDocument: Stored {
         }
     }
 
-    /// Returns what identifies the workload of a record: its JSON without `source`.
+    /// Returns the JSON that identifies the workload: the record without `source`.
     fn identity(&self) -> Value {
         let mut value = value(self);
         if let Some(fields) = value.as_object_mut() {
@@ -113,7 +97,7 @@ pub trait WorkloadDocument: Stored {
         value
     }
 
-    /// Returns the digest of the canonical JSON of [what identifies](WorkloadDocument::identity) the workload.
+    /// Returns the digest of the [identity](WorkloadDocument::identity).
     fn digest(&self) -> String {
         digest(&canonical(self.identity()))
     }
@@ -123,7 +107,6 @@ fn value(document: &impl WorkloadDocument) -> Value {
     serde_json::to_value(document).expect("a document is made of maps with keys of text")
 }
 
-/// Returns the place of the first null.
 fn null(value: &Value, place: Place) -> Option<Place> {
     match value {
         Value::Null => Some(place),
@@ -138,10 +121,10 @@ fn null(value: &Value, place: Place) -> Option<Place> {
     }
 }
 
-/// Where two documents differ: the place, the name of the nearest part with a name, and what is written in each.
+/// Place, name of the nearest enclosing named part, and both values.
 pub type Difference = (Place, Option<String>, String, String);
 
-/// Returns where two documents differ.
+/// Returns the differences between two documents.
 pub fn differences(one: &Value, other: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(Place::DOCUMENT, None, [one, other], &mut found);
@@ -160,7 +143,7 @@ fn compare(place: Place, name: Option<&str>, both: [&Value; 2], found: &mut Vec<
                 }
             }
         }
-        // Laws and processes are compared as a whole.
+        // Distributions and processes are compared as a whole.
         [Value::Object(one), Value::Object(other)] if both.iter().all(|own| !is_tagged(own)) => {
             let name = one.get("name").and_then(Value::as_str).or(name);
             let others = other.keys().filter(|key| !one.contains_key(*key));
@@ -176,7 +159,6 @@ fn compare(place: Place, name: Option<&str>, both: [&Value; 2], found: &mut Vec<
     }
 }
 
-/// Returns the names of the entries of a list, or the entries themselves if they have none.
 fn names(list: &[Value]) -> Vec<String> {
     let entry = |own: &Value| match own {
         Value::Object(own) => shown(own.get("name").unwrap_or(&Value::Null)),
@@ -193,15 +175,13 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Returns whether a value is a variant that a key names.
 fn is_tagged(value: &Value) -> bool {
     let mut tags = ["law", "process"].iter();
     tags.any(|tag| value.get(tag).is_some())
 }
 
 impl Document<'_> {
-    /// Returns where a value is written that is checked at this place: of `jobs[2].size.mean` it may be
-    /// `jobs[2].mean_size`.
+    /// Maps the place of `jobs[2].size.mean` to `jobs[2].mean_size` if that is what is written.
     pub(super) fn as_written(&self, place: &Place, short: &[(&str, &str)]) -> Place {
         let (mut node, mut written) = (Some(&self.root), Place::DOCUMENT);
         let mut steps = place.steps().iter();
@@ -217,7 +197,6 @@ impl Document<'_> {
                     Some((_, brief)) => {
                         node = node.and_then(|node| node.get(brief));
                         written = written.then(brief);
-                        // What is written in short is one value, or the one entry of a list.
                         if node.is_some_and(|node| node.text().is_some()) {
                             break;
                         }

@@ -1,9 +1,9 @@
-//! Decimal numbers as written: `0.1` is one tenth.
+//! Decimal numbers as written: `0.1` is exactly one tenth.
 //!
-//! A demand of `.1` against a capacity of `.3` must fit three times, yet `(.3_f64 / .1).floor()`
-//! is 2. So a number of a document is kept as the double nearest to it *and* taken to mean the
-//! decimal that the shortest text of that double denotes. A text that denotes any other decimal
-//! (it has more digits than a double carries) is refused, so nothing is rounded in silence.
+//! A demand of `.1` must fit three times into a capacity of `.3`, yet `(.3_f64 / .1).floor()` is 2.
+//! A number of a document is therefore stored as the nearest double, and denotes the decimal that
+//! the shortest text of this double denotes. Texts that denote any other decimal (more digits than
+//! a double carries) are rejected, so no number is rounded silently.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,15 +14,12 @@ use num_traits::{ToPrimitive, pow};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// A finite decimal number: the one that the shortest text of the double inside denotes.
-///
-/// [`Decimal::exact`] gives it as a fraction, [`Decimal::value`] as the nearest double. Zero has
-/// no sign. In JSON it is a number.
+/// The decimal number denoted by the shortest text of a finite double. Zero has no sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Decimal(f64);
 
-/// Why a text is not a [`Decimal`]: the message holds the text found.
+/// The reason why a text is not a [`Decimal`]; the message contains the text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{text}` {what}")]
 pub struct DecimalError {
@@ -37,18 +34,16 @@ impl DecimalError {
         DecimalError { text, what, help }
     }
 
-    /// Not in decimal notation (hexadecimal, underscores, a unit, a word, nothing at all).
     fn not_a_number(text: &str) -> Self {
         let help = "write it in decimal notation, without a unit: 12, 0.25, .3 or 1e-9";
         Self::new(text, "is not a decimal number", help)
     }
 
-    /// Returns whether the text is in no decimal notation.
     pub(crate) fn is_no_number(&self) -> bool {
         *self == Self::not_a_number(&self.text)
     }
 
-    /// Returns what to type instead, as one sentence without a full stop.
+    /// Returns the text to write instead, as a sentence without a full stop.
     pub fn help(&self) -> String {
         self.help.to_string()
     }
@@ -61,15 +56,15 @@ impl Decimal {
     /// One.
     pub const ONE: Self = Self(1.0);
 
-    /// Returns whether it is 0.
+    /// Returns whether the number is 0.
     #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
     }
 
-    /// Returns the decimal that the shortest text of `value` denotes; `None` unless `value` is finite.
+    /// Returns the decimal denoted by the shortest text of `value`, if it is finite.
     pub fn new(value: f64) -> Option<Self> {
-        // Adding zero takes the sign off a negative zero.
+        // Adding zero removes the sign of a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
     }
 
@@ -78,11 +73,11 @@ impl Decimal {
         Self::new(fraction.to_f64()?)
     }
 
-    /// Reads ordinary decimal notation: `3`, `.3`, `-1`, `1e-9`, `+2.5E3`.
+    /// Parses decimal notation: `3`, `.3`, `-1`, `1e-9`, `+2.5E3`.
     ///
     /// # Errors
-    /// [`DecimalError`] for any other notation, for a number that is not finite or out of range,
-    /// and for one with more digits than a double carries.
+    /// If the notation is different, the number is out of range or not finite, or it has more
+    /// digits than a double carries.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
         let Some(written) = Significand::parse(text) else {
@@ -98,17 +93,17 @@ impl Decimal {
         let value = text.parse::<f64>();
         let value = value.map_err(|_| DecimalError::not_a_number(text))?;
         let Some(nearest) = Self::new(value) else {
-            let what = "is too large: numbers end at 1.8e308";
+            let what = "is too large: the largest number is 1.8e308";
             return Err(DecimalError::new(text, what, OTHER_UNIT));
         };
         if nearest.significand() == written {
             Ok(nearest)
         } else if value == 0.0 {
-            let what = "is too small: numbers other than 0 begin at 5e-324";
+            let what = "is too small: the smallest number above 0 is 5e-324";
             Err(DecimalError::new(text, what, OTHER_UNIT))
         } else {
             let what = "has more digits than a double carries";
-            let help = format!("write {nearest}, the nearest one accepted");
+            let help = format!("write {nearest}, the nearest accepted number");
             Err(DecimalError::new(text, what, help))
         }
     }
@@ -118,14 +113,12 @@ impl Decimal {
         self.0
     }
 
-    /// Returns the number itself, as a fraction.
+    /// Returns the exact number as a fraction.
     pub fn exact(self) -> BigRational {
         let own = self.significand();
-        // Zero has no digits.
         let digits = format!("0{}", own.digits);
         let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
         let numerator = if own.negative { -magnitude } else { magnitude };
-        // A double has a small exponent.
         let power = pow(BigInt::from(10), own.exponent.unsigned_abs() as usize);
         match own.exponent < 0 {
             true => BigRational::new(numerator, power),
@@ -175,19 +168,17 @@ impl JsonSchema for Decimal {
     }
 }
 
-/// Returns a number for a message that names it: computed, and maybe beyond the range of doubles.
+/// Formats a computed number, which may be beyond the range of doubles, for a message.
 pub fn shown(value: f64) -> String {
     match value {
-        _ if value.is_nan() => "no number".into(),
+        _ if value.is_nan() => "not a number".into(),
         _ if value.is_infinite() => "more than a double can hold".into(),
         _ if value == 0.0 || (1e-4..1e15).contains(&value.abs()) => value.to_string(),
         _ => format!("{value:e}"),
     }
 }
 
-/// A decimal in its one normal form: digits · 10^exponent, digits without zeros at either end.
-///
-/// Comparing two of these compares the numbers, at no cost even for `1e999999999`.
+/// digits · 10^exponent without leading or trailing zeros; cheap to compare even for `1e999999999`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Significand {
     negative: bool,
@@ -227,7 +218,6 @@ fn parse_power(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Whatever does not fit in 64 bits is beyond any double: the end of the range says the same.
     let is_negative = text.starts_with('-');
     let bound = if is_negative { i64::MIN } else { i64::MAX };
     Some(text.parse().unwrap_or(bound))
@@ -262,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn the_binary_value_of_a_tenth_is_not_what_a_tenth_means() {
+    fn a_tenth_is_decimal_and_not_binary() {
         let [p, d] = [".3", ".1"].map(|t| Decimal::parse(t).unwrap());
         assert!((p.value() / d.value()).floor() < 3.0);
         assert_eq!((p.exact() / d.exact()).floor(), ratio(3, 1));
     }
 
     #[test]
-    fn other_notations_are_not_numbers() {
+    fn rejects_other_notations() {
         for text in [
             "", " 1", "0xB", "1_000", "1,5", "1e", "e3", ".", "-", "4GiB", "1e2.5", "--1", "١",
         ] {
@@ -282,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn infinities_are_named_as_such() {
+    fn rejects_infinities_as_not_finite() {
         for text in [".inf", "-.INF", ".nan", "inf", "NaN", "-Infinity"] {
             let error = Decimal::parse(text).unwrap_err();
             assert!(
@@ -293,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_refused_at_once() {
+    fn rejects_numbers_out_of_range() {
         for text in ["1e309", "-1e309", "1e999999999999999999999"] {
             let error = Decimal::parse(text).unwrap_err();
             assert!(error.to_string().contains("too large"), "{text}: {error}");
@@ -309,22 +299,20 @@ mod tests {
     }
 
     #[test]
-    fn too_many_digits_are_refused_with_the_nearest_number() {
+    fn rejects_excess_digits_and_names_the_nearest_number() {
         let error = Decimal::parse("0.10000000000000000001").unwrap_err();
-        assert_eq!(error.help(), "write 0.1, the nearest one accepted");
-        // The exact value of the double nearest to a tenth is not what a tenth means.
+        assert_eq!(error.help(), "write 0.1, the nearest accepted number");
         let error = Decimal::parse("0.1000000000000000055511151231257827").unwrap_err();
         assert!(error.to_string().contains("more digits"));
-        // Every decimal of at most fifteen digits is its own shortest text.
         assert_eq!(
             Decimal::parse("9007199254740993").unwrap_err().help(),
-            "write 9007199254740992, the nearest one accepted"
+            "write 9007199254740992, the nearest accepted number"
         );
         Decimal::parse("123456789.012345").unwrap();
     }
 
     #[test]
-    fn what_is_shown_reads_back() {
+    fn displayed_numbers_read_back() {
         for value in [
             0.1,
             1.0 / 3.0,
@@ -349,8 +337,7 @@ mod tests {
         assert_eq!(Decimal::new(f64::INFINITY), None);
     }
 
-    /// serde_json rounds correctly only with its feature `float_roundtrip`; without it a
-    /// number of an artifact could come back as its neighbour.
+    /// Without its feature `float_roundtrip`, serde_json may read a number as its neighbour.
     #[test]
     fn json_carries_the_number_unchanged() {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -370,9 +357,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_are_shown_in_words() {
+    fn shows_numbers_out_of_range_in_words() {
         let shown = [0.0, -2.5, 3e-9, 7e300, f64::INFINITY, f64::NAN].map(shown);
         let beyond = "more than a double can hold";
-        assert_eq!(shown, ["0", "-2.5", "3e-9", "7e300", beyond, "no number"]);
+        assert_eq!(
+            shown,
+            ["0", "-2.5", "3e-9", "7e300", beyond, "not a number"]
+        );
     }
 }

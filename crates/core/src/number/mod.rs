@@ -1,4 +1,4 @@
-//! Decimal numbers that mean what was written, and counting in whole units of them.
+//! Exact decimal numbers, units of time, and conversion to integer units.
 
 mod decimal;
 pub mod quantity;

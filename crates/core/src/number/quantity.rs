@@ -1,5 +1,4 @@
-//! Numbers with a unit: times such as `4h` or `1h30m`, exactly; and what is to be written instead of a number with
-//! a unit where plain numbers stand.
+//! Numbers with a unit: parsing of times, and help where plain numbers are expected.
 
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
@@ -7,7 +6,7 @@ use num_traits::{ToPrimitive, Zero};
 use super::Decimal;
 use super::time::{UNITS, fraction_of};
 
-/// Returns a time that has a unit, or several (`1h30m`), in seconds.
+/// Parses a time with one or more units (`1h30m`) into seconds.
 pub fn seconds(text: &str) -> Option<BigRational> {
     let mut rest = text.trim();
     let mut sum = BigRational::zero();
@@ -15,7 +14,6 @@ pub fn seconds(text: &str) -> Option<BigRational> {
     while !rest.is_empty() {
         let (number, unit, after) = part(rest)?;
         let one = unit_of_time(unit)?;
-        // A unit that is not smaller than the one before is a mistake.
         if last.is_some_and(|last| one >= last) || number.value() < 0.0 {
             return None;
         }
@@ -25,7 +23,7 @@ pub fn seconds(text: &str) -> Option<BigRational> {
     last.map(|_| sum)
 }
 
-/// Returns a time in seconds, ≥ 0: with its unit, such as `4h` or `1h30m`, or a number alone; none where it is no time.
+/// Parses a time ≥ 0, with a unit or as plain seconds.
 pub fn seconds_of(text: &str) -> Option<f64> {
     let time = match Decimal::parse(text.trim()) {
         Ok(seconds) => seconds.value(),
@@ -34,16 +32,16 @@ pub fn seconds_of(text: &str) -> Option<f64> {
     (time >= 0.0 && time.is_finite()).then_some(time)
 }
 
-/// A time that has a unit, in this one: none where it is no time or the unit is not known, `Some(None)` where the
-/// time is no decimal number of it.
+/// Converts a time with a unit; `Some(None)` if the result is not a decimal number.
 pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
     Some(decimal(&(seconds(text)? / unit_of_time(unit)?)))
 }
 
-/// Returns what to write instead of an amount of a resource that is followed by a unit; `None` if it is no such amount.
 pub(crate) fn explained_amount(text: &str) -> Option<String> {
     let known = thousandths(text).map(|amount| {
-        format!("amounts are plain numbers: write {amount} if m is Kubernetes' thousandth")
+        format!(
+            "amounts are plain numbers: write {amount} if m is Kubernetes' suffix for thousandths"
+        )
     });
     let (number, unit, _) = part(text.trim())?;
     known.or_else(|| of_amount(text)).or_else(|| {
@@ -59,12 +57,11 @@ fn thousandths(text: &str) -> Option<Decimal> {
         .and_then(|(number, ..)| decimal(&(number.exact() / whole(1000))))
 }
 
-/// Returns what to write instead of a number with a unit where a plain one stands; none where it is no such number.
-/// `time_unit` is that of the document, if it has one.
+/// Suggests a plain number in place of one with a unit; `time_unit` is that of the document.
 pub fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
     match (thousandths(text), seconds(text)) {
         (Some(amount), Some(_)) => Some(format!(
-            "write {amount} if m is Kubernetes' thousandth, as in amounts of resources; {}",
+            "write {amount} if m is Kubernetes' suffix for thousandths, as in amounts of resources; {}",
             of_time(text, time_unit)?
         )),
         (_, Some(_)) => of_time(text, time_unit),
@@ -81,21 +78,20 @@ fn of_time(text: &str, time_unit: Option<&str>) -> Option<String> {
             )
         }
         Some((unit, None)) => format!(
-            "{text} is no finite decimal number of the time unit {unit}: choose a smaller `time_unit`"
+            "{text} is not a finite decimal number in the time unit {unit}: choose a smaller `time_unit`"
         ),
         None => {
             let (number, own, rest) = part(text.trim())?;
-            let in_own = format!("{number} with {own} everywhere, ");
+            let in_own = format!("{number} if all times are in {own}, or ");
             let in_own = if rest.is_empty() { &*in_own } else { "" };
             let seconds = decimal(&seconds(text)?)?;
             format!(
-                "times are plain numbers in one unit that you choose: for {text} write {in_own}{seconds} with seconds"
+                "times are plain numbers in a single unit of your choice: for {text} write {in_own}{seconds} if they are in seconds"
             )
         }
     })
 }
 
-/// `4/h`: so many per unit of time.
 fn of_rate(text: &str, time_unit: Option<&str>) -> Option<String> {
     let (number, per) = text.split_once('/').or_else(|| text.split_once(" per "))?;
     let number = Decimal::parse(number.trim()).ok()?;
@@ -104,14 +100,14 @@ fn of_rate(text: &str, time_unit: Option<&str>) -> Option<String> {
     let known = time_unit.and_then(|unit| Some((unit, unit_of_time(unit)?)));
     let Some((unit, own)) = known else {
         return Some(format!(
-            "rates are plain numbers, per unit of time that you choose: write {number} with `time_unit: {per}` and all other times in it"
+            "rates are plain numbers, per time unit of your choice: write {number} with `time_unit: {per}`, and give all other times in that unit"
         ));
     };
     let rate = number.exact() * own / second;
     let help = match decimal(&rate) {
         Some(rate) => format!(": write {rate} for {text}"),
         None => format!(
-            ", and {text} is {rate}, no decimal number: choose another `time_unit`, such as {per}"
+            ", and {text} is {rate}, not a decimal number: choose another `time_unit`, such as {per}"
         ),
     };
     Some(format!(
@@ -119,7 +115,6 @@ fn of_rate(text: &str, time_unit: Option<&str>) -> Option<String> {
     ))
 }
 
-/// `1024Gi`, `16 GB`, `50%`.
 fn of_amount(text: &str) -> Option<String> {
     let (number, suffix, rest) = part(text.trim())?;
     if !rest.is_empty() {
@@ -127,16 +122,16 @@ fn of_amount(text: &str) -> Option<String> {
     }
     if suffix == "%" {
         let part = decimal(&(number.exact() / whole(100)))?;
-        return Some(format!("write it as a part of 1: {part}"));
+        return Some(format!("write it as a fraction of 1: {part}"));
     }
     is_multiple(suffix).then(|| {
         format!(
-            "amounts are plain numbers, in one unit for each resource that you choose: for {text} write {number} where all of it is counted in {suffix}"
+            "amounts are plain numbers, in a unit of your choice for each resource: for {text} write {number} if the resource is counted in {suffix}"
         )
     })
 }
 
-/// Names of units that stand behind a number only, in seconds.
+/// Other names of units, accepted only after a number, with their length in seconds.
 const OTHERS: [(&[&str], u32); 4] = [
     (&["secs"], 1),
     (&["m", "mins"], 60),
@@ -144,14 +139,12 @@ const OTHERS: [(&[&str], u32); 4] = [
     (&["w", "week", "weeks"], 604_800),
 ];
 
-/// Returns whether it is a suffix of amounts, such as `Gi`, `M` or `GB`.
 fn is_multiple(suffix: &str) -> bool {
     let letter = suffix.strip_suffix('B').unwrap_or(suffix);
     let letter = letter.strip_suffix('i').unwrap_or(letter);
     ["K", "M", "G", "T", "P", "E"].contains(&letter.to_uppercase().as_str())
 }
 
-/// Returns the number at the beginning of a text, its unit, and what follows.
 fn part(text: &str) -> Option<(Decimal, &str, &str)> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -172,7 +165,6 @@ fn part(text: &str) -> Option<(Decimal, &str, &str)> {
     (end > 0).then(|| (number, &rest[..end], rest[end..].trim_start()))
 }
 
-/// Returns a unit of time in seconds: those that documents name, and shorter names that others have.
 fn unit_of_time(unit: &str) -> Option<BigRational> {
     let other = || {
         let (_, seconds) = OTHERS.iter().find(|(names, _)| names.contains(&unit))?;
@@ -182,14 +174,12 @@ fn unit_of_time(unit: &str) -> Option<BigRational> {
     Some(BigRational::new(seconds.into(), of.into()))
 }
 
-/// Returns all names that a unit of time may have behind a number.
 pub(crate) fn units_of_time() -> impl Iterator<Item = &'static str> {
     let own = UNITS.iter().map(|(names, _)| *names);
     let others = OTHERS.iter().map(|(names, _)| *names);
     own.chain(others).flatten().copied()
 }
 
-/// Returns the decimal number that a fraction is, if it is one.
 fn decimal(fraction: &BigRational) -> Option<Decimal> {
     Decimal::nearest(fraction).filter(|decimal| decimal.exact() == *fraction)
 }
@@ -243,41 +233,41 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_explained_with_its_number() {
+    fn rejected_numbers_get_a_suggestion() {
         for (text, unit, parts) in [
             ("4h", Some("s"), &["time unit s: write 14400 for 4h"][..]),
             (
                 "4h",
                 Some("d"),
-                &["no finite decimal number", "smaller `time_unit`"],
+                &["not a finite decimal number", "smaller `time_unit`"],
             ),
             (
                 "4h",
                 None,
-                &["write 4 with h everywhere, 14400 with seconds"],
+                &["write 4 if all times are in h, or 14400 if they are in seconds"],
             ),
             (
                 "4h",
                 Some("slots"),
-                &["write 4 with h everywhere, 14400 with seconds"],
+                &["write 4 if all times are in h, or 14400 if they are in seconds"],
             ),
             (
                 "1024Gi",
                 Some("s"),
-                &["write 1024 where all of it is counted in Gi"],
+                &["write 1024 if the resource is counted in Gi"],
             ),
-            ("16 GB", None, &["write 16 where", "counted in GB"]),
+            ("16 GB", None, &["write 16 if", "counted in GB"]),
             (
                 "500m",
                 Some("s"),
                 &["write 0.5 if m is Kubernetes'", "write 30000 for 500m"],
             ),
-            ("50%", None, &["a part of 1: 0.5"]),
+            ("50%", None, &["a fraction of 1: 0.5"]),
             ("6/min", Some("s"), &["write 0.1 for 6/min"]),
             (
                 "4/h",
                 Some("s"),
-                &["is 1/900, no decimal number", "such as h"],
+                &["is 1/900, not a decimal number", "such as h"],
             ),
         ] {
             let reported = explained(text, unit).unwrap_or_default();
@@ -287,9 +277,9 @@ mod tests {
         }
         for (text, part) in [
             ("8000m", "write 8 if"),
-            ("1000Gi", "write 1000 where all of it is counted in Gi"),
+            ("1000Gi", "write 1000 if the resource is counted in Gi"),
             ("8h", "write 8 for 8h"),
-            ("50%", "a part of 1: 0.5"),
+            ("50%", "a fraction of 1: 0.5"),
             ("4 cores", "write 4 for 4 cores"),
         ] {
             let reported = explained_amount(text).unwrap_or_default();

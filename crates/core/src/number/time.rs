@@ -1,10 +1,8 @@
-//! Units of time, instants, and lengths of time.
-
 use std::ops::{Range, RangeInclusive};
 
 use super::shown;
 
-/// Units of time, each with the fraction of seconds that it is.
+/// Names of units of time, with their length in seconds as a fraction.
 pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
     (&["us", "µs", "microsecond", "microseconds"], (1, 1_000_000)),
     (&["ms", "millisecond", "milliseconds"], (1, 1000)),
@@ -14,19 +12,18 @@ pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
     (&["d", "day", "days"], (86_400, 1)),
 ];
 
-/// Returns the fraction of seconds that a unit of time of this name is, if it is known.
 pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
     let named = |(names, _): &&(&[&str], _)| names.contains(&unit);
     UNITS.iter().find(named).map(|(_, fraction)| *fraction)
 }
 
-/// Returns how many seconds a unit of time of this name has, if it is known.
+/// Returns the length of a unit of time in seconds; `None` if the unit is unknown.
 pub fn seconds_in(unit: &str) -> Option<f64> {
     let (seconds, of) = fraction_of(unit)?;
     Some(f64::from(seconds) / f64::from(of))
 }
 
-/// Says a length of time in this unit: in one that is easily read, where it is known how long the unit is.
+/// Formats a duration in a readable unit, or in its own unit if its length is unknown.
 pub fn in_words(time: f64, unit: &str) -> String {
     let Some(second) = seconds_in(unit) else {
         return format!("{} {unit}", shown(time));
@@ -34,7 +31,7 @@ pub fn in_words(time: f64, unit: &str) -> String {
     let readable = ["d", "h", "min"].map(|name| (name, seconds_in(name).unwrap_or(1.0)));
     let is_whole = |n: f64| (n * 10.0).fract() == 0.0;
     let seconds = time * second;
-    // The largest unit of which it is a number with one place, or else of which it is several.
+    // Use the largest unit with at most one decimal place, or else the largest with a value ≥ 3.
     let simple = |(_, own): &&(&str, f64)| seconds >= *own && is_whole(seconds / own);
     let several = |(_, own): &&(&str, f64)| seconds >= 3.0 * own;
     let found = readable.iter().find(simple);
@@ -44,8 +41,8 @@ pub fn in_words(time: f64, unit: &str) -> String {
     }
 }
 
-/// Reads an instant of the Gregorian calendar, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`, `2024-03-31` or
-/// `2024-03-31T02:30:00+02:00` \[s since 1970 by that clock; by UTC where it says how far it is from that\].
+/// Parses a Gregorian date and time, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`,
+/// `2024-03-31` or `2024-03-31T02:30:00+02:00` \[s since 1970, in UTC if an offset is given\].
 pub fn instant(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
@@ -65,14 +62,13 @@ pub fn instant(field: &[u8]) -> Option<f64> {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
-    // Years begin in March, so that the day that is put in is the last one; of five months 153 days.
+    // Count years from March, so that the leap day comes last; five months have 153 days.
     let (year, month) = (year - i32::from(month <= 2), (month + 9) % 12);
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    // 719 468 days lie between the first of March of year 0 and the first day of 1970.
+    // There are 719 468 days from 0000-03-01 to 1970-01-01.
     (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
 }
 
-/// The range of plausible instants in a log, 1990 to 2100 \[s since 1970\].
 const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
 
 /// Returns whether a number is a plausible count of seconds since 1970.
@@ -80,10 +76,9 @@ pub fn is_epoch(seconds: f64) -> bool {
     PLAUSIBLE.contains(&seconds)
 }
 
-/// Reads an instant that is written as a single number, between 1990 and 2100: the digits of a date, or seconds,
-/// milliseconds, microseconds or nanoseconds since 1970. Returns it in seconds since 1970, and the name of its notation.
+/// Reads an instant from 1990 to 2100 as seconds since 1970, with the name of its notation.
 ///
-/// Numbers of 8 and of 10 digits may as well be seconds of another clock: it is for the caller to decide.
+/// Numbers of 8 or 10 digits are ambiguous: they may be seconds of another clock.
 pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
     const DATES: [&str; 4] = ["YYYYMMDD", "YYYYMMDDhh", "YYYYMMDDhhmm", "YYYYMMDDhhmmss"];
     const SINCE: [(f64, &str); 4] = [
@@ -106,11 +101,10 @@ pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
     all.find(|(seconds, _)| is_epoch(*seconds))
 }
 
-/// Writes an instant \[s since 1970\] as [`instant`] reads it, such as `2024-03-31T02:30:00`, down to the second.
+/// Formats an instant \[s since 1970\] as `2024-03-31T02:30:00`, rounded down to the second.
 pub fn date(seconds: f64) -> String {
     let seconds = seconds.floor() as i64;
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Years of an era of 400 that begin in March, as above.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -122,7 +116,7 @@ pub fn date(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
-/// Reads a length of time as clocks show it, such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00` \[s\].
+/// Parses a duration such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00` \[s\].
 pub fn clock(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (days, clock) = match text.rsplit_once(['-', ' ']) {
@@ -137,7 +131,6 @@ pub fn clock(field: &[u8]) -> Option<f64> {
     Some(f64::from(days?) * 86_400.0 + f64::from(hours?) * 3600.0 + sexagesimal(rest, 59)?)
 }
 
-/// Reads `02:30`, `02:30:00` or `02:30:00.25` \[s\].
 fn of_day(text: &str) -> Option<f64> {
     let (hours, rest) = text.split_once(':')?;
     let seconds = if rest.len() == 2 { ":00" } else { "" };
@@ -145,7 +138,7 @@ fn of_day(text: &str) -> Option<f64> {
     Some(hours * 3600.0 + sexagesimal(&format!("{rest}{seconds}"), 60)?)
 }
 
-/// Reads minutes and seconds, the seconds up to `most` and perhaps with a fraction \[s\].
+/// Parses minutes and seconds, with seconds ≤ `most` and an optional fraction \[s\].
 fn sexagesimal(text: &str, most: i32) -> Option<f64> {
     let (minutes, seconds) = text.split_once(':')?;
     let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, "0"));
@@ -155,7 +148,7 @@ fn sexagesimal(text: &str, most: i32) -> Option<f64> {
     Some(f64::from(whole) + fraction)
 }
 
-/// Reads how far a clock is ahead of UTC: `Z`, `+02:00`, `-0530`, or nothing where that is not said \[s\].
+/// Parses a UTC offset: `Z`, `+02:00`, `-0530`, or empty \[s\].
 fn east(text: &str) -> Option<i32> {
     let hours = text.replace(':', "");
     match (hours.get(..1), hours.get(1..)) {
@@ -170,7 +163,6 @@ fn east(text: &str) -> Option<i32> {
     }
 }
 
-/// Reads a number of this many digits that is in this range.
 fn digits(text: &str, count: RangeInclusive<usize>, range: RangeInclusive<i32>) -> Option<i32> {
     let is_whole = count.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|number| range.contains(number));
@@ -182,7 +174,7 @@ mod tests {
     use super::{clock, date, in_words, instant, stamp};
 
     #[test]
-    fn lengths_of_time_are_said_in_units_that_are_read() {
+    fn durations_are_formatted_in_readable_units() {
         for (time, unit, words) in [
             (64_800.0, "s", "18 h"),
             (1.5, "h", "1.5 h"),
@@ -200,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_counted_in_the_gregorian_calendar() {
+    fn instants_follow_the_gregorian_calendar() {
         for (text, seconds) in [
             ("1970-01-01T00:00:00", 0.0),
             ("2000-02-29T23:59:59", 951_868_799.0),
@@ -272,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_read_as_clocks_show_them() {
+    fn parses_durations_in_clock_notation() {
         for (text, seconds) in [
             ("0:00:16", 16.0),
             ("00:00:00.5", 0.5),

@@ -1,9 +1,8 @@
-//! Parts in whole units of their greatest common divisor.
+//! Conversion of amounts to integer multiples of their greatest common divisor.
 //!
-//! Σ u_i part_i ≤ whole decided in integers: with g the greatest common divisor of the parts (of the
-//! exact decimals), part_i = units_i · g, and since Σ u_i units_i is whole,
-//! Σ u_i part_i ≤ whole  ⇔  Σ u_i units_i ≤ ⌊whole / g⌋. The unit of measurement cancels, so units
-//! of 1e-9 and of 1e9 give the same integers.
+//! Decides Σ u_i part_i ≤ whole in integers: with g the greatest common divisor of the parts (as
+//! exact decimals), part_i = units_i · g, and since Σ u_i units_i is an integer, Σ u_i part_i ≤
+//! whole ⇔ Σ u_i units_i ≤ ⌊whole / g⌋. The result does not depend on the unit of measurement.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -12,10 +11,9 @@ use num_traits::{ToPrimitive, Zero};
 
 use super::decimal::Decimal;
 
-/// Whole numbers up to this bound, 2^53, are also exact as doubles.
 const LARGEST: u64 = 1 << 53;
 
-/// A whole and its parts in whole units.
+/// A whole and its parts as integers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Units {
     /// ⌊whole / g⌋.
@@ -24,10 +22,9 @@ pub struct Units {
     pub parts: Vec<u64>,
 }
 
-/// Scales a whole and its parts, all ≥ 0, to whole units.
+/// Scales a whole and its parts, all ≥ 0; `None` if an integer exceeds 2^53.
 ///
-/// Parts that are all 0 have no g: the whole counts as 0 units then, and 0 ≤ 0 holds for all u.
-/// `None` when an integer would exceed 2^53.
+/// If all parts are 0 there is no g, and the whole is 0 units.
 pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
     let exact: Vec<BigRational> = parts.iter().map(|d| d.exact()).collect();
     let whole = whole.exact();
@@ -80,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn capacity_is_rounded_down_to_the_grain() {
+    fn capacity_is_rounded_down_to_a_multiple_of_the_unit() {
         assert_eq!(
             scaled("20", &["3", "6", "0"]).unwrap(),
             Units {
@@ -102,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_beyond_two_to_the_53_are_refused() {
+    fn rejects_integers_beyond_two_to_the_53() {
         assert_eq!(scaled("1", &["0.3333333333333333", "0.1"]), None);
         assert_eq!(scaled("9007199254740992", &["1"]).unwrap().whole, LARGEST);
         assert_eq!(scaled("9007199254740994", &["1"]), None);

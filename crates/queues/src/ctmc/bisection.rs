@@ -1,6 +1,5 @@
-/// Returns the last point where a condition holds and the next double, where it does not, or two points no further apart
-/// than `within`: by bisection between a point where it holds and a larger one where it does not. Of a condition that
-/// changes more than once, one of the changes.
+/// Bisects `[low, high]`, where a condition holds at `low` only, to a width of at most `within`, or
+/// to adjacent doubles.
 pub fn bisected(
     within: f64,
     [mut low, mut high]: [f64; 2],

@@ -1,12 +1,8 @@
-//! Finite continuous-time Markov chains: irreducibility, generator, stationary law.
+//! Finite continuous-time Markov chains as graphs with rates \[1/time\] at the edges.
 //!
-//! A chain is a graph (petgraph) whose nodes are states and whose edges carry rates [1/time].
-//!
-//! The law is found by the elimination of Grassmann, Taksar and Heyman (GTH; Operations
-//! Research 33, 1985): it has no subtraction, so that every entry keeps its relative accuracy,
-//! however stiff the rates. States are eliminated from the last to the first; where the
-//! graph's node order runs along its cycles (each edge goes forward, or back to the first
-//! states), there is no fill-in and the work is linear in the number of edges.
+//! Stationary distributions are computed by the elimination of Grassmann, Taksar and Heyman
+//! (Operations Research 33, 1985), whose lack of subtractions keeps the relative accuracy of every
+//! entry. If edges lead forward or back to the first states only, there is no fill-in.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +11,13 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 
-/// Why a chain has no usable stationary law.
+/// The reason why a chain has no stationary distribution.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct ChainError(String);
 
-/// Returns the generator `G` (n × n): `G_st` the rate from s to t, the diagonal *minus the exact row
-/// sum*, in the order of the graph's nodes.
+/// Returns the generator `G` (n × n) in the order of the graph's nodes: `G_st` is the rate from s
+/// to t, and the diagonal is the negative row sum.
 ///
 /// ```
 /// use petgraph::graph::DiGraph;
@@ -41,11 +37,7 @@ pub fn generator(chain: &DiGraph<(), f64>) -> DMatrix<f64> {
     g
 }
 
-/// Returns the stationary law `π G = 0, Σ π = 1` by GTH elimination; entry s is the fraction of time
-/// in the graph's s-th node.
-///
-/// # Errors
-/// When the chain is not irreducible or a rate is not positive and finite.
+/// Returns the stationary distribution `π G = 0, Σ π = 1` in the order of nodes.
 pub fn stationary(chain: &DiGraph<(), f64>) -> Result<Vec<f64>, ChainError> {
     let mut rates = chain.edge_weights();
     if let Some(rate) = rates.find(|rate| !(**rate > 0.0 && rate.is_finite())) {
@@ -55,7 +47,7 @@ pub fn stationary(chain: &DiGraph<(), f64>) -> Result<Vec<f64>, ChainError> {
     let classes = tarjan_scc(chain).len();
     if classes != 1 {
         return Err(ChainError(format!(
-            "the chain falls into {classes} classes that do not all communicate; it must be irreducible"
+            "the chain splits into {classes} classes, but it must be irreducible"
         )));
     }
     let n = chain.node_count();
@@ -98,7 +90,7 @@ mod tests {
     use rand::RngExt;
     use rand::SeedableRng;
 
-    /// Birth and death: π_n ∝ (λ/μ)^n, to the last digits even where π spans 10^24.
+    /// Birth and death: π_n ∝ (λ/μ)^n, to full precision even if π spans 10^24.
     #[test]
     fn birth_and_death_has_its_closed_form() {
         let edges = (0..6_u32).flat_map(|n| [(n, n + 1, 1.0), (n + 1, n, 1e4)]);
@@ -136,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_irreducible_chain_is_refused() {
+    fn rejects_reducible_chains_and_invalid_rates() {
         let absorbing = DiGraph::<(), f64>::from_edges([(0, 1, 1.0)]);
         let why = |chain| stationary(chain).unwrap_err().to_string();
         assert!(why(&absorbing).contains("2 classes"));

@@ -1,15 +1,14 @@
-//! The generalized minimal residual method (Saad, Schultz, SIAM Journal on Scientific and Statistical Computing 7, 1986).
+//! The generalized minimal residual method (Saad, Schultz, SIAM Journal on Scientific and
+//! Statistical Computing 7, 1986).
 
 use nalgebra::{DMatrix, DVector};
 
-/// Steps of one solve; with the preconditioner of [`super::rounds`] it needs 5 to 30.
+/// Maximum number of steps; with the preconditioner of [`super::rounds`], 5 to 30 are needed.
 pub(super) const STEPS: usize = 60;
 
-/// What is left is reduced by this factor each time.
 const REDUCTION: f64 = 1e-8;
 
-/// Solves `operator(x) = right` from 0 by GMRES, to a residual that is smaller by [`REDUCTION`] or for
-/// [`STEPS`] steps.
+/// Solves `operator(x) = right` from 0 to the residual [`REDUCTION`], in at most [`STEPS`] steps.
 pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();
@@ -21,7 +20,7 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
     target[0] = norm;
     for k in 0..STEPS {
         let mut next = DVector::from_vec(operator(basis[k].as_slice()));
-        // Orthogonalized twice, against rounding.
+        // Orthogonalize twice to limit rounding errors.
         for _ in 0..2 {
             for (j, v) in basis.iter().enumerate() {
                 let along = v.dot(&next);
@@ -54,7 +53,6 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
     combination(&basis, &hessenberg, &target, rotations.len())
 }
 
-/// Back substitution in the triangle gives the weights of the basis; their sum.
 fn combination(
     basis: &[DVector<f64>],
     triangle: &DMatrix<f64>,

@@ -1,15 +1,14 @@
-//! Markov chains and queues in random environments, with no word of scheduling: chains and their
-//! stationary laws, quasi-birth-death processes, queues with a modulated number of servers.
+//! Markov chains, quasi-birth-death processes, and queues with a modulated number of servers.
 //!
 //! A queue under an MSR policy is solved twice, each time from a [`ModulatedQueue`]:
 //!
 //! | | maker (`analysis` in `synth-make`) | checker (`artifact::check::queues` in `synth-multiresource`) |
 //! |---|---|---|
-//! | with matrices of phases × phases | [`Qbd`]: the law, G by cyclic reduction | [`cycle::Levels`]: means, G by logarithmic reduction |
-//! | with vectors of levels | [`rounds`]: the law | [`cycle::Stages`]: means |
-//! | sizes of several stages | [`staged_qbd`] | `artifact::check::staged` |
+//! | phases × phases matrices | [`Qbd`]: distribution, G by cyclic reduction | [`cycle::Levels`]: means, G by logarithmic reduction |
+//! | vectors of levels | [`rounds`]: distribution | [`cycle::Stages`]: means |
+//! | phase-type sizes | [`staged_qbd`] | `artifact::check::staged` |
 //! | response times | [`Survival`] | `cycle::tagged` |
-//! | ahead of the mean (theorem 8) | [`RelativeCompletions`] | `artifact::check`, from one round |
+//! | relative completions (theorem 8) | [`RelativeCompletions`] | `artifact::check`, from one round |
 
 mod bisection;
 mod chain;

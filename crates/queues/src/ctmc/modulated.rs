@@ -1,27 +1,26 @@
-//! A queue in a random environment: Poisson arrivals, exponential sizes, and a number of servers
-//! that a chain modulates.
+//! A queue whose number of servers is modulated by a Markov chain.
 //!
-//! The environment does not depend on the queue, but an edge of it may *be* a completion: one of
-//! the state's servers ends, busy or not, and the environment moves. The pair (jobs, state) is
-//! a QBD that repeats from the largest number of servers on ([`ModulatedQueue::qbd`]).
+//! The chain is independent of the queue, but an edge may *be* a completion: one of the state's
+//! servers ends, busy or not. (jobs, state) is a QBD that repeats from the largest number of
+//! servers on.
 
 use petgraph::graph::DiGraph;
 
 use super::chain::{ChainError, stationary};
 use super::qbd::{Level, Qbd};
 
-/// One edge of an environment.
+/// An edge of an environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// The state it leaves.
+    /// The source state.
     pub from: usize,
-    /// The state it leads to.
+    /// The target state.
     pub to: usize,
-    /// Its rate [1/time].
+    /// The rate \[1/time\].
     pub rate: f64,
 }
 
-/// The modulating chain, with its stationary law.
+/// A modulating chain with its stationary distribution.
 #[derive(Clone, Debug)]
 pub struct Environment {
     edges: Vec<Edge>,
@@ -30,10 +29,10 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Returns an environment of `states` states.
+    /// Creates an environment with `states` states.
     ///
     /// # Errors
-    /// When it is not irreducible, or a rate is not positive and finite.
+    /// If it is reducible, or a rate is not positive and finite.
     pub fn new(states: usize, edges: Vec<Edge>) -> Result<Self, ChainError> {
         let mut chain = DiGraph::<(), f64>::with_capacity(states, edges.len());
         let nodes: Vec<_> = (0..states).map(|_| chain.add_node(())).collect();
@@ -47,8 +46,7 @@ impl Environment {
         })
     }
 
-    /// Returns the environment in which each state s is left `faster(s)` times as fast, to the same
-    /// states: its law follows from this one's, since the jumps do not change.
+    /// Returns the environment with the exit rates of each state s multiplied by `faster(s)`.
     pub fn with_exits_scaled(&self, faster: impl Fn(usize) -> f64) -> Self {
         let rate = |edge: &Edge| Edge {
             rate: edge.rate * faster(edge.from),
@@ -64,48 +62,47 @@ impl Environment {
         }
     }
 
-    /// Number of states n.
+    /// Returns the number of states n.
     pub fn states(&self) -> usize {
         self.law.len()
     }
 
-    /// Returns its edges.
+    /// Returns the edges.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// θ (n): the fraction of time in each state.
+    /// Returns θ (n), the stationary distribution.
     pub fn law(&self) -> &[f64] {
         &self.law
     }
 
-    /// Returns whether every edge leads to a later state or back to state 0: then every way out of
-    /// state 0 goes round and ends there.
+    /// Returns whether every edge leads to a later state or back to state 0 (a cyclic environment).
     pub fn goes_round(&self) -> bool {
         self.goes_round
     }
 }
 
-/// A queue whose servers an environment modulates.
+/// A queue whose number of servers is modulated by an environment.
 ///
-/// While the environment is in state s, the oldest `min(q, c_s)` of q jobs are served, each at rate
-/// μ. In a state that has a serving edge services end by that edge alone: one of its `c_s` servers
-/// ends, and takes a job away if it had one.
+/// In state s, the oldest `min(q, c_s)` of q jobs are served, each at rate μ. In a state with a
+/// completion edge, services end by that edge alone: one of the `c_s` servers ends, and its job, if
+/// any, leaves.
 #[derive(Clone, Debug)]
 pub struct ModulatedQueue<'a> {
     environment: &'a Environment,
     arrival_rate: f64,
     service_rate: f64,
     servers: Vec<u32>,
-    /// By edge of the environment.
+    /// By edge: whether it is a completion.
     serves: Vec<bool>,
-    /// By state: whether it has a serving edge.
+    /// By state: whether it has a completion edge.
     drains: Vec<bool>,
 }
 
 impl<'a> ModulatedQueue<'a> {
-    /// Returns a queue with arrivals at rate λ, services at rate μ, `servers` by state and `serves` by edge. At
-    /// most one edge of a state serves, at rate `c_s μ`.
+    /// Creates a queue with arrival rate λ, service rate μ, `servers` by state, and `serves` by
+    /// edge. At most one edge per state is a completion, with rate `c_s μ`.
     pub fn new(
         environment: &'a Environment,
         arrival_rate: f64,
@@ -127,7 +124,7 @@ impl<'a> ModulatedQueue<'a> {
         }
     }
 
-    /// Returns the same queue with another arrival rate.
+    /// Returns the queue with another arrival rate.
     pub fn with_arrival_rate(&self, arrival_rate: f64) -> Self {
         ModulatedQueue {
             arrival_rate,
@@ -140,34 +137,34 @@ impl<'a> ModulatedQueue<'a> {
         self.environment
     }
 
-    /// λ [1/time].
+    /// Returns λ \[1/time\].
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rate
     }
 
-    /// μ [1/time].
+    /// Returns μ \[1/time\].
     pub fn service_rate(&self) -> f64 {
         self.service_rate
     }
 
-    /// c (n): servers in each state.
+    /// Returns c (n), the number of servers in each state.
     pub fn servers(&self) -> &[u32] {
         &self.servers
     }
 
-    /// Returns whether services in state s end by an edge of the environment.
+    /// Returns whether services in state s end by a completion edge.
     pub fn drains(&self, s: usize) -> bool {
         self.drains[s]
     }
 
-    /// Returns the edges, and whether each serves.
+    /// Returns the edges, and whether each is a completion.
     pub fn edges(&self) -> impl Iterator<Item = (&Edge, bool)> {
         let serves = self.serves.iter().copied();
         self.environment.edges.iter().zip(serves)
     }
 
-    /// Services in state s that leave the environment as it is \[1/time\], of a queue that is never
-    /// empty.
+    /// Returns the rate of services in state s that are not edges, for a never-empty queue
+    /// \[1/time\].
     pub fn speed(&self, s: usize) -> f64 {
         if self.drains[s] {
             0.0
@@ -176,21 +173,20 @@ impl<'a> ModulatedQueue<'a> {
         }
     }
 
-    /// β: the largest number of servers.
+    /// Returns β, the largest number of servers.
     pub fn most_servers(&self) -> u32 {
         let most = self.servers.iter().copied().max();
         most.expect("an irreducible environment has a state")
     }
 
-    /// `E[μ c]` [1/time]: services of a queue that is never empty.
+    /// Returns `E[μ c]` \[1/time\], the service rate of a queue that is never empty.
     pub fn capacity(&self) -> f64 {
         let pairs = self.environment.law.iter().zip(&self.servers);
         let speeds = pairs.map(|(p, c)| p * (f64::from(*c) * self.service_rate));
         speeds.sum()
     }
 
-    /// Returns the work of solving [`ModulatedQueue::qbd`] once, very roughly in nanoseconds: a reduction, and
-    /// an elimination for each level of the boundary. Infinite where memory does not suffice.
+    /// Estimates the work of solving [`ModulatedQueue::qbd`] \[ns\], ∞ without enough memory.
     pub fn matrix_work(&self) -> f64 {
         matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
     }
@@ -213,7 +209,6 @@ impl<'a> ModulatedQueue<'a> {
             ..Level::default()
         };
         for (edge, serves) in self.edges() {
-            // Exactly 0 where all servers are busy.
             let idle = (f64::from(self.servers[edge.from]) - jobs as f64).max(0.0);
             let (served, stays) = if serves {
                 (busy(edge.from), idle * self.service_rate)
@@ -232,11 +227,10 @@ impl<'a> ModulatedQueue<'a> {
     }
 }
 
-/// The most numbers that a solver keeps in memory: 8 bytes each, 320 MB.
+/// Memory limit of a solver, in numbers of 8 bytes (320 MB).
 pub const MEMORY: f64 = 4e7;
 
-/// Returns the work of a reduction with this many phases and this many levels in the boundary; infinite where
-/// memory does not suffice.
+/// Estimates the work of a solution \[ns\], ∞ without enough memory.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     if matrix_numbers(phases, boundary) <= MEMORY {
         (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
@@ -245,8 +239,7 @@ pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     }
 }
 
-/// Numbers that are kept: a matrix and the rates (three numbers each, at most some ten a phase) of
-/// each level of the boundary, and what a reduction and the powers of R take.
+/// Returns the number of values stored: boundary levels, reduction, and powers of R.
 pub fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
     (boundary + 44.0) * phases * phases + 30.0 * boundary * phases
 }

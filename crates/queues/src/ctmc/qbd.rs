@@ -1,104 +1,98 @@
-//! Quasi-birth-death processes: chains on (level, phase) that move at most one level at a time,
-//! depend on the level up to some level, and repeat from there on.
+//! Quasi-birth-death processes: chains on (level, phase) that move at most one level at a time and
+//! repeat from some level on.
 //!
 //! # Theory
-//! With rates `U` up, `L` on the level, `D` down (n × n each), `G_st` is the probability that
-//! the first visit to the level below, from phase s, is in phase t. It solves
-//! `D + (L − diag) G + U G² = 0`. It is found by *cyclic reduction* (Bini, Meini, SIAM Journal on Matrix Analysis 17, 1996),
-//! without a single subtraction (see [`super::sojourn`]), so that G stays accurate where the drift vanishes, and no shift is
-//! needed. The checker finds it by logarithmic reduction, in [`super::cycle::Levels`].
+//! With rates `U` up, `L` within the level and `D` down (n × n each), `G_st` is the probability
+//! that the level below is first entered in phase t, starting in phase s. It solves `D + (L − diag)
+//! G + U G² = 0` and is computed by *cyclic reduction* (Bini, Meini, SIAM Journal on Matrix
+//! Analysis 17, 1996) without subtractions (see [`super::sojourn`]), so it stays accurate at
+//! vanishing drift without a shift. The checker uses logarithmic reduction, in
+//! [`super::cycle::Levels`].
 //!
-//! The law of the levels falls like the powers of `R = U (−L − U G)^{-1}`, but `(I − R)^{-1}` is
-//! not formed: in heavy traffic its square loses `1/drift²`. Sums over the levels solve Poisson
-//! equations of the phase process instead, with one division by the drift each. For
-//! `x = Σ π_q` and `y = Σ (q − b) π_q` over `q ≥ b`, and the generator `A = U + L + D − diag`
-//! with law θ:
+//! The distribution of the levels decays with the powers of `R = U (−L − U G)^{-1}`, but `(I −
+//! R)^{-1}` is not formed, since in heavy traffic its square loses `1/drift²`. Instead, sums over
+//! the levels solve Poisson equations of the phase process, with one division by the drift each.
+//! For `x = Σ π_q` and `y = Σ (q − b) π_q` over `q ≥ b`, and the generator `A = U + L + D − diag`:
 //!
 //! ```text
 //! x A = π_b D − π_{b−1} U,      x (D − U) 1 = π_b D 1
 //! y A = (x − π_b) D − x U,      y (D − U) 1 = (x − π_b) D 1
 //! ```
 //!
-//! These equations are differences of flows, which cancel where phases change much more slowly than
-//! jobs arrive. Then the sums themselves are taken, by doubling: `Σ_{k<2m} R^k` is
-//! `(I + R^m) Σ_{k<m} R^k`, and again nothing is subtracted.
-//!
-//! # Practice
-//! Every solve checks the residual of G. An iteration that does not converge is an error.
+//! These differences of flows cancel if phases change much more slowly than jobs arrive. In that
+//! case the sums are computed by doubling, without subtractions: `Σ_{k<2m} R^k = (I + R^m) Σ_{k<m}
+//! R^k`.
 
 use nalgebra::{DMatrix, DVector, RowDVector};
 
 use super::sojourn::{Excursions, sojourns};
 
-/// A block of rates: (row, column, rate), rates positive. Entries at one place add up.
+/// A block of positive rates: (row, column, rate). Duplicate entries add up.
 pub type Block = Vec<(usize, usize, f64)>;
 
-/// One level's rates [1/time].
+/// The rates of one level \[1/time\].
 #[derive(Clone, Debug, Default)]
 pub struct Level {
-    /// Phases of this level.
+    /// Number of phases.
     pub phases: usize,
     /// To the level above.
     pub up: Block,
-    /// Within the level, from a phase to another.
+    /// Within the level.
     pub local: Block,
     /// To the level below; empty on level 0.
     pub down: Block,
 }
 
-/// A level-dependent QBD: levels of their own, at least one, then one that repeats for ever.
-///
-/// The last level of its own has as many phases as the repeating one.
+/// A QBD with boundary levels, the last of which has as many phases as the repeating one.
 #[derive(Clone, Debug)]
 pub struct Qbd {
-    /// Levels 0, 1, … of their own.
+    /// The boundary levels 0, 1, ….
     pub boundary: Vec<Level>,
     /// All levels above.
     pub repeating: Level,
 }
 
-/// Why a QBD has no usable law.
+/// The reason why a QBD has no usable stationary distribution.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct QbdError(String);
 
 impl QbdError {
-    /// An iteration of this name did not converge.
     pub(super) fn not_converged(name: &str) -> Self {
         QbdError(format!(
             "{name} did not converge within {ITERATIONS} iterations"
         ))
     }
 
-    /// The mean that was computed is impossible.
+    /// The error for an impossible computed mean.
     pub fn no_digit(mean: f64) -> Self {
-        QbdError(format!("cancellation left no digit of the mean: {mean}"))
+        QbdError(format!(
+            "cancellation destroyed all digits of the mean: {mean}"
+        ))
     }
 
-    /// Rounding errors add up over the levels.
+    /// The error for rounding errors that accumulate over the levels.
     pub fn deep(error: f64) -> Self {
         QbdError(format!(
-            "the queue becomes so long at times that rounding leaves a relative error of {error:.1e} in its mean"
+            "the queue can get so long that rounding causes a relative error of {error:.1e} in its mean"
         ))
     }
 }
 
-/// Residual allowed, relative to the largest rate.
+/// Largest allowed residual, relative to the largest rate.
 const RESIDUAL: f64 = 1e-13;
 
-/// Above this much cancellation the levels are added up.
+/// Cancellation above which the levels are summed by doubling.
 const CANCELLED: f64 = 1e5;
 
-/// So many times the mean number of levels beyond the boundary matter.
+/// Number of mean numbers of levels beyond the boundary that matter.
 const DEEP: f64 = 40.0;
 
-/// Laws of levels are kept below this, so that none overflows.
 const HUGE: f64 = 1e150;
 
-/// This reduction and that of [`super::cycle::Levels`] double the number of levels in each iteration: 2^100 is beyond any queue.
+/// Each iteration of a reduction doubles the number of levels.
 pub(super) const ITERATIONS: usize = 100;
 
-/// The rates of the repeating level as matrices.
 struct Rates {
     up: DMatrix<f64>,
     local: DMatrix<f64>,
@@ -112,7 +106,6 @@ impl Rates {
         Rates { up, local, down }
     }
 
-    /// First passage one level down, by cyclic reduction.
     fn cyclic_reduction(&self) -> Result<DMatrix<f64>, QbdError> {
         let (mut up, mut local, mut down) =
             (self.up.clone(), self.local.clone(), self.down.clone());
@@ -120,7 +113,7 @@ impl Rates {
         for _ in 0..ITERATIONS {
             let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
             let (rise, fall) = (&stay * &up, stay * &down);
-            // The probability to leave upwards: rates of different phases may be of different orders.
+            // Rates of different phases may differ by orders of magnitude, probabilities do not.
             if rise.amax() <= f64::EPSILON / 16.0 {
                 let exits = self.down.column_sum() + up.column_sum();
                 return Ok(sojourns(&first, &exits) * &self.down);
@@ -152,10 +145,10 @@ impl Rates {
 }
 
 impl Qbd {
-    /// Solves for the law, G by cyclic reduction.
+    /// Solves for the stationary distribution.
     ///
     /// # Errors
-    /// When the process is unstable, or the matrix found does not solve the equation.
+    /// If the process is unstable, or the computed G does not solve its equation.
     pub fn solve(&self) -> Result<Stationary, QbdError> {
         let rates = Rates::new(&self.repeating);
         let phases = Excursions::new(&(&rates.up + &rates.local + &rates.down));
@@ -165,7 +158,7 @@ impl Qbd {
         // A drift within its rounding error counts as 0.
         if drift.is_nan() || drift <= 16.0 * f64::EPSILON * turnover {
             return Err(QbdError(format!(
-                "the process is not stable: its mean drift is {:e} levels per time, expected one that is clearly negative",
+                "the process is not stable: its mean drift is {:e} levels per time, expected a clearly negative drift",
                 -drift
             )));
         }
@@ -190,8 +183,7 @@ impl Qbd {
         Ok(law)
     }
 
-    /// Returns the law of the boundary levels up to a factor: the chain censored on them, level after
-    /// level from below.
+    /// The chain censored on the boundary, up to a factor.
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
@@ -215,8 +207,7 @@ impl Qbd {
         laws
     }
 
-    /// Rates within level q of the boundary, excursions below it left out; `stay` has the times
-    /// spent on the level below.
+    /// Returns the rates within boundary level q, with excursions below it censored.
     fn censored(&self, q: usize, stay: Option<&DMatrix<f64>>) -> DMatrix<f64> {
         let level = &self.boundary[q];
         let mut rates = dense(&level.local, level.phases);
@@ -228,9 +219,7 @@ impl Qbd {
     }
 }
 
-/// Scales the laws of levels, the last of which is new, where that one is huge: where jobs are few
-/// and servers many, each level has many times the probability of the one above it. What is far
-/// above fades to 0.
+/// With few jobs and many servers, each level is far more probable than the one above.
 fn rescale(laws: &mut [RowDVector<f64>]) {
     let most = laws.last().map_or(0.0, |law| law.amax());
     if most > HUGE {
@@ -240,7 +229,6 @@ fn rescale(laws: &mut [RowDVector<f64>]) {
     }
 }
 
-/// Adds `block` times a matrix.
 pub(super) fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
     for &(s, t, rate) in block {
         let mut row = rates.row_mut(s);
@@ -248,7 +236,7 @@ pub(super) fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMat
     }
 }
 
-/// `stay` times the block `up`: where a stay ends on the level above (`n` phases).
+/// Returns `stay · up`.
 pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(stay.nrows(), n);
     for &(k, t, rate) in up {
@@ -257,7 +245,6 @@ pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64>
     product
 }
 
-/// Returns the block between levels of so many phases as a matrix.
 pub(super) fn dense(block: &Block, phases: usize) -> DMatrix<f64> {
     let mut matrix = DMatrix::zeros(phases, phases);
     for &(s, t, rate) in block {
@@ -266,22 +253,20 @@ pub(super) fn dense(block: &Block, phases: usize) -> DMatrix<f64> {
     matrix
 }
 
-/// Returns the rate out of each of so many phases.
 pub(super) fn exits(block: &Block, phases: usize) -> DVector<f64> {
     let mut exits = DVector::zeros(phases);
     block.iter().for_each(|&(s, _, rate)| exits[s] += rate);
     exits
 }
 
-/// The stationary law of a QBD.
+/// The stationary distribution of a QBD.
 pub struct Stationary {
-    /// π_0 … π_b, b the first level that repeats.
+    /// π_0 … π_b, with b the first repeating level.
     levels: Vec<RowDVector<f64>>,
     /// R: `π_{q+1} = π_q R` from level b on.
     decay: DMatrix<f64>,
     rates: Rates,
     phases: Excursions,
-    /// `(D − U) 1`.
     outward: DVector<f64>,
     drift: f64,
     mean: f64,
@@ -289,7 +274,7 @@ pub struct Stationary {
 }
 
 impl Stationary {
-    /// Scales the levels to a law, and finds the mean level. `entry` is `π_{b−1} U_{b−1}`.
+    /// Normalizes the levels, and computes the mean level. `entry` is `π_{b−1} U_{b−1}`.
     fn normalize(&mut self, entry: &RowDVector<f64>) {
         let b = self.levels.len() - 1;
         let first = self.levels[b].clone();
@@ -311,12 +296,11 @@ impl Stationary {
         }
         let total = below + mass;
         self.mean = (low + b as f64 * mass + levels) / total;
-        // From one level to the next a law has a relative rounding error.
         self.error = DEEP * f64::EPSILON * levels / mass.max(f64::MIN_POSITIVE);
         self.levels.iter_mut().for_each(|level| *level /= total);
     }
 
-    /// `Σ_k x R^k 1` and `Σ_k k x R^k 1` for a row x ≥ 0, by doubling.
+    /// Returns `Σ_k x R^k 1` and `Σ_k k x R^k 1` for a row x ≥ 0, by doubling.
     fn summed(&self, first: &RowDVector<f64>) -> (f64, f64) {
         let (mut sum, mut moment) = (first.clone(), RowDVector::zeros(first.len()));
         let (mut power, mut levels) = (self.decay.clone(), 1.0);
@@ -342,14 +326,12 @@ impl Stationary {
         partial + share * &self.phases.law
     }
 
-    /// Returns how many times larger the terms of that solution may be than `flow`, if `terms` are those
-    /// that `right` is the difference of.
+    /// Returns the ratio of the terms of [`Stationary::with_flow`] to `flow`.
     fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// Returns the probability of a level q ≥ b and of all above it: q has the law `level`, and `entry` is the
-    /// flow into it from below.
+    /// Returns the probability of level q ≥ b and all above.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
@@ -365,12 +347,12 @@ impl Stationary {
         self.mean
     }
 
-    /// Returns what the mean may be wrong by, relatively, since rounding errors add up over the levels.
+    /// Returns a bound on the relative rounding error of the mean.
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// Returns the law of the levels 0, 1, …: a row with an entry for each phase. O(n²) a level.
+    /// Returns the distributions of levels 0, 1, …, with an entry per phase. O(n²) per level.
     pub fn levels(&self) -> impl Iterator<Item = RowDVector<f64>> + '_ {
         let b = self.levels.len() - 1;
         let mut next = self.levels[b].clone();
@@ -382,7 +364,7 @@ impl Stationary {
         self.levels[..b].iter().cloned().chain(repeating)
     }
 
-    /// `P(level > q)`, from probabilities that are added up. O(q n²).
+    /// Returns `P(level > q)`, by summing probabilities. O(q n²).
     pub fn above(&self, q: usize) -> f64 {
         let b = self.levels.len() - 1;
         let mut levels = self.levels().skip(q.max(b));
@@ -411,7 +393,7 @@ impl Stationary {
         (q as u64, above)
     }
 
-    /// Returns the same where q is above level b: the levels are halved by powers of R.
+    /// The case q ≥ b of [`Stationary::rarely_above`], by binary search with powers of R.
     fn far_above(&self, p: f64) -> (u64, f64) {
         let beyond = |level: &RowDVector<f64>| {
             let next = level * &self.decay;
@@ -423,7 +405,6 @@ impl Stationary {
             let power = &powers[powers.len() - 1];
             powers.push(power * power);
         }
-        // The last level that is exceeded more often than p.
         let (mut level, mut q) = (first.clone(), self.levels.len() as u64 - 1);
         for (k, power) in powers.iter().enumerate().rev() {
             let further = &level * power;

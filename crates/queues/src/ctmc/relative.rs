@@ -2,22 +2,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::modulated::{Edge, ModulatedQueue};
 
-/// Relative completions of a queue in an environment (the MSR paper, §6.2,
-/// lemma 9 and remark 7; there the queue has one server whose speed is modulated).
+/// Relative completions of a queue in an environment (MSR paper, §6.2, lemma 9 and remark 7, which
+/// treat a single server of modulated speed).
 ///
-/// `Δ(s)` is how many completions a queue that is never empty is ahead of the mean when the
-/// environment starts in s: `A Δ = E[μ c] − μ c`, `θ Δ = 0`. With it the mean number of jobs has
-/// a form that keeps its digits in heavy traffic: from `d/dt E[Q²] = 0` and the balance of
+/// `Δ(s)` is the expected number of completions in excess of the mean, of a queue that is never
+/// empty and starts in state s: `A Δ = E[μ c] − μ c`, `θ Δ = 0`. It gives an expression for the
+/// mean number of jobs that is accurate in heavy traffic. From `d/dt E[Q²] = 0` and the balance of
 /// `E[Q; s]`, for any number of servers,
 ///
 /// ```text
 /// E[Q] = (ρ + E[Δ(v)]) / (1 − ρ) + E_U[Q − Δ]
 /// ```
 ///
-/// Here v is the state *after* a completion of the never-empty queue, and `E_U` averages over the
-/// moments when service goes unused (Q and state just after). Since `0 ≤ Q ≤ β − 1` at these,
-/// theorem 8's bounds follow. The paper takes v before the completion, which is wrong where
-/// completions move the environment.
+/// where v is the state *after* a completion of the never-empty queue, and `E_U` averages over the
+/// moments of unused service (Q and state just after). Since `0 ≤ Q ≤ β − 1` then, the bounds of
+/// theorem 8 follow. The paper uses v before the completion, which is wrong if completions change
+/// the state.
 #[derive(Clone, Debug)]
 pub struct RelativeCompletions {
     /// `ρ = λ/E[μ c]`.
@@ -29,7 +29,7 @@ pub struct RelativeCompletions {
 }
 
 impl RelativeCompletions {
-    /// Solves for Δ: one backward pass over the states where the environment goes round.
+    /// Solves for Δ, in a single backward pass if the environment is cyclic.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let environment = queue.environment();
         let capacity = queue.capacity();
@@ -58,19 +58,17 @@ impl RelativeCompletions {
         }
     }
 
-    /// `(ρ + E[Δ(v)]) / (1 − ρ)`: the part of the mean number that grows without bound.
+    /// Returns `(ρ + E[Δ(v)]) / (1 − ρ)`, the unbounded part of the mean number.
     pub fn primary_term(&self) -> f64 {
         (self.load + self.mean_ahead) / (1.0 - self.load)
     }
 }
 
-/// Returns Δ (n) relative to state 0, in one pass from the last state to the first.
 fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let mut ahead = vec![0.0; gain.len()];
     let mut edges: Vec<_> = edges.iter().collect();
-    // They are in this order already.
     edges.sort_by_key(|edge| edge.from);
-    // State 0, where rounds end, comes last, and its entry is 0 until then.
+    // State 0, where rounds end, is processed last; its entry is 0 until then.
     for exits in edges.chunk_by(|a, b| a.from == b.from).rev() {
         let s = exits[0].from;
         for edge in exits.iter().rev() {
@@ -82,8 +80,7 @@ fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     ahead
 }
 
-/// Returns Δ (n) relative to state 0, with `gain_s + Σ_t r_st (Δ_t − Δ_s) = 0`: the last state is eliminated first, as in
-/// [`stationary`](super::stationary).
+/// Solves `gain_s + Σ_t r_st (Δ_t − Δ_s) = 0`, Δ_0 = 0, as [`stationary`](super::stationary).
 fn eliminated(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let n = gain.len();
     let (mut rows, mut into) = (vec![BTreeMap::new(); n], vec![BTreeSet::new(); n]);

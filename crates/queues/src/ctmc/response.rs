@@ -1,10 +1,10 @@
-//! Response times in a modulated queue: a tagged arrival, followed until it leaves.
+//! Response times in a modulated queue, by following a tagged arrival until it leaves.
 //!
-//! Jobs are served in their order of arrival, so a job that finds q others takes position q + 1
-//! and is served while its position is at most the number of servers. Completions of jobs ahead lower
-//! its position; jobs behind do not matter. So (position, state) is an absorbing chain, started
-//! from the stationary law (Poisson arrivals see time averages), and uniformization gives its survival:
-//! `P(T > t) = Σ_k Pois(k; Λt) s_k` with `s_k` the probability that it survives k jumps.
+//! Jobs are served in order of arrival, so a job that finds q others is served while its position,
+//! initially q + 1, is at most the number of servers; only completions of jobs ahead change it.
+//! (position, state) is an absorbing chain that starts in the stationary distribution (PASTA), and
+//! uniformization gives `P(T > t) = Σ_k Pois(k; Λt) s_k`, with `s_k` the probability to survive k
+//! jumps.
 
 use statrs::function::gamma::ln_gamma;
 
@@ -14,19 +14,18 @@ use super::modulated::ModulatedQueue;
 /// The probability that a job is still in the system after each jump of the uniformized chain.
 #[derive(Clone, Debug)]
 pub struct Survival {
-    /// Λ [1/time].
+    /// Λ \[1/time\].
     rate: f64,
     /// s_0 = 1, s_1, …
     after: Vec<f64>,
 }
 
-/// Positions are left out where the probability of them and of all behind is below this.
+/// Last positions with a total probability below this are dropped.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// So many times the budget is not begun with; positions are left out on the way.
+/// Estimated work beyond this multiple of the budget is not started.
 const HOPELESS: f64 = 4.0;
 
-/// Drops the last positions, as long as their probability is below `mass` together.
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
     let mut dropped = 0.0;
     let mut length = law[0].len();
@@ -41,17 +40,16 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
         .for_each(|of_state| of_state.truncate(length));
 }
 
-/// The least survival probability whose time can be computed.
+/// The least survival probability for which times can be computed.
 const LEAST: f64 = 0.0099;
 
 impl Survival {
-    /// Follows arrivals to a queue with this law (`law[s][q]`) until fewer than 1 % are left; `None`
-    /// if that takes more than `budget` operations.
+    /// Follows arrivals until less than 1 % are left; `None` beyond `budget` operations.
     pub fn new(queue: &ModulatedQueue<'_>, law: Vec<Vec<f64>>, budget: f64) -> Option<Self> {
         let walk = Walk::new(queue);
         let mut now = law;
         shorten(&mut now, NEGLIGIBLE);
-        // Most of the mean stay is over before 1 % are left.
+        // The number of jumps until 1 % are left is at least about the mean.
         let jobs = |of_state: &Vec<f64>| -> f64 {
             let numbered = of_state.iter().enumerate();
             numbered.map(|(q, p)| q as f64 * p).sum()
@@ -69,7 +67,7 @@ impl Survival {
             after.push(left);
             if left <= LEAST && last == usize::MAX {
                 let k = after.len() as f64;
-                // Beyond, Poisson weights at the times in question are below 1e-30.
+                // Later Poisson weights are below 1e-30 at the relevant times.
                 last = (k + 12.0 * k.sqrt() + 120.0) as usize;
             }
             spent += (now[0].len() * walk.work) as f64;
@@ -91,7 +89,7 @@ impl Survival {
         })
     }
 
-    /// `P(T > t)`, for probabilities from 1 % to 1.
+    /// Returns `P(T > t)`, for probabilities of at least 1 %.
     pub fn above(&self, time: f64) -> f64 {
         let mean = self.rate * time;
         if mean == 0.0 {
@@ -109,7 +107,6 @@ impl Survival {
         sum
     }
 
-    /// The mean response time, with a geometric rest beyond what was followed: for tests.
     #[cfg(test)]
     pub(super) fn mean(&self) -> f64 {
         let [.., before, last] = self.after[..] else {
@@ -123,7 +120,7 @@ impl Survival {
         (self.after[..self.after.len() - 1].iter().sum::<f64>() + rest) / self.rate
     }
 
-    /// Returns the time by which a fraction p ≤ .99 of the jobs has left.
+    /// Returns the time by which a fraction p ≤ 0.99 of the jobs have left.
     pub fn percentile(&self, p: f64) -> f64 {
         let end = self.after.len() as f64 / self.rate;
         let [low, high] = bisected(0.0, [0.0, end], |time| self.above(time) > 1.0 - p);
@@ -131,13 +128,11 @@ impl Survival {
     }
 }
 
-/// The uniformized chain, by state and position (jobs ahead: 0, 1, …).
 struct Walk<'a, 'b> {
     queue: &'a ModulatedQueue<'b>,
-    /// Λ: at least as much as any state is left at.
+    /// Λ, at least the exit rate of each state.
     rate: f64,
     leaving: Vec<f64>,
-    /// Operations for each position.
     work: usize,
 }
 
@@ -156,7 +151,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// One jump; returns the probability that it is the tagged job's completion.
+    /// Makes one jump; returns the probability that it completes the tagged job.
     fn jump(&self, now: &[Vec<f64>], next: &mut [Vec<f64>]) -> f64 {
         let mut gone = 0.0;
         for (s, (new, old)) in next.iter_mut().zip(now).enumerate() {
@@ -189,9 +184,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.queue.service_rate() / self.rate
     }
 
-    /// Corrects the positions p < c, where the tagged job itself is served: of the c services that
-    /// were all counted as those of jobs ahead, p are, one is its own, and the others are those of jobs
-    /// behind or of no job. Returns the probability of its own.
+    /// Corrects positions p < c, where the tagged job is served. All c services were counted as
+    /// services of jobs ahead, but only p are; one is the job's own, and the others are of jobs
+    /// behind or of none. Returns the probability of its own.
     fn correct(&self, s: usize, old: &[f64], new: &mut [f64]) -> f64 {
         let servers = self.queue.servers()[s] as usize;
         let mut gone = 0.0;

@@ -1,62 +1,60 @@
-//! The law of a modulated queue by rounds of its environment: the maker's second way beside the QBD, and the
-//! faster one where the environment has many states.
+//! The stationary distribution of a modulated queue with a cyclic environment, computed from
+//! rounds. An alternative to the QBD that is faster if the environment has many states.
 //!
 //! # Theory
-//! A *round* is the time between two visits of state 0. In each state on the way the number of jobs
-//! is a birth-and-death process that runs for an exponential time: one tridiagonal solve without a
-//! subtraction. A round costs O(edges × levels). From a law a of the number of jobs where a round
-//! starts it gives the times `v_s(q)` spent in state s with q jobs, and with them how many jobs pass
-//! from each level to the next one, net:
+//! A *round* is the time between two visits to state 0. In each state on the way, the number of
+//! jobs is a birth-and-death process for an exponential time, which takes one tridiagonal solve
+//! without subtractions; a round costs O(edges × levels). From a distribution a of the number of
+//! jobs at the start of a round follow the times `v_s(q)` spent in state s with q jobs, and the net
+//! flow from each level to the next:
 //!
 //! ```text
 //! D_q(a) = Σ_s [λ v_s(q) − μ min(q + 1, c_s) v_s(q + 1)]
 //! ```
 //!
-//! The law is the one with `D(a) = 0`: in balance nothing is moved across any level. The same says
-//! that a round reproduces a; but the change of a from round to round is a difference of differences
-//! of these flows, and rounding hides it where a round is short, or where the law falls slowly. The
-//! flows have a relative error each, and what that does to the law is known: see `Smoother::error`.
+//! The stationary distribution solves `D(a) = 0`. Equivalently, a round reproduces a, but the
+//! change of a per round is a difference of differences of these flows, and is lost to rounding if
+//! rounds are short or the distribution decays slowly. The effect of the relative errors of the
+//! flows can be bounded: see `Smoother::error`.
 //!
 //! # Practice
-//! `D(a) = 0` is solved by GMRES (Saad, Schultz, SIAM Journal on Scientific and Statistical Computing
-//! 7, 1986), preconditioned by the birth-and-death process with the round's mean drift and its exact
-//! rate of decay, and again for what is left, until that is rounding alone. Levels end where what is
-//! above has a probability below 1e-17: it falls like `z^{−q}`, where z > 1 is the root of the
-//! round's generating function of net arrivals, as in Cramér and Lundberg.
+//! `D(a) = 0` is solved by GMRES (Saad, Schultz, SIAM Journal on Scientific and Statistical
+//! Computing 7, 1986), preconditioned by the birth-and-death process with the round's mean drift
+//! and exact decay rate, and repeated on the residual until it is within rounding. Levels are
+//! truncated at a tail probability of 1e-17; the tail decays like `z^{−q}`, with z > 1 the root of
+//! the generating function of net arrivals per round (Cramér–Lundberg).
 
 use super::bisection::bisected;
 use super::gmres::{STEPS, gmres};
 use super::modulated::{Edge, MEMORY, ModulatedQueue};
 
-/// The probability of the levels left out is exp(−TAIL).
+/// The levels omitted have a total probability of exp(−TAIL).
 const TAIL: f64 = 40.0;
 
-/// The precision of a rate of decay from which work is estimated beforehand.
 const ROUGHLY: f64 = 1e-2;
 
-/// Solves at most.
 const PASSES: usize = 8;
 
 /// The largest relative error of a mean that is returned.
 const MEAN_ERROR: f64 = 1e-8;
 
-/// Why there is no law.
+/// The reason why there is no result.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct RoundsError(String);
 
-/// The law of the number of jobs and the state.
+/// The stationary distribution of the number of jobs and the state.
 pub struct RoundLaw {
     /// Mean number of jobs.
     pub mean: f64,
     /// `law[s][q]`: probability of state s with q jobs.
     pub law: Vec<Vec<f64>>,
-    /// By q: what `P(more than q jobs)` may be wrong by.
+    /// By q: error bound on `P(more than q jobs)`.
     above_error: Vec<f64>,
 }
 
 impl RoundLaw {
-    /// Returns the least q with `P(more than q jobs) ≤ p`, that probability, and what it may be wrong by.
+    /// Returns the least q with `P(more than q jobs) ≤ p`, that probability, and its error bound.
     pub fn rarely_above(&self, p: f64) -> (u64, f64, f64) {
         let levels = self.above_error.len();
         let mass = |q: usize| self.law.iter().map(|of_state| of_state[q]).sum::<f64>();
@@ -71,20 +69,19 @@ impl RoundLaw {
         (q as u64, above, self.above_error[q])
     }
 
-    /// Returns what any probability of the law may be wrong by.
+    /// Returns a bound on the error of any probability.
     pub fn error(&self) -> f64 {
         self.above_error[0]
     }
 }
 
-/// Levels that the law of a queue needs; `None` where it does not go round or is not stable.
+/// Returns the number of levels needed; `None` if not cyclic or unstable.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Returns the work of [`law`], very roughly in nanoseconds; infinite where it does not apply, or memory
-/// does not suffice.
+/// Estimates the work of [`law`] \[ns\]; infinite if it does not apply.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
@@ -95,21 +92,17 @@ pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     }
 }
 
-/// Numbers that are kept by [`law`], at most.
+/// Returns an upper bound on the number of values that [`law`] stores.
 pub fn memory(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     numbers(levels, queue.servers().len())
 }
 
-/// Numbers that are kept at most: the law, what is on its way, and the basis of GMRES.
 fn numbers(levels: f64, states: usize) -> f64 {
     levels * (2 * states + STEPS + 10) as f64
 }
 
-/// Solves for the law.
-///
-/// # Errors
-/// See [`RoundsError`].
+/// Solves for the stationary distribution.
 pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
     let mut law = Vec::new();
     let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
@@ -121,21 +114,17 @@ pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
 }
 
 /// Returns the mean number of jobs.
-///
-/// # Errors
-/// See [`RoundsError`].
 pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
     Ok(visited(queue, |_| ())?.0)
 }
 
-/// Returns the mean number of jobs, and by q what `P(more than q jobs)` may be wrong by; `visit` gets the law
-/// of state after state.
+/// Returns the mean and error bounds by q; calls `visit` with the distribution of each state.
 fn visited(
     queue: &ModulatedQueue<'_>,
     mut visit: impl FnMut(Vec<f64>),
 ) -> Result<(f64, Vec<f64>), RoundsError> {
     let Some(rounds) = Rounds::new(queue) else {
-        return Err(RoundsError("the environment does not go round".into()));
+        return Err(RoundsError("the environment is not cyclic".into()));
     };
     let Some(decay) = rounds.decay(0.0) else {
         let load = queue.arrival_rate() / queue.capacity();
@@ -144,11 +133,10 @@ fn visited(
     };
     let (levels, states) = (rounds.levels(decay), rounds.stages.len());
     if numbers(levels, states) > MEMORY {
-        let why = format!("{levels} levels of {states} states are more than memory allows");
+        let why = format!("{levels} levels of {states} states exceed the memory limit");
         return Err(RoundsError(why));
     }
     let (entries, above_error) = rounds.balanced(levels as usize, decay)?;
-    // Rounds per time.
     let frequency = queue.environment().law()[0] * rounds.stages[0].leaving;
     let mut jobs = 0.0;
     rounds.round(&entries, |_, mut law| {
@@ -159,13 +147,11 @@ fn visited(
     Ok((jobs, above_error))
 }
 
-/// A state of the environment with its exits.
 struct Stage {
     servers: usize,
     drains: bool,
-    /// Services that leave the environment as it is \[1/time\].
+    /// Rate of services that leave the environment unchanged \[1/time\].
     speed: f64,
-    /// Rate at which it is left.
     leaving: f64,
     exits: Vec<(Edge, bool)>,
 }
@@ -190,7 +176,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
             stages[edge.from].leaving += edge.rate;
             stages[edge.from].exits.push((*edge, serves));
         }
-        // A single state is never left: a round of it is any time, here a service.
+        // A single state is never left, so end its rounds at an arbitrary rate.
         if let [only] = &mut stages[..] {
             only.leaving = queue.service_rate();
             let (from, to, rate) = (0, 0, only.leaving);
@@ -199,18 +185,17 @@ impl<'a, 'b> Rounds<'a, 'b> {
         environment.goes_round().then_some(Rounds { queue, stages })
     }
 
-    /// Levels that matter where the law falls at this rate.
     fn levels(&self, decay: f64) -> f64 {
         f64::from(self.queue.most_servers()) + TAIL / decay + 2.0
     }
 
-    /// `ln z`, z > 1 with `F(z) = 1`: the rate at which the law of the levels decays; at most so much below it,
-    /// relatively.
+    /// `ln z` with z > 1 and `F(z) = 1`; too low by at most the relative error `within`.
     fn decay(&self, within: f64) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
         }
-        // Where the generating function of a stage ends: the larger root of r + λ(1 − z) + d(1 − 1/z) = 0.
+        // The pole of the generating function of a stage: the larger root of r + λ(1 − z) + d(1 −
+        // 1/z) = 0.
         let lambda = self.queue.arrival_rate();
         let poles = self.stages.iter().map(|stage| {
             let half = 0.5 * (stage.leaving + lambda + stage.speed);
@@ -223,9 +208,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
         Some(root.exp().ln_1p())
     }
 
-    /// `(F(z) − 1)/(z − 1)`, F the generating function of the net arrivals of a round in which the
-    /// queue is never empty. The part of the weights that is in proportion to `z − 1` is carried
-    /// along by itself, since next to z = 1 the difference would be rounding alone.
+    /// Returns `(F(z) − 1)/(z − 1)`, with F the generating function of the net arrivals in a round
+    /// of a never-empty queue. The part of the weights proportional to `z − 1` is propagated
+    /// separately, since close to z = 1 the difference would be lost to rounding.
     fn growth(&self, above_one: f64) -> f64 {
         let z = 1.0 + above_one;
         let mut weight = vec![(0.0, 0.0); self.stages.len()];
@@ -258,8 +243,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         back
     }
 
-    /// One round, from the law of the number of jobs where it starts: `visit` gets the times spent
-    /// in state after state, by number of jobs.
+    /// Follows one round; calls `visit` with the times spent in each state, by number of jobs.
     fn round(&self, entries: &[f64], mut visit: impl FnMut(&Stage, Vec<f64>)) {
         let mut inflow: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
         inflow[0] = entries.to_vec();
@@ -281,12 +265,12 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// `D(a)`, the net flow from each level to the next one in a round, and its rounding error.
+    /// Returns `D(a)`, the net flow from each level to the next in a round, and its rounding error.
     fn net_flow(&self, entries: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (lambda, rate) = (self.queue.arrival_rate(), self.queue.service_rate());
         let levels = entries.len() - 1;
         let (mut net, mut rounding) = (vec![0.0; levels], vec![0.0; levels]);
-        // Each state on the way adds a few errors, which are as often up as down.
+        // Each state adds a few errors of random sign.
         let unit = 2.0 * f64::EPSILON * (self.stages.len() as f64).sqrt();
         self.round(entries, |stage, law| {
             let busy = (1..=levels).map(|q| q.min(stage.servers) as f64);
@@ -301,7 +285,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
         (net, rounding)
     }
 
-    /// The flow of a serving edge: one of c servers ends, busy or not.
     fn serve(&self, servers: usize, law: &[f64], into: &mut [f64]) {
         let rate = self.queue.service_rate();
         for q in 0..servers.min(law.len()) {
@@ -312,10 +295,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// From the flow into a stage to the time spent there: `v (r − Q) = inflow`, Q the generator of the
-    /// birth-and-death process. It continues above the levels kept, and what is there counts as the
-    /// highest one: jobs must not be lost, or a law of jobs that are about to be would move nothing
-    /// across any level.
+    /// Converts the flow into a stage to the time spent there: `v (r − Q) = inflow`, with Q the
+    /// generator of the birth-and-death process. The process continues above the levels kept, and
+    /// time there is attributed to the highest level, so that no jobs are lost.
     fn stay(&self, stage: &Stage, law: &mut [f64]) {
         let lambda = self.queue.arrival_rate();
         let full = stage.speed;
@@ -324,7 +306,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         } else {
             self.queue.service_rate()
         };
-        // A pivot is d_q + e_q, with e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1}): nothing is subtracted.
+        // A pivot is d_q + e_q with e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1}), free of subtractions.
         let half = 0.5 * (full - stage.leaving - lambda);
         let root = (half * half + stage.leaving * full).sqrt();
         let mut excess = if half > 0.0 {
@@ -341,7 +323,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
             above = *v * inverse + fall * above;
             *v = above;
         }
-        // Where the pivots depend on the level.
         let mut rises = vec![0.0; servers];
         for q in (0..servers).rev() {
             let [serves, served] = [q, q + 1].map(|q| q as f64 * rate);
@@ -365,9 +346,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// Returns the law of the number of jobs where a round starts.
     fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
-        // Mean net loss of jobs in a round of a queue that is never empty.
         let visits = self.queue.environment().law()[0] * self.stages[0].leaving;
         let drift = (self.queue.capacity() - self.queue.arrival_rate()) / visits;
         let smoother = Smoother {
@@ -382,7 +361,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         for _ in 0..PASSES {
             let (net, rounding) = self.net_flow(&law);
             let left = moment(&smoother.error(&net, &law));
-            // Until the rest is rounding.
+            // Stop when the residual is within rounding, or decreases too slowly.
             if left <= moment(&smoother.error(&rounding, &law)) || left > 0.5 * before {
                 break;
             }
@@ -396,13 +375,12 @@ impl<'a, 'b> Rounds<'a, 'b> {
         self.judged(law, &smoother)
     }
 
-    /// Returns the law with what it may be wrong by; refused where that is too much of its mean.
+    /// Returns the distribution with error bounds; fails if the error of the mean is too large.
     fn judged(&self, law: Vec<f64>, smoother: &Smoother) -> Result<Entries, RoundsError> {
         let (net, rounding) = self.net_flow(&law);
         let pairs = net.iter().zip(&rounding);
         let flow: Vec<f64> = pairs.map(|(net, rounding)| net.abs() + rounding).collect();
         let mut error = smoother.error(&flow, &law);
-        // The highest level stands for all above it, of which nothing moves on: it is noise.
         if let (Some(error), Some(top)) = (error.last_mut(), law.last()) {
             *error += top.abs();
         }
@@ -412,7 +390,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         if relative.is_nan() || relative > MEAN_ERROR || !is_law {
             let relative = if is_law { relative } else { 1.0 };
             return Err(RoundsError(format!(
-                "going round leaves a relative error of {relative:e} in the mean"
+                "the solution by rounds has a relative error of {relative:e} in the mean"
             )));
         }
         let mut above = 0.0;
@@ -423,28 +401,22 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 }
 
-/// The law of the number of jobs where a round starts; by q what the probability of more than q jobs may be wrong by.
 type Entries = (Vec<f64>, Vec<f64>);
 
-/// `Σ q x_q`.
 fn moment(law: &[f64]) -> f64 {
     let numbered = law.iter().enumerate().rev();
     numbered.map(|(q, p)| q as f64 * p).sum()
 }
 
-/// A law that moves jobs across the levels as given, but for high frequencies: the birth-and-death
-/// process with the mean drift of a round, and for what a round forgets at once the difference.
+/// The preconditioner: approximately inverts D, by the birth-and-death process with the mean drift
+/// of a round and, for high frequencies, by differences.
 struct Smoother {
-    /// Births over deaths.
     ratio: f64,
-    /// 1 − ratio.
     less: f64,
-    /// Deaths a round.
     down: f64,
 }
 
 impl Smoother {
-    /// Returns the law, of sum 0, for these net flows from each level to the next one.
     fn apply(&self, flow: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut law = Vec::with_capacity(flow.len() + 1);
@@ -462,8 +434,7 @@ impl Smoother {
         law
     }
 
-    /// By level what a law may be wrong by, at most, that moves jobs across the levels in place of
-    /// none.
+    /// Bounds the error, by level, of a distribution with net flows of at most `flow` instead of 0.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut error = Vec::with_capacity(law.len());
@@ -473,7 +444,6 @@ impl Smoother {
             level = self.ratio * level + v / self.down;
             before = v;
         }
-        // A law of sum 1.
         let pairs = error.iter_mut().zip(law);
         pairs.for_each(|(e, p)| *e += total * p.abs());
         error

@@ -1,19 +1,17 @@
 use nalgebra::{DMatrix, DVector, RowDVector};
 
-/// Below this many states they are eliminated one by one.
 const SMALL: usize = 24;
 
-/// Mean time spent in state t, starting from s, before a transient class is left: the inverse
-/// (n × n) of the M-matrix `diag(rates·1 + exits) − rates`.
+/// Returns the mean time spent in state t, starting from s, before a transient class is left: the
+/// inverse (n × n) of the M-matrix `diag(rates·1 + exits) − rates`.
 ///
-/// `rates` (n × n, nonnegative; its diagonal is ignored) are those inside of the class, `exits`
-/// (n, nonnegative) those out of it; some exit must be reachable from every state.
+/// `rates` (n × n, ≥ 0, diagonal ignored) are within the class and `exits` (n, ≥ 0) out of it; some
+/// exit must be reachable from every state.
 ///
-/// States are eliminated as Grassmann, Taksar and Heyman do: a diagonal is the sum of what
-/// leaves, never a difference (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of Computation
-/// 71, 2002). Without subtractions every entry has the relative accuracy of the rates, however stiff
-/// they are and however rarely the class is left. Larger matrices are halved, so that most of the
-/// work (2n³) is matrix products.
+/// As in the elimination of Grassmann, Taksar and Heyman, diagonals are sums of outgoing rates,
+/// never differences (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of Computation 71, 2002), so
+/// every entry has the relative accuracy of the rates. Larger matrices are halved, so that most of
+/// the work (2n³) is in matrix products.
 pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f64> {
     let n = exits.len();
     if n <= SMALL {
@@ -25,7 +23,6 @@ pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f6
     let exits_a = exits.rows(0, a);
     let on_a = rates.view((0, 0), (a, a)).clone_owned();
     let inside_a = sojourns(&on_a, &(exits_a + to_b.column_sum()));
-    // On b alone, with the excursions to a left out.
     let excursion = to_a * &inside_a;
     let on_b = rates.view((a, a), (b, b)) + &excursion * &to_b;
     let inside_b = sojourns(&on_b, &(exits.rows(a, b) + &excursion * exits_a));
@@ -76,11 +73,11 @@ fn one_by_one(mut rates: DMatrix<f64>, mut exits: DVector<f64>) -> DMatrix<f64> 
     all
 }
 
-/// The stationary law of an irreducible chain with these rates (n × n, diagonal ignored), with
-/// the sojourns of all states but the last before the last is reached: from there, `π G = 0` and
-/// `z G = h` follow without a difference.
+/// The stationary distribution of an irreducible chain (rates n × n, diagonal ignored), with the
+/// sojourn times in all states but the last before the last is reached. These solve `π G = 0` and
+/// `z G = h` without subtractions.
 pub(super) struct Excursions {
-    /// The law, of sum 1.
+    /// The stationary distribution.
     pub law: RowDVector<f64>,
     sojourns: DMatrix<f64>,
 }
@@ -101,7 +98,8 @@ impl Excursions {
         }
     }
 
-    /// Time spent in each state, from a start weighed by h (nonnegative) until the last is reached.
+    /// Returns the time spent in each state, from a start weighted by h ≥ 0 until the last state is
+    /// reached.
     pub(super) fn sojourns_of(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut spent = RowDVector::zeros(others + 1);
@@ -110,7 +108,7 @@ impl Excursions {
         spent
     }
 
-    /// Returns the row z with `z G = h`, `z·1 = 0`, for a row h with `h·1 = 0`: `h` times the group
+    /// Returns the row z with `z G = h`, `z·1 = 0`, for a row h with `h·1 = 0`: h times the group
     /// inverse of the generator G.
     pub(super) fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
@@ -152,10 +150,10 @@ mod tests {
         }
     }
 
-    /// Two states that are left once in 10^20 visits: LU of the rounded matrix has no digit.
-    /// Exactly, the time in either is half of 1/exit, up to terms of relative size 1e-20.
+    /// Two states that are left once in 10^20 visits, where LU of the rounded matrix has no correct
+    /// digit. The exact time in each is half of 1/exit, up to a relative error of 1e-20.
     #[test]
-    fn a_class_that_is_hardly_left_keeps_its_digits() {
+    fn sojourns_are_accurate_in_a_class_that_is_rarely_left() {
         let rates = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 1.0, 0.0]);
         let all = sojourns(&rates, &DVector::from_row_slice(&[1e-20, 1e-20]));
         assert!(all.iter().all(|t| (t / 5e19 - 1.0).abs() < 1e-15), "{all}");

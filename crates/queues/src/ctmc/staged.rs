@@ -1,29 +1,28 @@
-//! A queue in a random environment with sizes of exponential stages, served preemptively: the maker's chain.
+//! A queue in a random environment with phase-type sizes and preemptive service, as a QBD.
 //!
-//! The oldest jobs are served; one that loses its server keeps its stage. To the state of the
-//! environment the chain adds the stage of every job that may have been started: those of the first β
-//! positions, in order. For the first `min c > 0` positions, which are always served together, the
-//! number of jobs in each stage suffices.
+//! The oldest jobs are served, and a preempted job keeps its stage. The chain extends the
+//! environment's state by the stages of all jobs that may have started: those in the first β
+//! positions, in order. For the first `min c > 0` positions, which are always served together, only
+//! the number of jobs in each stage matters.
 
 use std::collections::HashMap;
 
 use super::modulated::ModulatedQueue;
 use super::qbd::{Level, Qbd};
 
-/// A law of m ≥ 1 exponential stages: a size begins in one of them and passes from stage to stage.
+/// A phase-type distribution of m ≥ 1 stages in which each stage may be followed only by the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseType {
-    /// Probability to begin in each stage (m), ≥ 0, of sum 1 up to rounding.
+    /// Probability to start in each stage (m), ≥ 0, with sum 1 up to rounding.
     pub initial: Vec<f64>,
-    /// Rate of each stage \[1/time\] (m), > 0 and finite: 1 over its mean.
+    /// Rate of each stage \[1/time\] (m), > 0 and finite.
     pub rates: Vec<f64>,
-    /// Probability that stage k is followed by stage k + 1, else the size ends (m), in \[0, 1\];
-    /// the last is 0.
+    /// Probability that stage k is followed by stage k + 1 (m), in \[0, 1\]; the last is 0.
     pub onward: Vec<f64>,
 }
 
 impl PhaseType {
-    /// Stages one after another, the first one always.
+    /// Creates a distribution that starts in the first stage.
     pub fn sequence(rates: Vec<f64>, mut onward: Vec<f64>) -> Self {
         onward.push(0.0);
         PhaseType {
@@ -33,7 +32,7 @@ impl PhaseType {
         }
     }
 
-    /// One stage of several.
+    /// Creates a mixture of exponential stages.
     pub fn branches(initial: Vec<f64>, means: &[f64]) -> Self {
         PhaseType {
             onward: vec![0.0; initial.len()],
@@ -42,8 +41,7 @@ impl PhaseType {
         }
     }
 
-    /// Returns the n-th moment, n ≥ 0: from stage k on `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n`, with q_k the
-    /// probability to go on.
+    /// Returns the n-th moment, by `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` from stage k on.
     pub fn moment(&self, n: u32) -> f64 {
         let mut ahead = vec![1.0; self.rates.len()];
         for power in 1..=n {
@@ -57,7 +55,7 @@ impl PhaseType {
         begins.map(|(p, moment)| p * moment).sum()
     }
 
-    /// Returns the law of the sum of independent times of these two laws, in the order that takes fewer stages.
+    /// Returns the distribution of a sum, in the order that needs fewer stages.
     pub fn plus(&self, other: &Self) -> Self {
         let (first, second) = (self.then(other), other.then(self));
         if second.rates.len() < first.rates.len() {
@@ -67,8 +65,8 @@ impl PhaseType {
         }
     }
 
-    /// The stages of `next` after those of this law. A stage is followed by one other at most; so where this law may
-    /// end early, or the next begin late, each of its paths is listed, with the stages after it.
+    /// A stage has one successor at most, so paths are expanded where one distribution may end
+    /// early or the next start late.
     fn then(&self, next: &Self) -> Self {
         let ends_late = self.onward.iter().rev().skip(1).all(|q| *q == 1.0);
         let begins_early = next.initial.first() == Some(&1.0);
@@ -88,7 +86,7 @@ impl PhaseType {
         sum
     }
 
-    /// Returns the law as it is, or the paths through it, each with its probability.
+    /// Returns the whole distribution, or all paths through it with their probabilities.
     fn parts(&self, whole: bool) -> Vec<(f64, Self)> {
         if whole {
             return vec![(1.0, self.clone())];
@@ -109,13 +107,10 @@ impl PhaseType {
     }
 }
 
-/// Stages by position; those of the positions served together in increasing order.
+/// Stages by position; positions that are served together are sorted.
 type Stages = Vec<u8>;
 
-/// Returns the chain on (jobs, state of the environment, stages); see [`staged_phases`] for its size. The
-/// queue's own service rate is not used.
-///
-/// No edge of the environment may be a completion.
+/// Returns the chain on (jobs, state, stages). No edge may be a completion.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let chain = Chain::new(queue, size);
     Qbd {
@@ -124,13 +119,12 @@ pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     }
 }
 
-/// Returns the first positions, which are always served together if at all.
 fn together(queue: &ModulatedQueue<'_>) -> usize {
     let fewest = queue.servers().iter().filter(|c| **c > 0).min();
     fewest.map_or(0, |c| *c as usize)
 }
 
-/// Phases of the chain with stages.
+/// Returns the number of phases of [`staged_qbd`].
 pub fn staged_phases(queue: &ModulatedQueue<'_>, size: &PhaseType) -> f64 {
     let (stages, unordered) = (size.rates.len(), together(queue));
     let ordered = queue.most_servers() as usize - unordered;
@@ -144,7 +138,7 @@ struct Chain<'a, 'b> {
     size: &'a PhaseType,
     together: usize,
     most: usize,
-    /// By number of jobs among the first positions: the stage vectors, and their numbers.
+    /// By number of jobs in the first positions: the stage vectors, and their indices.
     vectors: Vec<Vec<Stages>>,
     index: Vec<HashMap<Stages, usize>>,
 }
@@ -174,7 +168,6 @@ impl<'a, 'b> Chain<'a, 'b> {
         }
     }
 
-    /// Returns the phase of environment state s and a stage vector.
     fn phase(&self, s: usize, mut stages: Stages) -> usize {
         let unordered = self.together.min(stages.len());
         stages[..unordered].sort_unstable();
@@ -206,7 +199,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         level
     }
 
-    /// An arrival among the first positions draws its first stage; behind them it draws it later.
+    /// A job beyond the first positions draws its initial stage later.
     fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
         let from = self.phase(s, stages.clone());
         let rate = self.queue.arrival_rate();
@@ -218,14 +211,12 @@ impl<'a, 'b> Chain<'a, 'b> {
         level.up.extend(started.map(|(to, p)| (from, to, rate * p)));
     }
 
-    /// The phases in which one more job has begun, and the probability of each.
     fn started<'c>(&'c self, s: usize, stages: &'c Stages) -> impl Iterator<Item = (usize, f64)> {
         let starts = self.size.initial.iter().enumerate();
         let starts = starts.filter(|(_, p)| **p > 0.0);
         starts.map(move |(k, p)| (self.phase(s, with(stages, k as u8)), *p))
     }
 
-    /// Each running job passes to its next stage, or leaves.
     fn services(&self, level: &mut Level, s: usize, stages: &Stages, jobs: usize) {
         let from = self.phase(s, stages.clone());
         let running = stages.len().min(self.queue.servers()[s] as usize);
@@ -245,7 +236,6 @@ impl<'a, 'b> Chain<'a, 'b> {
                 if jobs <= self.most {
                     level.down.push((from, self.phase(s, after), rate));
                 } else {
-                    // A job moves up to the first positions.
                     let started = self.started(s, &after);
                     level
                         .down
@@ -256,7 +246,6 @@ impl<'a, 'b> Chain<'a, 'b> {
     }
 }
 
-/// These stages, and one more.
 fn with(stages: &Stages, stage: u8) -> Stages {
     let mut all = stages.clone();
     all.push(stage);

@@ -1,4 +1,3 @@
-//! The queue in a random environment: its two laws against each other, on random rings.
 #![allow(clippy::unwrap_used)]
 
 use rand::{RngExt, SeedableRng};
@@ -7,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::cycle::{Cycle, Reward};
 use super::*;
 
-/// Returns a ring of n states with up to `most` servers; some edges serve.
+/// Returns a ring of n states with up to `most` servers and some completion edges.
 fn ring(
     n: usize,
     most: u32,
@@ -32,7 +31,7 @@ fn ring(
 }
 
 #[test]
-fn going_round_agrees_with_the_qbd() {
+fn solution_by_rounds_agrees_with_the_qbd() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     for n in [1, 2, 2, 3, 5, 8, 13, 40, 130] {
         for load in [0.2, 0.7, 0.95] {
@@ -57,8 +56,7 @@ fn going_round_agrees_with_the_qbd() {
     }
 }
 
-/// Little's law: the integral of the survival is `E[Q]/λ`. The jumps that are not followed hold a
-/// geometric rest.
+/// Little's law: the integral of the survival function is `E[Q]/λ`.
 #[test]
 fn response_times_obey_littles_law() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(6);

@@ -1,5 +1,3 @@
-//! The checks of an arrival process.
-
 use petgraph::algo::has_path_connecting;
 use petgraph::graph::NodeIndex;
 
@@ -9,27 +7,21 @@ use super::process::chain;
 use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
-/// The most states of a modulating chain.
 const MOST_STATES: usize = 20;
-/// The most changes of state an arrival, on average: each takes time to simulate, and no job sees it.
+/// Maximum number of state changes per arrival; faster switching does not affect jobs.
 const MOST_SWITCHES: f64 = 1e4;
-/// The most numbers of jobs that batches may have.
 pub(super) const MOST_SIZES: usize = 100;
-/// The most jobs in a batch.
 const LARGEST_BATCH: u32 = 100_000;
 
 impl ArrivalProcess {
-    /// Returns what is wrong with the parameters, each at its place in the process. It is that of the
-    /// arrivals of `owner`: "type `web`".
+    /// Returns the faults of the parameters; `owner` is named in messages, such as "type `web`".
     pub fn faults(&self, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(Part::Arrivals, owner, time_unit);
         match self {
             Self::Poisson { rate } if *rate < Decimal::ZERO => faults.add(
                 place!("rate"),
                 format!("arrival rate of {owner} is {rate}, expected a number > 0"),
-                format!(
-                    "write its mean number of arrivals per {time_unit}, or 0 to leave the type out"
-                ),
+                format!("write its mean number of arrivals per {time_unit}, or 0 to omit the type"),
             ),
             Self::Poisson { .. } => {}
             Self::Renewal {
@@ -43,14 +35,15 @@ impl ArrivalProcess {
             Self::MarkovModulated { rates, switching } => {
                 let each =
                     format!("write the mean number of arrivals per {time_unit} in that state");
-                let some = "give one state a rate > 0; to leave the type out, write `arrival_rate: 0` instead";
+                let some =
+                    "give one state a rate > 0; to omit the type, write `arrival_rate: 0` instead";
                 if faults.check_states("rates", rates, [&each, some]) {
                     faults.check_switching(switching, rates.len(), time_unit);
                 }
                 if faults.found.is_empty() {
                     let rate = self.rate();
                     let help = format!(
-                        "write `arrival_rate: {rate:.6}`: so fast a modulation is Poisson at its mean rate"
+                        "write `arrival_rate: {rate:.6}`: such fast modulation is equivalent to Poisson arrivals at the mean rate"
                     );
                     faults.check_pace(rate, self.switching_frequency(), help);
                 }
@@ -65,7 +58,7 @@ impl ArrivalProcess {
                     let message =
                         format!("rate of batches of {owner} is {rate}, expected a number > 0");
                     let help = format!(
-                        "write the mean number of batches per {time_unit}; to leave the type out, write `arrival_rate: 0` instead"
+                        "write the mean number of batches per {time_unit}; to omit the type, write `arrival_rate: 0` instead"
                     );
                     faults.add(place!("rate"), message, help);
                 }
@@ -82,8 +75,7 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
-    /// Whether there is a sound number of states; each has a number in this list. What to do about
-    /// one of these numbers, and if none is > 0.
+    /// Checks the entries by state; returns whether their number is valid.
     pub(super) fn check_states(
         &mut self,
         key: &'static str,
@@ -95,7 +87,7 @@ impl Faults<'_> {
         }
         let sound = self.check_entries(key, entries, |x| x >= 0.0, "a number ≥ 0", each);
         if sound && entries.iter().all(Decimal::is_zero) {
-            let message = format!("{key} of {} are all 0, so nothing arrives", self.whose());
+            let message = format!("{key} of {} are all 0, so no jobs arrive", self.whose());
             self.add(place!(key), message, some);
         }
         true
@@ -127,7 +119,7 @@ impl Faults<'_> {
         }
         for (t, rate) in row.iter().enumerate() {
             let expected = match s == t {
-                true if *rate != Decimal::ZERO => "0: the state is the same",
+                true if *rate != Decimal::ZERO => "0: a state does not switch to itself",
                 false if *rate < Decimal::ZERO => "a number ≥ 0",
                 _ => continue,
             };
@@ -138,7 +130,7 @@ impl Faults<'_> {
         }
     }
 
-    /// Checks that every state leads to state 0, and that state 0 leads to every state.
+    /// Checks that state 0 is reachable from every state, and every state from state 0.
     fn check_irreducible(&mut self, switching: &[Vec<Decimal>]) {
         let chain = chain(switching);
         let is_cut = |(s, t): &(usize, usize)| {
@@ -149,11 +141,10 @@ impl Faults<'_> {
         let mut pairs = (states().map(|t| (0, t))).chain(states().map(|s| (s, 0)));
         if let Some((s, t)) = pairs.find(is_cut) {
             let message = format!(
-                "switching of {} never leads from state {s} to state {t}, and every state has to lead to every other",
+                "switching of {} never leads from state {s} to state {t}, but every state must be reachable from every other",
                 self.whose()
             );
-            let help =
-                "add the rate that is missing, or leave out the states that are left for good";
+            let help = "add the missing rate, or remove the states that are never entered again";
             self.add(place!("switching"), message, help);
         }
     }
@@ -161,7 +152,7 @@ impl Faults<'_> {
     pub(super) fn check_pace(&mut self, arrivals: f64, switches: f64, help: String) {
         if switches > MOST_SWITCHES * arrivals {
             let message = format!(
-                "switching of {} changes the state {:.0e} times an arrival, expected {MOST_SWITCHES:.0e} times at most",
+                "switching of {} changes the state {:.0e} times per arrival, expected at most {MOST_SWITCHES:.0e} times",
                 self.whose(),
                 switches / arrivals
             );
@@ -184,14 +175,15 @@ impl Faults<'_> {
     fn check_batch(&mut self, place: Place, size: u32) {
         if !(1..=LARGEST_BATCH).contains(&size) {
             let expected = format!("a whole number from 1 to {LARGEST_BATCH}");
-            let help = "write how many jobs arrive together; with none of them there is no batch";
+            let help = "write the number of jobs that arrive together, at least 1";
             self.add_value(place, size, &expected, help);
         }
     }
 
     fn check_alike(&mut self, alike: Decimal) {
         if !(0.0..=1.0).contains(&alike.value()) {
-            let help = "write the part of the batches whose jobs all have one size, or leave it out for none";
+            let help =
+                "write the fraction of batches whose jobs all have the same size, or omit it for 0";
             let expected = "a number from 0 to 1";
             self.add_value(place!("alike"), alike, expected, help);
         }

@@ -1,5 +1,3 @@
-//! The checks of a law of sizes, or of interarrival times.
-
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -10,22 +8,16 @@ use super::Size;
 use synth_core::document::{Fault, FaultsAt, Place, place};
 use synth_core::number::Decimal;
 
-/// The most stages of an Erlang or a Coxian law.
 const MOST_STAGES: usize = 100;
-/// The most branches of a hyperexponential law.
 const MOST_BRANCHES: usize = 20;
-/// The most values of an empirical law.
 const MOST_VALUES: usize = 10_000;
-/// The squared coefficients of variation of a lognormal or a Weibull law: beyond, no simulation
-/// would tell the law from a constant, or ever meet its tail.
+/// Outside of this range a simulation sees a constant, or never samples the tail.
 const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
 
-/// What messages call it.
 const VARIATION: &str = "squared coefficient of variation";
 
 impl Size {
-    /// Returns what is wrong with the law's parameters, each at its place in the law. It is the law of
-    /// this part of `owner`: "type `web`".
+    /// Returns the faults of the parameters; `part` and `owner` are named in messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
         match self {
@@ -36,7 +28,7 @@ impl Size {
                     let message = format!(
                         "stages of {whose} are {stages}, expected a whole number from 1 to {MOST_STAGES}"
                     );
-                    let help = "k stages have the squared coefficient of variation 1/k; one is the exponential law";
+                    let help = "k stages have the squared coefficient of variation 1/k; one stage is the exponential distribution";
                     faults.add(place!("stages"), message, help);
                 }
                 faults.check_mean(*mean);
@@ -70,7 +62,7 @@ impl Size {
         faults.found
     }
 
-    /// Adds the same faults, or that the mean is not in this range.
+    /// Adds the same faults, or a fault if the mean is outside of `means`.
     pub fn check(
         &self,
         part: Part,
@@ -80,28 +72,27 @@ impl Size {
     ) {
         let (faults, mean) = (self.faults(part, owner, time_unit), self.mean());
         if faults.is_empty() && !means.contains(&mean) {
-            let message = format!("the mean is {mean:e}, out of the range of sensible numbers");
+            let message = format!("the mean is {mean:e}, outside of the supported range");
             at.refuse(message, "check its numbers, or choose other units");
         }
         at.extend(faults);
     }
 }
 
-/// What a law is a law of.
+/// The quantity that a distribution describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Sizes.
+    /// Job sizes.
     Size,
     /// Arrivals.
     Arrivals,
-    /// The times between arrivals, where these are a renewal process.
+    /// Interarrival times of a renewal process.
     Interarrival,
-    /// Something else, by its name.
+    /// Another quantity, by its name.
     Other(&'static str),
 }
 
 impl Part {
-    /// What it is a law of, in the singular.
     fn noun(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -112,7 +103,6 @@ impl Part {
     }
 }
 
-/// Faults of one law.
 pub(super) struct Faults<'a> {
     part: Part,
     pub owner: &'a str,
@@ -134,21 +124,20 @@ impl<'a> Faults<'a> {
         self.found.push(Fault::new(place, message, help));
     }
 
-    /// Adds that what is computed from the law leaves the range of doubles.
+    /// Adds the fault that a derived quantity is outside of the range of doubles.
     pub(super) fn out_of_range(&mut self) {
         let law = match self.part {
             Part::Other(name) => format!("the {name}"),
             part => format!("{}s", part.noun()),
         };
         let message = format!(
-            "the law of {law} of {} is out of the range of numbers",
+            "the distribution of {law} of {} is out of the range of numbers",
             self.owner
         );
         let help = "check its numbers, or choose another unit";
         self.add(Place::DOCUMENT, message, help);
     }
 
-    /// Adds that the parameter at this place is another one than expected.
     pub(super) fn add_value(
         &mut self,
         place: Place,
@@ -161,7 +150,6 @@ impl<'a> Faults<'a> {
         self.add(place, message, help);
     }
 
-    /// Whose parameters they are.
     pub(super) fn whose(&self) -> String {
         match self.part {
             Part::Size => self.owner.to_owned(),
@@ -170,7 +158,6 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Returns what a time of this law is, for those who have to write it.
     fn time(&self) -> &'static str {
         match self.part {
             Part::Size => "time in service of one job",
@@ -194,12 +181,13 @@ impl<'a> Faults<'a> {
     fn check_scv(&mut self, scv: Decimal) {
         let help = match scv.value() {
             scv if scv > 1.0 => return,
-            1.0 => "squared coefficient of variation 1 is `law: exponential`".to_owned(),
+            1.0 => "for squared coefficient of variation 1 use `law: exponential`".to_owned(),
             scv if 1.0 / scv >= 1.5 && 1.0 / scv <= 100.0 => format!(
-                "below 1 fits `law: erlang`, with `stages: {:.0}` for this one",
+                "for a value below 1 use `law: erlang`, here with `stages: {:.0}`",
                 1.0 / scv
             ),
-            _ => "below 1 fits `law: erlang`, from .01 on; exactly 1 is `law: exponential`".into(),
+            _ => "for values from 0.01 to 1 use `law: erlang`, for exactly 1 `law: exponential`"
+                .into(),
         };
         self.add_value(place!("scv"), scv, "a number > 1", help);
     }
@@ -208,14 +196,14 @@ impl<'a> Faults<'a> {
         if !VARIATIONS.contains(&scv.value()) {
             let (least, most) = VARIATIONS.into_inner();
             let expected = format!("a number from {least:e} to {most:e}");
-            let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
+            let help = "for 0 use `law: deterministic`; for an even heavier tail use `law: pareto`";
             self.add_value(place!("scv"), scv, &expected, help);
         }
     }
 
     fn check_pareto(&mut self, shape: Decimal, low: Decimal, high: Decimal) {
         if shape <= Decimal::ZERO {
-            let help = "write how fast the tail falls: P(S > 2x) is about 2^−shape P(S > x)";
+            let help = "write the exponent of the tail: P(S > 2x) is about 2^−shape P(S > x)";
             self.add_value(place!("shape"), shape, "a number > 0", help);
         }
         self.check_low(low, low > Decimal::ZERO, "a number > 0");
@@ -224,7 +212,7 @@ impl<'a> Faults<'a> {
 
     fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {
         if !is_sound {
-            let help = format!("write the least {}, in {}", self.time(), self.time_unit);
+            let help = format!("write the shortest {}, in {}", self.time(), self.time_unit);
             self.add_value(place!("low"), low, expected, help);
         }
     }
@@ -233,8 +221,7 @@ impl<'a> Faults<'a> {
         if high <= low || high <= Decimal::ZERO {
             let time = format!("{}, in {}", self.time(), self.time_unit);
             let expected = format!("a number > low, which is {low}");
-            let help =
-                format!("write the greatest {time}; one and the same is `law: deterministic`");
+            let help = format!("write the longest {time}; for a constant use `law: deterministic`");
             self.add_value(place!("high"), high, &expected, help);
         }
     }
@@ -243,12 +230,8 @@ impl<'a> Faults<'a> {
         if !self.check_length(place!("values"), values.len(), 1..=MOST_VALUES, "") {
             return;
         }
-        let help = format!(
-            "write the {} that was measured, in {}",
-            self.time(),
-            self.time_unit
-        );
-        // Times may be 0, but not all of them; a job without a size is no job.
+        let help = format!("write the measured {}, in {}", self.time(), self.time_unit);
+        // Some times may be 0, but not all of them; job sizes must be positive.
         let is_time = matches!(
             self.part,
             Part::Interarrival | Part::Other("start latency" | "delay")
@@ -265,7 +248,6 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// As many probabilities as there are others, of sum 1.
     pub(super) fn check_probabilities(
         &mut self,
         probabilities: &[Decimal],
@@ -278,7 +260,6 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Positive probabilities of sum 1.
     fn check_sum(&mut self, probabilities: &[Decimal], of: &str) {
         let help = format!("write the probability of that {of}, or delete the {of}");
         let positive = |p: f64| p > 0.0;
@@ -291,12 +272,12 @@ impl<'a> Faults<'a> {
                 "probabilities of {} sum to {near}, expected 1 exactly",
                 self.whose()
             );
-            let help = "correct one of them: they are taken as the decimals written";
+            let help = "correct one of them: they are read as exact decimals";
             self.add(place!("probabilities"), message, help);
         }
     }
 
-    /// Returns whether the list at this place has so many entries; `why`, where it is one number.
+    /// Checks the length of a list; `why` explains a single expected length.
     pub(super) fn check_length(
         &mut self,
         place: Place,
@@ -365,7 +346,7 @@ impl<'a> Faults<'a> {
             onward,
             |q| q > 0.0 && q <= 1.0,
             "a probability > 0 and ≤ 1",
-            "write the probability that the next stage follows; where it never does, leave out the rest",
+            "write the probability that the next stage follows; if it never does, remove the remaining stages",
         );
     }
 }

@@ -1,31 +1,31 @@
-//! What follows from the parameters of laws that are not of phase type.
+//! Parameters and moments of distributions that are not phase-type.
 
 use statrs::function::gamma::ln_gamma;
 
 use crate::ctmc::bisected;
 
-/// μ and σ of the normal law of ln S: `σ² = ln(1 + scv)`, `μ = ln(mean) − σ²/2`.
+/// Returns μ and σ of the normal distribution of ln S: `σ² = ln(1 + scv)`, `μ = ln(mean) − σ²/2`.
 pub fn lognormal(mean: f64, scv: f64) -> (f64, f64) {
     let variance = scv.ln_1p();
     (mean.ln() - 0.5 * variance, variance.sqrt())
 }
 
-/// Shape k and scale s of `P(S > x) = exp(−(x/s)^k)`.
+/// Returns shape k and scale s of `P(S > x) = exp(−(x/s)^k)`.
 ///
 /// With x = 1/k, `E[S] = s Γ(1+x)` and `1 + scv = Γ(1+2x)/Γ(1+x)²`, which increases in x from 1
-/// without bound: ln Γ is convex, and its derivatives at 1+2x and 1+x part.
+/// without bound, since ln Γ is convex.
 pub fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     let target = scv.ln_1p();
     let excess = |x: f64| ln_gamma(1.0 + 2.0 * x) - 2.0 * ln_gamma(1.0 + x) - target;
     let x = match scv {
-        // ln Γ as computed need not be 0 at 1 to the last digit.
+        // The computed ln Γ(1) and ln Γ(2) may differ from 0 by rounding.
         1.0 => 1.0,
         _ => increasing_root(excess),
     };
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
-/// Returns the root of a function that increases from below 0 at 0, by bisection to the last digit.
+/// Returns the root of an increasing function that is negative at 0.
 fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while function(high) < 0.0 && high < 1e300 {
@@ -35,22 +35,21 @@ fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     root
 }
 
-/// `E[S^r]` of the bounded Pareto law, P(S > x) ∝ x^−α − high^−α on \[low, high\].
+/// Returns `E[S^r]` of the bounded Pareto distribution, P(S > x) ∝ x^−α − high^−α on \[low, high\].
 ///
-/// With φ(z) = (e^z − 1)/z and ρ = ln(high/low), `E[S^r] = low^r φ((r−α)ρ) / φ(−αρ)` for every
-/// shape α > 0: where α = r, φ(0) = 1 stands for the logarithm of the textbook's special case.
+/// With φ(z) = (e^z − 1)/z, φ(0) = 1 and ρ = ln(high/low), `E[S^r] = low^r φ((r−α)ρ) / φ(−αρ)` for
+/// every shape α > 0, including the special case α = r.
 pub(super) fn pareto_moment(shape: f64, low: f64, high: f64, r: f64) -> f64 {
     let range = (high / low).ln();
     low.powf(r) * (relative_growth((r - shape) * range) / relative_growth(-shape * range))
 }
 
-/// Squared coefficient of variation of the bounded Pareto law.
 pub(super) fn pareto_scv(shape: f64, low: f64, high: f64) -> f64 {
     let range = (high / low).ln();
     let z = [0.0, 1.0, 2.0].map(|r| (r - shape) * range);
     if range * shape.max(1.0) < 1.0 {
-        // φ(z) = e^(z/2) sinh(z/2)/(z/2): the first factors cancel, and with them all that
-        // subtraction would leave of a narrow law.
+        // φ(z) = e^(z/2) sinh(z/2)/(z/2): the first factors cancel exactly, which avoids the
+        // cancellation of the general formula for a narrow distribution.
         let [a, b, c] = z.map(ln_sinhc);
         return (a - 2.0 * b + c).exp_m1();
     }
@@ -78,7 +77,7 @@ fn ln_sinhc(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// ∫ f over \[a, b\] by Simpson's rule, in steps small beside what the tests integrate.
+    /// Returns ∫ f over \[a, b\] by Simpson's rule.
     fn integral(f: impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
         let steps = 200_000;
         let h = (b - a) / f64::from(steps);
@@ -94,7 +93,7 @@ mod tests {
         sum * h / 3.0
     }
 
-    /// E[S] and the squared coefficient of variation from the density of ln S.
+    /// Returns E[S] and the squared coefficient of variation from the density of ln S.
     fn by_integration(density: impl Fn(f64) -> f64, a: f64, b: f64) -> (f64, f64) {
         let moment = |r: f64| integral(|t| (r * t).exp() * density(t), a, b);
         let [zeroth, first, second] = [0.0, 1.0, 2.0].map(moment);
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn lognormal_parameters_give_mean_and_variation_again() {
+    fn lognormal_parameters_reproduce_mean_and_variation() {
         for (mean, scv) in [(1.0, 1.0), (3.0, 0.01), (0.2, 4.0), (1.0, 30.0)] {
             let (mu, sigma) = lognormal(mean, scv);
             let density = |t: f64| {
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn weibull_parameters_give_mean_and_variation_again() {
+    fn weibull_parameters_reproduce_mean_and_variation() {
         for (mean, scv) in [(1.0, 1.0), (3.0, 0.01), (0.2, 4.0), (1.0, 100.0)] {
             let (shape, scale) = weibull(mean, scv);
             let density = |t: f64| {
@@ -131,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Γ at whole and half numbers: shapes ½, ⅓, ¼ and 2 have scv 5, 19, 69 and 4/π − 1.
+    /// Γ at integers and half-integers: shapes ½, ⅓, ¼ and 2 have scv 5, 19, 69 and 4/π − 1.
     #[test]
     fn weibull_shapes_have_their_closed_form() {
         let known = [
@@ -147,7 +146,6 @@ mod tests {
             let mean = scale * ln_gamma(1.0 + 1.0 / shape).exp();
             assert!((mean / 3.0 - 1.0).abs() < 1e-13);
         }
-        // For large k, scv ≈ π²/(6 k²).
         let (shape, _) = weibull(1.0, 1e-6);
         let limit = std::f64::consts::PI / 6.0_f64.sqrt() * 1e3;
         assert!((shape / limit - 1.0).abs() < 2e-3, "{shape}");
@@ -156,12 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn pareto_moments_are_those_of_the_density() {
+    fn pareto_moments_agree_with_integration() {
         for shape in [1e-9, 0.5, 1.0, 1.0 + 1e-9, 1.5, 2.0, 2.0 - 1e-9, 3.0, 40.0] {
             for ratio in [1.001, 2.0, 1e3, 1e6] {
                 let (low, high): (f64, f64) = (0.5, 0.5 * ratio);
                 let range = f64::ln(ratio);
-                // ln S is exponential with rate α, cut off at both ends.
+                // ln S is exponential with rate α, truncated at both ends.
                 let mass = -(-shape * range).exp_m1();
                 let density = |t: f64| shape * (-shape * (t - low.ln())).exp() / mass;
                 let (mean, scv) = by_integration(density, low.ln(), high.ln());
@@ -177,10 +175,9 @@ mod tests {
         }
     }
 
-    /// ρ²/12 for a range of nearly nothing, 1/(α(α−2)) without an upper end; and the two ways to
-    /// the variation agree where they meet.
+    /// The limits are ρ²/12 for a narrow range and 1/(α(α−2)) without an upper end.
     #[test]
-    fn pareto_variation_keeps_its_digits_at_the_ends() {
+    fn pareto_variation_is_accurate_in_the_limits() {
         for shape in [1e-300, 1.0, 2.0] {
             let scv = pareto_scv(shape, 1.0, 1.0 + 1e-6);
             assert!((scv * 12e12 - 1.0).abs() < 2e-6, "{shape}: {scv}");

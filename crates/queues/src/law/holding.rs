@@ -1,7 +1,4 @@
-//! The time that a job holds its room: a start latency, and the size of its run.
-//!
-//! The two are independent, so that mean and variance add up; the sum of two laws of phase type is of phase
-//! type, the stages of the one followed by those of the other.
+//! The time that a job holds its resources: a start latency followed by its run.
 
 use num_rational::BigRational;
 
@@ -9,34 +6,34 @@ use super::Size;
 use super::moments::of_sum;
 use crate::ctmc::PhaseType;
 
-/// The law of L + S: of the run's size S alone where there is no latency L.
+/// The distribution of L + S for an optional start latency L and an independent run S.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holding {
     latency: Option<Size>,
     run: Size,
 }
 
-/// A sum of more stages than this is not followed stage by stage.
+/// Sums of more stages than this are not treated as phase-type.
 const MOST_STAGES: usize = 200;
 
 impl Holding {
-    /// Returns the law of a start latency and of what runs after it.
+    /// Creates the distribution from those of an optional start latency and of the run.
     pub fn new(latency: Option<Size>, run: Size) -> Self {
         Holding { latency, run }
     }
 
-    /// Returns the law of S.
+    /// Returns the distribution of S.
     pub fn run(&self) -> &Size {
         &self.run
     }
 
-    /// E\[L\] + E\[S\] \[time\], > 0.
+    /// Returns E\[L\] + E\[S\] \[time\], > 0.
     pub fn mean(&self) -> f64 {
         let latency = self.latency.as_ref().map_or(0.0, Size::mean);
         latency + self.run.mean()
     }
 
-    /// Squared coefficient of variation, (Var(L) + Var(S)) / (E\[L\] + E\[S\])².
+    /// Returns the squared coefficient of variation, (Var(L) + Var(S)) / (E\[L\] + E\[S\])².
     pub fn scv(&self) -> f64 {
         let Some(latency) = &self.latency else {
             return self.run.scv();
@@ -58,7 +55,7 @@ impl Holding {
         }
     }
 
-    /// Var(S) over the variance of the sum; 1 where neither varies.
+    /// Returns Var(S) divided by the variance of the sum; 1 if neither varies.
     pub fn share_of_run(&self) -> f64 {
         match self.scv() {
             0.0 => 1.0,
@@ -66,13 +63,12 @@ impl Holding {
         }
     }
 
-    /// Returns whether it has no memory: a sum has.
+    /// Returns whether the holding time is exponential; a sum never is.
     pub fn is_exponential(&self) -> bool {
         self.latency.is_none() && self.run.is_exponential()
     }
 
-    /// The stages that a job goes through; `None` where one of the laws is not of phase type, or their sum has more
-    /// than 200 stages.
+    /// Returns the phase-type representation, if there is one of at most 200 stages.
     pub fn phases(&self) -> Option<PhaseType> {
         let run = self.run.phases()?;
         let Some(latency) = &self.latency else {
@@ -82,7 +78,7 @@ impl Holding {
         (sum.rates.len() <= MOST_STAGES).then_some(sum)
     }
 
-    /// E\[L\] + E\[S\] as a fraction; `None` where it is none (a bounded Pareto law).
+    /// Returns E\[L\] + E\[S\] as a fraction; `None` if it is irrational (bounded Pareto).
     pub fn exact_mean(&self) -> Option<BigRational> {
         let latency = self.latency.iter().map(Size::exact_mean);
         latency.chain([self.run.exact_mean()]).sum()
@@ -103,7 +99,6 @@ mod tests {
         texts.iter().map(|text| decimal(text)).collect()
     }
 
-    /// Laws of phase type of every shape: one stage, several in a row, branches, and ends between.
     fn phase_types() -> Vec<Size> {
         vec![
             Size::Exponential {
@@ -128,8 +123,7 @@ mod tests {
         ]
     }
 
-    /// E[X] and E[X²] by first-step equations from the last stage back: `m_k = 1/μ_k + q_k m_{k+1}`,
-    /// `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
+    /// By `m_k = 1/μ_k + q_k m_{k+1}` and `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
     fn moments(law: &PhaseType) -> (f64, f64) {
         let (mut mean, mut square) = (0.0, 0.0);
         let (mut next, mut after) = (0.0, 0.0);
@@ -173,8 +167,7 @@ mod tests {
         }
     }
 
-    /// P(X > x) of a latency of mean 1 and a run of mean ½, by its closed form 2 e^{-x} − e^{-2x}, against the
-    /// stages solved by uniformization.
+    /// P(X > x) for means 1 and ½ is 2 e^{-x} − e^{-2x}; compared with uniformization.
     #[test]
     fn a_sum_of_two_exponentials_is_hypoexponential() {
         let [one, half] = ["1", ".5"].map(|mean| Size::Exponential {
@@ -186,7 +179,7 @@ mod tests {
             (&[1.0, 2.0][..], 2)
         );
         let x: f64 = 0.8;
-        // Of stages with rates 1 and 2 at rate 2: stay in the first with ½, else pass on; the second always ends.
+        // Uniformized at rate 2.
         let (mut alive, mut inside, mut poisson) = (0.0, [1.0, 0.0], (-2.0 * x).exp());
         for n in 1..60 {
             alive += poisson * (inside[0] + inside[1]);
@@ -198,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_latency_nothing_is_changed() {
+    fn without_a_latency_the_run_is_unchanged() {
         for run in phase_types() {
             let alone = Holding::new(None, run.clone());
             assert_eq!(alone.mean().to_bits(), run.mean().to_bits());
@@ -210,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_stages_has_its_mean_and_variation() {
+    fn sums_without_stages_have_mean_and_variation() {
         let latency = Size::Deterministic {
             mean: decimal(".5"),
         };

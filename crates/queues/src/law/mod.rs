@@ -1,8 +1,4 @@
-//! Laws of sizes and processes of arrivals: their values, moments and checks.
-//!
-//! Both are read from documents and from artifacts by what `serde` derives. A document may write
-//! a law as `{law: erlang, stages: 3, mean: 1}` or as `{erlang: {stages: 3, mean: 1}}`, and a
-//! process accordingly.
+//! Size distributions and arrival processes: values, moments and validation.
 
 mod check_process;
 mod check_size;

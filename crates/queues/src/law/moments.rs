@@ -1,5 +1,3 @@
-//! Moments of sizes beyond the second.
-
 use statrs::function::factorial::binomial;
 use statrs::function::gamma::ln_gamma;
 
@@ -7,7 +5,7 @@ use super::continuous::{pareto_moment, weibull};
 use super::size::{Size, average};
 use synth_core::number::Decimal;
 
-/// Returns the k-th moment of a sum of two independent variables from their moments 0, 1, 2, …
+/// Returns the k-th moment of a sum of two independent variables, from their moments 0 to 4.
 pub(super) fn of_sum(one: &[f64; 5], other: &[f64; 5], k: usize) -> f64 {
     let term = |j: usize| binomial(k as u64, j as u64) * one[j] * other[k - j];
     (0..=k).map(term).sum()
@@ -43,7 +41,7 @@ impl Size {
                 let power = |x: &Decimal| x.value().powi(n);
                 average(values, probabilities.as_deref(), |p| p.value(), power)
             }
-            // The others have stages.
+            // All other distributions are phase-type.
             _ => f64::NAN,
         }
     }
@@ -62,7 +60,6 @@ mod tests {
         texts.iter().map(|text| number(text)).collect()
     }
 
-    /// Of every law: the first two are its mean and variation by other formulas.
     #[test]
     fn moments_agree_with_means_and_variations() {
         let laws = [
@@ -111,16 +108,14 @@ mod tests {
             assert!((first / law.mean() - 1.0).abs() < 1e-12, "{law:?}");
             let scv = second / first.powi(2) - 1.0;
             assert!((scv - law.scv()).abs() < 1e-9 * (1.0 + scv), "{law:?}");
-            // Cauchy and Schwarz.
             assert!(third * first >= second * second * (1.0 - 1e-12) && fourth >= second * second);
         }
     }
 
-    /// Third and fourth moments by closed forms.
     #[test]
     fn higher_moments_have_their_closed_forms() {
-        // n! p m^n of a branch, (n+2)!/2 (m/3)^n of three stages; of two stages by the binomial theorem, the
-        // second with probability q.
+        // n! p m^n for a branch, (n+2)!/2 (m/3)^n for three stages; the binomial theorem for two
+        // stages, the second with probability q.
         let exponential = Size::Exponential { mean: number("2") };
         let erlang = Size::Erlang {
             stages: 3,
@@ -155,7 +150,8 @@ mod tests {
                 assert!((found / exact - 1.0).abs() < 1e-12, "{found} for {exact}");
             }
         }
-        // Γ(1 + n/k) with k = 1/2, and of a bounded Pareto law α L^α (H^(n−α) − L^(n−α)) / ((n−α)(1 − (L/H)^α)).
+        // Γ(1 + n/k) with k = 1/2, and α L^α (H^(n−α) − L^(n−α)) / ((n−α)(1 − (L/H)^α)) for bounded
+        // Pareto.
         let weibull = Size::Weibull {
             mean: number("2"),
             scv: number("5"),

@@ -1,8 +1,7 @@
-//! Arrival processes: Poisson, renewal, modulated by a Markov chain, and in batches.
+//! Arrival processes: Poisson, renewal, Markov-modulated, and batches.
 //!
-//! What is proved of loads and stability looks at the mean rate λ alone. How far arrivals are
-//! from Poisson is measured by their index of dispersion, `lim Var N(t) / E N(t)`, which is 1 for
-//! Poisson; it is to arrivals what the squared coefficient of variation is to sizes.
+//! Proofs about load and stability depend only on the mean rate λ. The index of dispersion of
+//! counts, `lim Var N(t) / E N(t)`, measures the deviation from Poisson (where it is 1).
 
 use nalgebra::{DMatrix, DVector};
 use num_bigint::BigInt;
@@ -17,55 +16,55 @@ use crate::ctmc::{generator, stationary};
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
 
-/// How jobs of one type arrive, independently of all else but of what modulates all types.
+/// The arrival process of one job type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ArrivalProcess {
-    /// Poisson. A document writes it `arrival_rate: 4`, too.
+    /// Poisson. A document may also write `arrival_rate: 4`.
     Poisson {
         /// Mean number of arrivals \[1/time\], > 0.
         rate: Decimal,
     },
-    /// Renewal: the times between arrivals, and before the first one, are independent and of one
-    /// law. The mean rate is one over its mean.
+    /// A renewal process: times between arrivals, and before the first one, are independent and
+    /// identically distributed.
     Renewal {
-        /// The law of the times between arrivals.
+        /// The distribution of the times between arrivals.
         interarrival: Size,
-        /// Number of jobs that arrive at each of these times, 1 to 100 000; 1 if it is left out.
+        /// Number of jobs that arrive together, 1 to 100 000; default 1.
         #[serde(default = "one", skip_serializing_if = "is_one")]
         batch: u32,
     },
-    /// Modulated by a Markov chain of 2 to 20 states: Poisson, at a rate that depends on the
-    /// state. The chain starts in its stationary law.
+    /// A Markov-modulated Poisson process: the rate depends on the state of a Markov chain of 2 to
+    /// 20 states that starts in its stationary distribution.
     MarkovModulated {
         /// Arrival rate in each state \[1/time\], ≥ 0, not all 0.
         rates: Vec<Decimal>,
-        /// Rate from the state of the row to that of the column \[1/time\], ≥ 0, and 0 on the
-        /// diagonal; every state leads to every other.
+        /// Rate from the state of the row to the state of the column \[1/time\]; ≥ 0, 0 on the
+        /// diagonal; every state is reachable from every other.
         switching: Vec<Vec<Decimal>>,
     },
-    /// Batches that arrive as a Poisson process; how many jobs they have is independent.
+    /// Batches that arrive as a Poisson process, with independent batch sizes.
     Batches {
         /// Mean number of batches \[1/time\], > 0.
         rate: Decimal,
         /// Numbers of jobs in a batch, 1 to 100 000.
         #[serde(serialize_with = "in_one_line")]
         sizes: Vec<u32>,
-        /// Probability of each number, > 0, of sum 1 exactly; as many. Absent where all are
-        /// equally probable.
+        /// Probability of each number in `sizes`, > 0, with sum exactly 1; default equal
+        /// probabilities.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(serialize_with = "in_one_line")]
         probabilities: Option<Vec<Decimal>>,
-        /// Part of the batches whose jobs all have one size, in \[0, 1\]: the correlation of the sizes
-        /// of two jobs of a batch. Sizes are independent in the other batches, and where it is
-        /// absent.
+        /// Fraction of the batches whose jobs all have the same size, in \[0, 1\]: the correlation
+        /// of the sizes of two jobs of a batch. Sizes are independent in the other batches. Default
+        /// 0.
         #[serde(default, skip_serializing_if = "Decimal::is_zero")]
         alike: Decimal,
     },
 }
 
 impl ArrivalProcess {
-    /// Returns the name of the process, as a document and a record spell it.
+    /// Returns the name of the process in documents and records.
     pub fn process(&self) -> &'static str {
         match self {
             Self::Poisson { .. } => "poisson",
@@ -75,8 +74,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns whether the process is Poisson, under whatever name: exponential times between arrivals,
-    /// one rate in all states, or batches of one job.
+    /// Returns whether the process is Poisson in effect, such as batches of one job.
     pub fn is_poisson(&self) -> bool {
         match self {
             Self::Poisson { .. } => true,
@@ -87,7 +85,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Part of the batches whose jobs all have one size; 0 where no batch has two jobs.
+    /// Returns the fraction of batches whose jobs have equal sizes; 0 for batches of one job.
     pub fn alike(&self) -> f64 {
         match self {
             Self::Batches { alike, .. } if !self.is_poisson() => alike.value(),
@@ -95,7 +93,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Mean rate λ \[1/time\], over all states and of jobs, not batches.
+    /// Returns the mean arrival rate λ of jobs (not batches) \[1/time\].
     pub fn rate(&self) -> f64 {
         match self {
             Self::Poisson { rate } => rate.value(),
@@ -108,12 +106,13 @@ impl ArrivalProcess {
         }
     }
 
-    /// Index of dispersion of counts, `lim Var N(t) / E N(t)`, ≥ 0: 1 for Poisson arrivals.
+    /// Returns the index of dispersion of counts, `lim Var N(t) / E N(t)`, ≥ 0; 1 for Poisson
+    /// arrivals.
     ///
-    /// For a renewal process the squared coefficient of variation of the times between arrivals, times
-    /// the jobs of a batch; for Poisson batches `E[B²]/E[B]`; for a modulated process `1 + 2 Σ_s π_s λ_s h_s / λ`, where h
-    /// solves Poisson's equation `Q h = λ − λ_s`, `π h = 0` (h_s: how many more arrivals than the
-    /// mean a start in s brings).
+    /// For a renewal process it is the squared coefficient of variation of interarrival times
+    /// multiplied by the batch size; for Poisson batches `E[B²]/E[B]`; for a modulated process `1 +
+    /// 2 Σ_s π_s λ_s h_s / λ`, where h solves Poisson's equation `Q h = λ − λ_s`, `π h = 0` (h_s is
+    /// the expected number of arrivals in excess of the mean after a start in s).
     pub fn dispersion(&self) -> f64 {
         match self {
             Self::Poisson { .. } => 1.0,
@@ -125,19 +124,18 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the stationary law of a modulating chain, of sum 1; `[1]` for all other processes.
+    /// Returns the stationary distribution of the modulating chain; `[1]` for other processes.
     pub fn stationary_law(&self) -> Vec<f64> {
         match self {
             Self::MarkovModulated { switching, .. } => {
                 let found = stationary(&chain(switching));
-                // Only a draft may be reducible, and is refused for it.
                 found.unwrap_or_else(|_| vec![f64::NAN; switching.len()])
             }
             _ => vec![1.0],
         }
     }
 
-    /// Changes of a modulating chain's state \[1/time\]; 0 for all other processes.
+    /// Returns the frequency of state changes of a modulating chain \[1/time\], or 0.
     pub fn switching_frequency(&self) -> f64 {
         let Self::MarkovModulated { switching, .. } = self else {
             return 0.0;
@@ -152,7 +150,7 @@ impl ArrivalProcess {
         let (law, mean) = (self.stationary_law(), self.rate());
         let n = law.len();
         let q = generator(&chain(switching));
-        // Scaled by the fastest state, so that neither 1π nor Q is lost to rounding beside the other.
+        // Scaled by the fastest state, so that neither 1π nor Q is lost to rounding.
         let scale = (0..n).map(|s| -q[(s, s)]).fold(0.0, f64::max);
         let system = DMatrix::from_fn(n, n, |s, t| law[t] - q[(s, t)] / scale);
         let excess = DVector::from_fn(n, |s, _| (rates[s].value() - mean) / scale);
@@ -163,7 +161,6 @@ impl ArrivalProcess {
         1.0 + 2.0 * terms.sum::<f64>()
     }
 
-    /// `E[B^n]` of the number of jobs in a batch; 1 where there are no batches.
     fn batch_moment(&self, n: i32) -> f64 {
         let (sizes, probabilities) = match self {
             Self::Renewal { batch, .. } => return f64::from(*batch).powi(n),
@@ -181,13 +178,13 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the same process with `factor` times as many arrivals: times between arrivals divided,
-    /// rates in the states multiplied (the environment does not change with the load), batches
-    /// more frequent. `None` where a number leaves the range of doubles.
+    /// Returns the process with `factor` times as many arrivals; `None` out of the range of
+    /// doubles.
+    ///
+    /// Rates in states are multiplied, since the environment is independent of the load.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let scaled = |rate: &Decimal| {
             let product = Decimal::new(rate.value() * factor)?;
-            // What was positive stays so.
             ((product > Decimal::ZERO) == (*rate > Decimal::ZERO)).then_some(product)
         };
         let mut process = self.clone();
@@ -201,7 +198,7 @@ impl ArrivalProcess {
         Some(process)
     }
 
-    /// Returns whether what is computed from a process without faults is positive and finite in doubles.
+    /// Returns whether all derived quantities are positive and finite.
     pub fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival, .. } => interarrival.in_range(),
@@ -221,7 +218,7 @@ fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-/// Returns the modulating chain, its nodes in the order of the states.
+/// Returns the modulating chain, with nodes in the order of the states.
 pub(super) fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
     let mut chain = DiGraph::new();
     let states: Vec<_> = switching.iter().map(|_| chain.add_node(())).collect();
@@ -234,7 +231,7 @@ pub(super) fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
 }
 
 impl ArrivalProcess {
-    /// λ as a fraction; `None` where it is none.
+    /// Returns λ as a fraction; `None` if it is irrational.
     pub fn exact_rate(&self) -> Option<BigRational> {
         Some(match self {
             Self::Poisson { rate } => rate.exact(),
@@ -266,9 +263,7 @@ impl ArrivalProcess {
     }
 }
 
-/// Returns the stationary law of a chain up to a factor, from its rates (off the diagonal), by the
-/// elimination of states without a subtraction (Grassmann, Taksar, Heyman, Operations Research 33,
-/// 1985). The chain is irreducible: drafts that are not have been refused.
+/// Up to a factor, without subtractions (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
 fn exact_stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
     let exact = |row: &Vec<Decimal>| row.iter().map(|x| x.exact()).collect();
     let mut q: Vec<Vec<BigRational>> = switching.iter().map(exact).collect();

@@ -1,10 +1,8 @@
-//! Laws of job sizes, and of the times between arrivals.
+//! Distributions of job sizes and interarrival times.
 //!
-//! Those of phase type are exponential stages one after another, or one of several:
-//! [`Size::phases`] gives the stages, and only of them is anything proved where sizes matter by
-//! more than their mean. The others can be simulated. Numbers stay as written; what follows from
-//! them (a shape from a coefficient of variation, the mean of a law that is given by lists) is
-//! computed on demand.
+//! Exact results that depend on more than the mean need a phase-type distribution
+//! ([`Size::phases`]); the others can only be simulated. Parameters are stored as written, and
+//! derived quantities are computed on demand.
 
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num};
@@ -16,7 +14,7 @@ use crate::ctmc::PhaseType;
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
 
-/// The law of a type's job sizes.
+/// The distribution of the job sizes of a type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Size {
@@ -29,32 +27,32 @@ pub enum Size {
     Erlang {
         /// Number of stages, 1 to 100.
         stages: u32,
-        /// Mean size \[time\], > 0: of all stages together.
+        /// Mean total size \[time\], > 0.
         mean: Decimal,
     },
     /// Hyperexponential: one of 2 to 20 exponential branches.
     Hyperexponential {
-        /// Probability of each branch, > 0, of sum 1 exactly.
+        /// Probability of each branch, > 0, with sum exactly 1.
         probabilities: Vec<Decimal>,
-        /// Mean size of each branch \[time\], > 0; as many.
+        /// Mean size of each branch \[time\], > 0.
         means: Vec<Decimal>,
     },
-    /// Hyperexponential with two branches of balanced means, p₁m₁ = p₂m₂. A document writes it
-    /// `{law: hyperexponential, mean: 1, scv: 4}`.
+    /// Hyperexponential with two branches of balanced means, p₁m₁ = p₂m₂. A document writes `{law:
+    /// hyperexponential, mean: 1, scv: 4}`.
     BalancedHyperexponential {
         /// Mean size \[time\], > 0.
         mean: Decimal,
         /// Squared coefficient of variation, > 1.
         scv: Decimal,
     },
-    /// Coxian: up to 100 exponential stages, the size ending after any of them.
+    /// Coxian: up to 100 exponential stages; the size may end after any of them.
     Coxian {
         /// Mean of each stage \[time\], > 0.
         means: Vec<Decimal>,
-        /// Probability that a stage is followed by the next, in (0, 1]; one fewer.
+        /// Probability that each stage but the last is followed by the next, in (0, 1].
         onward: Vec<Decimal>,
     },
-    /// Always the same.
+    /// Deterministic.
     Deterministic {
         /// The size \[time\], > 0.
         mean: Decimal,
@@ -66,36 +64,35 @@ pub enum Size {
         /// Squared coefficient of variation, from 1e-6 to 1e6.
         scv: Decimal,
     },
-    /// Weibull, P(S > x) = exp(−(x/s)^k): the shape k follows from the variation.
+    /// Weibull, P(S > x) = exp(−(x/s)^k); the shape k is derived from `scv`.
     Weibull {
         /// Mean size \[time\], > 0.
         mean: Decimal,
-        /// Squared coefficient of variation, from 1e-6 to 1e6; 1 is the exponential law.
+        /// Squared coefficient of variation, from 1e-6 to 1e6; 1 is the exponential distribution.
         scv: Decimal,
     },
     /// Bounded Pareto, P(S > x) = (x^−α − high^−α) / (low^−α − high^−α) between low and high.
     Pareto {
         /// Shape α, > 0: the smaller, the heavier the tail.
         shape: Decimal,
-        /// The least size \[time\], > 0.
+        /// The minimum size \[time\], > 0.
         low: Decimal,
-        /// The greatest size \[time\], > low.
+        /// The maximum size \[time\], > low.
         high: Decimal,
     },
     /// Uniform between low and high.
     Uniform {
-        /// The least size \[time\], ≥ 0.
+        /// The minimum size \[time\], ≥ 0.
         low: Decimal,
-        /// The greatest size \[time\], > low.
+        /// The maximum size \[time\], > low.
         high: Decimal,
     },
-    /// One of up to 10 000 values, as they were measured.
+    /// One of up to 10 000 measured values.
     Empirical {
         /// The sizes \[time\], > 0.
         #[serde(serialize_with = "in_one_line")]
         values: Vec<Decimal>,
-        /// Probability of each value, > 0, of sum 1 exactly; as many. Absent where all are
-        /// equally probable.
+        /// Probability of each value, > 0, with sum exactly 1; default equal probabilities.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(serialize_with = "in_one_line")]
         probabilities: Option<Vec<Decimal>>,
@@ -103,7 +100,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// Returns the name of the law, as a document and a record spell it.
+    /// Returns the name of the distribution in documents and records.
     pub fn law(&self) -> &'static str {
         match self {
             Self::Exponential { .. } => "exponential",
@@ -120,7 +117,7 @@ impl Size {
         }
     }
 
-    /// Mean size E\[S\] \[time\], > 0.
+    /// Returns the mean size E\[S\] \[time\], > 0.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Pareto { shape, low, high } => {
@@ -130,12 +127,12 @@ impl Size {
         }
     }
 
-    /// Returns E\[S\] as a fraction; `None` where it is none (a bounded Pareto law).
+    /// Returns E\[S\] as a fraction; `None` if it is irrational (bounded Pareto).
     pub fn exact_mean(&self) -> Option<BigRational> {
         self.mean_in(|x| x.exact())
     }
 
-    /// Returns E\[S\] in numbers of a kind; `None` where the four operations do not suffice.
+    /// Returns E\[S\] in a number type; `None` if it needs more than the four basic operations.
     fn mean_in<N: Num + FromPrimitive>(&self, number: impl Fn(&Decimal) -> N) -> Option<N> {
         Some(match self {
             Self::Exponential { mean }
@@ -148,7 +145,7 @@ impl Size {
                 probabilities,
                 means,
             } => average(means, Some(probabilities), &number, &number),
-            // From stage k on E_k = m_k + q_k E_{k+1}, with q_k the probability to go on.
+            // E_k = m_k + q_k E_{k+1} from stage k on, with q_k the probability to continue.
             Self::Coxian { means, onward } => {
                 let onward = onward.iter().map(&number).chain([N::zero()]);
                 let stages: Vec<(&Decimal, N)> = means.iter().zip(onward).collect();
@@ -164,7 +161,7 @@ impl Size {
         })
     }
 
-    /// Squared coefficient of variation, Var(S)/E\[S\]²: 1 for the exponential law.
+    /// Returns the squared coefficient of variation, Var(S)/E\[S\]².
     pub fn scv(&self) -> f64 {
         match self {
             Self::Exponential { .. } => 1.0,
@@ -199,7 +196,7 @@ impl Size {
         }
     }
 
-    /// Returns whether sizes have no memory: a law of one exponential stage, under whatever name.
+    /// Returns whether the distribution has a single exponential stage, under any name.
     pub fn is_exponential(&self) -> bool {
         match self {
             Self::Exponential { .. } => true,
@@ -210,7 +207,7 @@ impl Size {
         }
     }
 
-    /// Returns the stages that sizes go through; `None` where the law is not of phase type.
+    /// Returns the phase-type representation, if there is one.
     pub fn phases(&self) -> Option<PhaseType> {
         Some(match self {
             Self::Exponential { mean } | Self::Weibull { mean, .. } if self.is_exponential() => {
@@ -237,7 +234,7 @@ impl Size {
         })
     }
 
-    /// Returns the greatest number that no size is less than.
+    /// Returns the greatest lower bound of all sizes.
     pub fn least(&self) -> Decimal {
         match self {
             Self::Deterministic { mean } => *mean,
@@ -250,7 +247,7 @@ impl Size {
         }
     }
 
-    /// Returns the law of S/divisor; `None` where a number leaves the range of doubles.
+    /// Returns the distribution of S/divisor; `None` if a number leaves the range of doubles.
     pub fn divided(&self, divisor: f64) -> Option<Self> {
         let divided = |x: &Decimal| Decimal::new(x.value() / divisor);
         let all = |list: &[Decimal]| list.iter().map(divided).collect::<Option<Vec<_>>>();
@@ -272,13 +269,13 @@ impl Size {
         Some(law)
     }
 
-    /// Returns whether what is computed from a law without faults is positive and finite in doubles.
+    /// Returns whether all derived quantities are positive and finite.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
         let stages = self.phases().is_none_or(|law| {
             law.rates.iter().all(sound) && law.initial.iter().all(|p| p.is_finite())
         });
-        // The ends of what is ever drawn: 12 standard deviations, 700 means and 1e-20 of one.
+        // Extreme samples: 12 standard deviations, 700 means and 1e-20 of a mean.
         let ends = match self {
             Self::Lognormal { mean, scv } => {
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
@@ -299,7 +296,7 @@ impl Size {
     }
 }
 
-/// Σ p f(x), or the plain average where no probabilities are given.
+/// Returns Σ p f(x), or the plain average if `probabilities` is `None`.
 pub(super) fn average<N: Num + FromPrimitive>(
     values: &[Decimal],
     probabilities: Option<&[Decimal]>,
@@ -310,14 +307,15 @@ pub(super) fn average<N: Num + FromPrimitive>(
     let values = values.iter().enumerate();
     let terms = values.map(|(n, x)| match probabilities {
         Some(probabilities) => number(&probabilities[n]) * f(x),
-        // Divided one by one: a sum of sizes may leave the range where their average does not.
+        // The sum may overflow although the average does not.
         None => f(x) / count(),
     });
     terms.fold(N::zero(), |sum, term| sum + term)
 }
 
-/// Probabilities and means of two branches with p₁m₁ = p₂m₂: with x = (scv−1)/(scv+1),
-/// p = (1 ± √x)/2, and p₂ = 1/((scv+1)(1+√x)) without cancellation.
+/// Returns probabilities and means of two branches with p₁m₁ = p₂m₂.
+///
+/// With x = (scv−1)/(scv+1), p = (1 ± √x)/2, and p₂ = 1/((scv+1)(1+√x)) avoids cancellation.
 pub(super) fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
     let root = ((scv - 1.0) / (scv + 1.0)).sqrt();
     let probabilities = vec![f64::midpoint(1.0, root), 1.0 / (scv + 1.0) / (1.0 + root)];
@@ -325,8 +323,8 @@ pub(super) fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
     (probabilities, means)
 }
 
-/// E\[S²\] in a unit of time: from stage k on, with q_k the probability to go on,
-/// E_k = m_k + q_k E_{k+1} and E_k² = 2 m_k E_k + q_k E_{k+1}².
+/// Returns E\[S²\] / unit²: from stage k on, with q_k the probability to continue, E_k = m_k + q_k
+/// E_{k+1} and E_k² = 2 m_k E_k + q_k E_{k+1}².
 fn coxian_square(means: &[Decimal], onward: &[Decimal], unit: f64) -> f64 {
     let onward = onward.iter().map(|q| q.value()).chain([0.0]);
     let stages: Vec<(f64, f64)> = means.iter().map(|m| m.value() / unit).zip(onward).collect();

@@ -1,5 +1,3 @@
-//! Sizes that are cut off at a bound.
-
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use statrs::function::erf::erfc;
@@ -9,8 +7,10 @@ use super::continuous::{lognormal, pareto_moment, weibull};
 use super::size::{Size, average, balanced};
 
 impl Size {
-    /// Returns P(S > a), E\[S; S ≤ a\] and E\[S²; S ≤ a\] \[1, time, time²\] for a > 0, each to the relative precision of its special functions,
-    /// however small it is; `None` of Coxian laws of several stages, which have no closed form.
+    /// Returns P(S > a), E\[S; S ≤ a\] and E\[S²; S ≤ a\] \[1, time, time²\] for a > 0; `None` for
+    /// Coxian distributions of several stages, which have no closed form.
+    ///
+    /// Small results keep the relative precision of the special functions.
     pub fn truncated(&self, a: f64) -> Option<[f64; 3]> {
         Some(match self {
             Self::Exponential { mean } => erlang(1, mean.value(), a),
@@ -38,7 +38,7 @@ impl Size {
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
                 let z = (a.ln() - mu) / sigma;
                 let normal = |z: f64| 0.5 * erfc(-z * FRAC_1_SQRT_2);
-                // Under S^n dP the law of ln S is normal again, with its mean moved by n variances.
+                // Under S^n dP, ln S is again normal, with its mean shifted by n variances.
                 let part = |n: i32| self.moment(n) * normal(z - f64::from(n) * sigma);
                 [normal(-z), part(1), part(2)]
             }
@@ -61,7 +61,6 @@ impl Size {
                 probabilities,
             } => {
                 let weights = probabilities.as_deref();
-                // P(S > a), and the part of each moment that is at most a.
                 let parts: [fn(f64, f64) -> f64; 3] = [
                     |x, a| f64::from(x > a),
                     |x, a| if x <= a { x } else { 0.0 },
@@ -73,17 +72,16 @@ impl Size {
     }
 }
 
-/// P(X ≤ x) and P(X > x) of a gamma law of scale 1, x ≥ 0.
+/// Returns P(X ≤ x) and P(X > x) of a gamma distribution with scale 1, x ≥ 0.
 fn gamma(order: f64, x: f64) -> [f64; 2] {
     if x <= 0.0 {
         return [0.0, 1.0];
     }
     let [below, above] = [checked_gamma_lr, checked_gamma_ur].map(|part| part(order, x));
-    // Out of the range of the functions is far beyond the law.
     [below.unwrap_or(1.0), above.unwrap_or(0.0)]
 }
 
-/// Of a bounded Pareto law: below a it is another of its kind.
+/// A bounded Pareto distribution truncated at a is again bounded Pareto.
 fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
     let top = a.clamp(low, high);
     let within = |from: f64, to: f64| -(shape * (from / to).ln()).exp_m1();
@@ -97,7 +95,7 @@ fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
     [above, part(1.0), part(2.0)]
 }
 
-/// Of stages of the same mean.
+/// `mean` is that of the sum of all stages.
 fn erlang(stages: u32, mean: f64, a: f64) -> [f64; 3] {
     let k = f64::from(stages);
     let x = a * k / mean;
@@ -106,7 +104,6 @@ fn erlang(stages: u32, mean: f64, a: f64) -> [f64; 3] {
     [gamma(k, x)[1], mean * first, square * second]
 }
 
-/// Of one of several exponential branches, each with its probability and mean.
 fn mixture(branches: impl Iterator<Item = (f64, f64)>, a: f64) -> [f64; 3] {
     let mut sums = [0.0; 3];
     for (probability, mean) in branches {
@@ -122,7 +119,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Of every law: all of it is its moments, and E\[S^n; S ≤ a\] = a^n P(S ≤ a) − ∫_0^a n x^(n−1) P(S ≤ x) dx.
+    /// E\[S^n; S ≤ a\] = a^n P(S ≤ a) − ∫_0^a n x^(n−1) P(S ≤ x) dx.
     #[test]
     fn moments_follow_from_probabilities() {
         let laws = [
@@ -163,7 +160,7 @@ mod tests {
                     first += below * width;
                     second += 2.0 * x * below * width;
                 }
-                // What jumps is found to a step; the rest to far less.
+                // Distributions with jumps are accurate to one integration step only.
                 let near = |found: f64, expected: f64| (found - expected).abs() < 1e-3 * a * a;
                 assert!(near(mean, a * chance - first), "{text} {a}: {mean}");
                 assert!(
@@ -174,9 +171,8 @@ mod tests {
         }
     }
 
-    /// Chances by their closed forms.
     #[test]
-    fn chances_have_their_closed_forms() {
+    fn probabilities_have_their_closed_forms() {
         let law = |text: &str| -> Size { serde_json::from_str(text).unwrap() };
         let median = 2.0 / 2.6_f64.sqrt();
         for (text, a, exact) in [
@@ -195,7 +191,7 @@ mod tests {
                 median,
                 0.5,
             ),
-            // A shape of 1/2, since 1 + scv = Γ(5)/Γ(3)², and so a scale of mean/Γ(3).
+            // The shape is 1/2, since 1 + scv = Γ(5)/Γ(3)², and the scale is mean/Γ(3).
             (
                 r#"{"law": "weibull", "mean": 2, "scv": 5}"#,
                 4.0,
@@ -215,7 +211,7 @@ mod tests {
             let found = 1.0 - law(text).truncated(a).unwrap()[0];
             assert!((found - exact).abs() < 1e-9, "{text}: {found} for {exact}");
         }
-        // What is far out keeps its digits: no difference of 1 and nearly 1.
+        // Tail probabilities are accurate, since they are not computed as 1 − P.
         for (text, a, exact) in [
             (
                 r#"{"law": "exponential", "mean": 2}"#,
@@ -240,8 +236,6 @@ mod tests {
                 "{text}: {found} for {exact}"
             );
         }
-        // Of a narrow law nothing is below it, although powers of the ratio leave the range of numbers; and parts of a
-        // narrower one are in the order of their ends.
         let narrow = law(r#"{"law": "weibull", "mean": 1, "scv": 2.4e-4}"#);
         assert_eq!(narrow.truncated(1e-4), Some([1.0, 0.0, 0.0]));
         let narrow = law(r#"{"law": "uniform", "low": 1000003, "high": 1000003.0000000005}"#);

@@ -1,13 +1,10 @@
-//! The reports of policy files: what they are for, and what is claimed of them.
-
 use itertools::{Itertools as _, chain};
 
 use super::{Column, Report, Section, entry, within};
 use crate::{cells, table};
 use synth_core::artifact::{Artifact, Claim, Content, Method as _, Quantity, Standing, Unmet};
 
-/// Returns the report of a policy file: what it is for, which program made it, where its workload comes from, what it does in
-/// these paragraphs, and its claims; `unmet` returns what a claim assumes and the workload does not meet.
+/// Returns the report of a policy file: purpose, origin, behavior (`does`) and claims.
 pub fn policy_report<K: Content>(
     what: &str,
     artifact: &Artifact<K>,
@@ -24,12 +21,11 @@ pub fn policy_report<K: Content>(
     }
 }
 
-/// The most rows of a table of claims.
 const MOST: usize = 40;
 
-/// Returns claims as tables: of those on the whole policy alone a row for each quantity; of others a row for each subject and a
-/// column for each quantity. Probabilities, and claims on single servers, are left out. `unmet` returns what a claim assumes and
-/// the workload does not meet.
+/// Returns tables of claims: a row per quantity for quantities of the whole policy, and a row per
+/// subject and a column per quantity for the others. Omits probabilities and claims about single
+/// servers. `unmet` returns the assumptions of a claim that the workload violates.
 pub fn claims<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     unmet: impl Fn(&Claim<Q>) -> Unmet,
@@ -42,23 +38,17 @@ pub fn claims<'a, Q: Quantity>(
         parts.into_iter().flatten().next().cloned()
     };
     let value = |own: &Claim<Q>| (own.value, own.half_width.unwrap_or(0.0));
-    // Quantities of the whole policy alone have a row each.
     let of_parts = claims.iter().filter(|own| subject(own).is_some());
     let of_parts = of_parts.map(|own| own.quantity).unique().collect_vec();
     let of_all = claims
         .iter()
         .filter(|own| !of_parts.contains(&own.quantity));
-    let all = table!("It promises", of_all, own => {
+    let all = table!("Claims", of_all, own => {
         "quantity" => own.quantity.row().label,
         "value" => within(value(own).0, value(own).1),
         "unit" => &own.unit,
     });
-    // The second table goes on where the first ends.
-    let title = if all.rows.is_empty() {
-        "It promises"
-    } else {
-        ""
-    };
+    let title = if all.rows.is_empty() { "Claims" } else { "" };
     let mut section = Section::new(title, ["of"]);
     for quantity in &of_parts {
         let unit = claims.iter().find(|own| own.quantity == *quantity);

@@ -1,5 +1,4 @@
-//! The report of a comparison over loads. It knows no kind of workload: what the runs of one measure in addition comes with
-//! [`Besides`].
+//! The report of a comparison over loads, for any kind of workload.
 
 use itertools::{Itertools as _, chain};
 
@@ -10,42 +9,40 @@ use crate::{cells, numbers};
 use synth_simulation::sweep::{self, AtLoad, CellOutcome, Comparison};
 use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
 
-/// What one kind of workload adds to a comparison; `M` and `C` are what its runs measure in addition.
+/// The parts of a comparison report that depend on the kind of workload and its measurements.
 #[derive(Clone, Debug)]
 pub struct Besides<'a, M, C> {
-    /// What arrives, and where: `3 job types on cpu and memory`.
+    /// Describes the workload: `3 job types on cpu and memory`.
     pub about: String,
-    /// Names of the parts that [`Shares`] are of: resources, or servers.
+    /// Names of the parts that [`Shares`] refer to: resources, or servers.
     pub parts: Vec<&'a str>,
-    /// Fractions that a run has for each part.
+    /// Fractions measured for each part.
     pub shares: &'a [Shares<M, C>],
-    /// Counts that a run has, by name.
+    /// Counts, by name.
     pub counts: &'a [(&'static str, CountOfRun<M, C>)],
-    /// Frequencies that a run has, per unit of time, by name.
+    /// Frequencies per unit of time, by name.
     pub frequencies: &'a [(&'static str, OfRun<M, C>)],
-    /// Takes from a run what was recorded of it for a figure.
+    /// Takes the recorded schedule from a run.
     pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
 
-/// A count that a run has.
 pub(super) type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
 
-/// An estimate that a run has, if it has means.
 pub(super) type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
 
-/// A fraction of each part.
+/// A fraction measured for each part.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares<M, C> {
-    /// Its name for programs: `utilization`.
+    /// The name for programs: `utilization`.
     pub quantity: &'static str,
-    /// Its name for people, which may follow that of a part: `in use`.
+    /// The name for reports, to follow that of a part: `in use`.
     pub words: &'static str,
-    /// The fractions of a run, by part; empty if it has none.
+    /// Returns the fractions by part; empty if there are none.
     pub of: fn(&Run<M, C>) -> &[f64],
 }
 
 impl<M, C> Besides<'_, M, C> {
-    /// Returns the additions of a kind whose runs measure nothing in addition.
+    /// Describes a workload without additional measurements.
     pub fn new(about: String) -> Self {
         Besides {
             about,
@@ -58,7 +55,7 @@ impl<M, C> Besides<'_, M, C> {
     }
 }
 
-/// Returns the report of a comparison; `recorded` has what was recorded of policies at the highest load.
+/// Returns the report; `recorded` are the schedules recorded at the highest load.
 pub fn comparison_report<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
@@ -74,7 +71,6 @@ pub fn comparison_report<M, C>(
     let labels = comparison.names().map(|name| comparison.label(name));
     let source = header.workload.source.as_ref();
     let source = source.unwrap_or(&header.workload.file);
-    // The answer is about the highest of the loads at which the most policies have means.
     let rankings = comparison.rankings.iter();
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
     let at = rankings.max_by_key(|at| at.ranking.order.len());
@@ -97,7 +93,7 @@ pub fn comparison_report<M, C>(
 
 const MEANS: &str = "Over all jobs, with 95 % confidence intervals. * No policy is significantly faster at that load.";
 
-const RATIOS: &str = "From the same arrivals and sizes for each policy; all intervals at a load hold together at 95 %.";
+const RATIOS: &str = "All policies see the same arrivals and sizes; all intervals at a load hold simultaneously at 95 %.";
 
 struct Compared<'a, M, C> {
     besides: &'a Besides<'a, M, C>,
@@ -117,16 +113,15 @@ impl<M, C> Compared<'_, M, C> {
         let leaders = leaders.map(|own| self.comparison.label(&own.policy));
         match &*leaders.collect_vec() {
             [] => format!("No policy has a mean at {place}."),
-            [one] if order.len() == 1 => format!("At {place} only {one} has a mean."),
-            [one] => format!("At {place} {one} has the shortest mean response time."),
+            [one] if order.len() == 1 => format!("At {place}, only {one} has a mean."),
+            [one] => format!("At {place}, {one} has the shortest mean response time."),
             several => format!(
-                "At {place} any of {} may have the shortest mean response time.",
+                "At {place}, any of {} may have the shortest mean response time.",
                 list(several)
             ),
         }
     }
 
-    /// Returns a row for each policy, and a column for each load.
     fn by_load(&self, title: &str, unit: &str, cell: impl Fn(&str, &AtLoad) -> Cell) -> Section {
         let rankings = &self.comparison.rankings;
         let mut section = Section::new(title, ["policy"]);
@@ -152,7 +147,7 @@ impl<M, C> Compared<'_, M, C> {
                 Some(CellOutcome::Run(run)) => run,
             };
             match run.health {
-                Health::Unsettled => "unsettled".into(),
+                Health::Unsettled => "not converged".into(),
                 Health::Unstable => "unstable".into(),
                 Health::Settled if at.ranking.order.iter().any(is_best) => {
                     Cell::Best(Box::new(run.mean_response.into()))
@@ -160,7 +155,6 @@ impl<M, C> Compared<'_, M, C> {
                 Health::Settled => run.mean_response.into(),
             }
         });
-        // Means that are known without a run.
         if let Some(first) = self.comparison.exact.first() {
             let loads = self.comparison.rankings.iter().map(|at| at.load);
             let exact = loads.map(|load| self.comparison.exact(load));
@@ -171,7 +165,7 @@ impl<M, C> Compared<'_, M, C> {
     }
 
     fn ratios(&self) -> Section {
-        let title = "E[T], times that of the fastest policy";
+        let title = "E[T] relative to the fastest policy";
         let section = self.by_load(title, "1", |name, at| {
             let Some(fastest) = at.ranking.order.first() else {
                 return Cell::None;
@@ -188,18 +182,20 @@ impl<M, C> Compared<'_, M, C> {
         section.note(RATIOS)
     }
 
-    /// Explains what is missing: each reason once, with its loads.
+    /// Explains which results are missing, giving each reason once.
     fn warnings(&self) -> Vec<String> {
         let (cells, all) = (&self.comparison.cells, self.comparison.header.cells());
         let (begun, all) = (cells.len(), all.count());
-        let cut = format!("INTERRUPTED: {begun} of {all} cells were begun, the last not finished.");
+        let cut = format!(
+            "INTERRUPTED: {begun} of {all} cells were started; the last one is incomplete."
+        );
         let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
         for cell in cells {
             let why = match &cell.outcome {
                 CellOutcome::Failure(why) => why.clone(),
                 CellOutcome::Run(run) if run.health == Health::Unsettled => {
                     let why = run.unsettled.as_ref().map(|why| format!(", {why}"));
-                    format!("unsettled{}", why.unwrap_or_default())
+                    format!("not converged{}", why.unwrap_or_default())
                 }
                 CellOutcome::Run(_) => continue,
             };
@@ -207,12 +203,11 @@ impl<M, C> Compared<'_, M, C> {
             entry(&mut reasons, why).push(self.place(cell.load));
         }
         let reasons = reasons.into_iter();
-        let reasons = reasons.map(|(why, places)| format!("At {} {why}.", list(&places)));
+        let reasons = reasons.map(|(why, places)| format!("At {}, {why}.", list(&places)));
         let cut = self.comparison.interrupted.then_some(cut);
         chain!(cut, reasons).collect()
     }
 
-    /// Returns the mean wait of each class at a load.
     fn waits(&self, at: &AtLoad) -> Section {
         let title = format!("Mean wait by type at {}", self.place(at.load));
         let mut section = Section::new(title, ["type"]);
@@ -254,11 +249,10 @@ impl<M, C> Compared<'_, M, C> {
                 figures.push(self.figure(&title, Scale::Linear, &of));
             }
         }
-        let note = "The response time of all jobs on logarithmic scales, with 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Percentiles are known within 1.6 %. Weighted by load, a type counts by the share of the server that it keeps busy, not by its number of jobs.";
+        let note = "The response time of all jobs on logarithmic scales, with 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Percentiles are accurate to 1.6 %. “Weighted by load” weights each type by the share of the server that it keeps busy instead of its number of jobs.";
         Section::of_figures("Over the load", note, figures)
     }
 
-    /// Draws a quantity of settled runs over the loads.
     fn figure(
         &self,
         title: &str,
@@ -296,16 +290,15 @@ impl<M, C> Compared<'_, M, C> {
             Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect()).figure()
         };
         let figures = self.comparison.header.loads.iter().map(figure);
-        let note = "Mean over the replications from the empty system on, both axes logarithmic. A level line is a settled run; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.";
+        let note = "Mean over the replications, starting with an empty system; both axes are logarithmic. A flat line is a converged run; a line that keeps climbing is an unstable one. Lines end where the run reached its precision or exhausted its budget.";
         Section::of_figures("Jobs in the system over time", note, figures)
     }
 
-    /// Draws what ran when, in the same stretch of time under each policy.
     fn schedules(&self, recorded: &[(String, Stretch)]) -> Option<Section> {
         let (_, first) = recorded.first()?;
         let loads = self.comparison.header.loads.iter().copied();
         let text = format!(
-            "{} at {} of a short run from the empty system on, with the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but the mean time of 50 arrivals at least, and of 600 at most), before whose end the most work arrived among 12 000 arrivals.",
+            "{} at {} of a short run that starts empty, with the same jobs for each policy. The interval is two mean run times of the largest jobs long (but at least 50 and at most 600 mean interarrival times), and ends where the most work has arrived, among 12 000 arrivals.",
             span((first.to - first.from, 0.0), self.unit),
             self.place(loads.fold(0.0, f64::max))
         );
@@ -331,16 +324,16 @@ impl<M, C> Compared<'_, M, C> {
         }
         let precision = short(100.0 * own.precision);
         let time = own.time_seconds.map_or(String::new(), |time| {
-            format!(", or after {time} s (its numbers then depend on the machine)")
+            format!(", or after {time} s (results then depend on the machine)")
         });
         let workload = format!(
-            "{}: {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.",
+            "{}: {}; its load is ρ = {}, and all arrival rates are scaled by the same factor to reach each load. A load of 1 is the maximum that any policy can sustain.",
             of.file,
             self.besides.about,
             short(of.load)
         );
         let simulation = format!(
-            "{} independent replications from seed {}. A run ends at a relative precision of {precision} %, which is examined after a million events and then each time after twice as many, or after {} events{time}. Runs: {}; {} million events in all.",
+            "{} independent replications from seed {}. A run ends at a relative precision of {precision} %, which is checked after a million events and after each doubling, or after {} events{time}. Runs: {}; {} million events in total.",
             own.replications,
             own.seed,
             own.events,
@@ -348,7 +341,7 @@ impl<M, C> Compared<'_, M, C> {
             number(millions)
         );
         let warm_up = format!(
-            "A tenth of each run, at least 3 mean residual sizes of the longest jobs, is cut off; the longest was {} {} in a replication.",
+            "A tenth of each run, and at least 3 mean residual sizes of the longest jobs, is discarded; the longest warm-up was {} {} in a replication.",
             number(warm_up),
             self.unit
         );
@@ -362,8 +355,7 @@ impl<M, C> Compared<'_, M, C> {
         ]
     }
 
-    /// Returns all numbers: `stable` is 1 for a policy with means, and 0 for an unstable one; `ratio_to_fastest` is compared with
-    /// the fastest policy at that load, with an interval that holds together with the others there.
+    /// `stable` is 1 for a policy with means and 0 for an unstable one.
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));
@@ -417,7 +409,7 @@ impl<M, C> Compared<'_, M, C> {
         numbers
     }
 
-    /// Returns how many times as long a cell's policy takes as the fastest one at its load; `None` for the fastest itself.
+    /// The ratio of mean response times; `None` for the fastest policy itself.
     fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
         let mut rankings = self.comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;
@@ -427,14 +419,13 @@ impl<M, C> Compared<'_, M, C> {
     }
 }
 
-const INTERVALS: &str = "95 % confidence, by batch means of independent replications; of queues wider by the factor 1/(1 − d), d the relative half-width, since a run that saw few long queues also saw too small a spread. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); the statements about a load hold together at 95 % (Bonferroni over all pairs of policies there).";
+const INTERVALS: &str = "95 % confidence, by batch means of independent replications; for queues widened by the factor 1/(1 − d), with d the relative half-width, since a run with few long queues underestimates the variance. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); all statements about a load hold simultaneously at 95 % (Bonferroni over all pairs of policies).";
 
-const STABILITY: &str = "A policy is called unstable if the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains. It is unsettled if the run was too short to tell: of each type 32 jobs have to be done and to stay for at most a twentieth of a replication, the numbers in system may not change too slowly (their means over sixteenths of a replication are correlated by at most 0.6) and need a level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must remain after the warm-up. Neither has means.";
+const STABILITY: &str = "A policy is reported as unstable if the number of jobs in the system, or of jobs of one type, increases significantly from each quarter of the run to the next. It is reported as not converged if the run was too short to decide: 32 jobs of each type must be completed and stay for at most a twentieth of a replication, the numbers of jobs must not change too slowly (their means over sixteenths of a replication have a correlation of at most 0.6) and must reach a steady level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must remain after the warm-up. Neither has means.";
 
-/// Points of a trajectory, at most.
 const POINTS: usize = 128;
 
-/// Returns the number in system in the middle of each interval, several of them taken together.
+/// Returns the number of jobs in the system over time, averaged over groups of intervals.
 fn trajectory<M, C>(run: &Run<M, C>) -> Vec<Point> {
     let (numbers, length) = &run.path;
     let size = numbers.len().div_ceil(POINTS).max(1);

@@ -1,5 +1,3 @@
-//! A result as data: what a verb returns. The renderers make text for a terminal, a page and CSV of it.
-
 use std::error::Error;
 
 use itertools::{Itertools as _, chain};
@@ -11,17 +9,17 @@ use synth_simulation::Estimate;
 /// The result of a verb.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Its title, which a page shows.
+    /// The title, shown on pages.
     pub title: String,
     /// The answer in a few sentences; the first paragraph is the headline.
     pub summary: Vec<String>,
-    /// Facts that a reader has to know before using the numbers.
+    /// Facts that a reader must know before using the numbers.
     pub warnings: Vec<String>,
-    /// Its tables and figures.
+    /// Tables and figures.
     pub sections: Vec<Section>,
-    /// How the numbers were found: terms and explanations, which a page shows.
+    /// How the numbers were obtained: terms and explanations, shown on pages.
     pub method: Vec<(&'static str, String)>,
-    /// The command that makes it again, without the files that results go to.
+    /// The command that reproduces the report, without the files for results.
     pub command: String,
     /// All numbers, for other programs.
     pub numbers: Numbers,
@@ -36,8 +34,7 @@ impl From<String> for Report {
     }
 }
 
-/// Numbers for other programs: of each its keys, the quantity, the value, the ends of the 95 % interval (empty if there is
-/// none), and the unit.
+/// Numbers for other programs: keys, quantity, value, 95 % interval (if any), and unit.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     /// The names of the keys.
@@ -46,13 +43,13 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Returns no numbers yet, with keys of these names.
+    /// Creates an empty list with keys of these names.
     pub fn new(keys: &'static [&'static str]) -> Self {
         let lines = Vec::new();
         Numbers { keys, lines }
     }
 
-    /// Adds a value of a quantity with its unit (see [`Column`]) and its keys, if it is a finite number.
+    /// Adds a value with its quantity and unit (see [`Column`]) and its keys, if it is finite.
     pub fn add(&mut self, keys: &[&str], of: impl Into<Column>, value: impl Into<Cell>) {
         let values = value.into().values().filter(|own| own[0].is_finite());
         let Some(values) = values else { return };
@@ -66,7 +63,7 @@ impl Numbers {
             .push(chain!(keys, [name], values, [unit]).collect());
     }
 
-    /// Adds the median, the 95th and the 99th percentile of a quantity in this unit.
+    /// Adds the median and the 95th and 99th percentiles of a quantity.
     pub fn percentiles(&mut self, keys: &[&str], of: &str, unit: &str, own: Option<[f64; 3]>) {
         for (n, percent) in ["50", "95", "99"].iter().enumerate() {
             let column = Column::of(&format!("{of}_p{percent}"), unit);
@@ -74,10 +71,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the numbers as CSV, one a line.
-    ///
-    /// # Errors
-    /// When the text cannot be put together.
+    /// Returns the numbers as CSV, one per line.
     pub fn csv(&self) -> Result<String, Box<dyn Error>> {
         let heads = ["quantity", "value", "low", "high", "unit"];
         let mut table = Csv::titled(chain!(self.keys, &heads))?;
@@ -88,22 +82,22 @@ impl Numbers {
     }
 }
 
-/// A table with its notes and figures; each of them may be missing.
+/// A table with its notes and figures, each of which may be missing.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The columns of the table.
     pub columns: Vec<Column>,
-    /// The rows of the table. Cells that are missing at the end are empty.
+    /// The rows of the table. Missing cells at the end are empty.
     pub rows: Vec<Vec<Cell>>,
-    /// Lines to be copied as they are.
+    /// Lines that are printed unchanged.
     pub lines: Vec<String>,
-    /// Remarks, a paragraph each.
+    /// Notes, a paragraph each.
     pub notes: Vec<String>,
-    /// Figures, which a page shows.
+    /// Figures, shown on pages.
     pub figures: Vec<Figure>,
-    /// Whether only a page shows it.
+    /// Whether the section is shown on pages only.
     pub is_detail: bool,
 }
 
@@ -112,13 +106,13 @@ pub struct Section {
 pub struct Column {
     /// The name of the quantity.
     pub name: String,
-    /// Its unit: nothing for words, `#` for whole numbers, `1` for pure numbers, `%` for fractions, which are shown as
-    /// percentages. Times are shown in a unit in which they are easily read.
+    /// The unit: empty for words, `#` for integers, `1` for pure numbers, `%` for fractions shown
+    /// as percentages. Times are shown in a readable unit.
     pub unit: String,
 }
 
 impl From<&str> for Column {
-    /// Reads `name [unit]`; without a unit it is a column of words.
+    /// Parses `name [unit]`; without a unit it is a column of words.
     fn from(head: &str) -> Self {
         let parts = head.strip_suffix(']').and_then(|own| own.rsplit_once(" ["));
         let (name, unit) = parts.unwrap_or((head, ""));
@@ -133,7 +127,7 @@ impl From<String> for Column {
 }
 
 impl Column {
-    /// Returns a column with this name and unit.
+    /// Creates a column.
     pub fn of(name: &str, unit: &str) -> Self {
         let (name, unit) = (name.to_owned(), unit.to_owned());
         Column { name, unit }
@@ -143,9 +137,9 @@ impl Column {
 /// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// There is no value.
+    /// No value.
     None,
-    /// Words.
+    /// Text.
     Text(String),
     /// A number.
     Number(f64),
@@ -153,13 +147,13 @@ pub enum Cell {
     Within(f64, f64),
     /// A number and the ends of its 95 % interval.
     Between(f64, [f64; 2]),
-    /// A number behind a sign such as `≥`.
+    /// A number with a prefix such as `≥`.
     Signed(&'static str, f64),
     /// A number that no other of its column is significantly better than.
     Best(Box<Cell>),
 }
 
-/// Returns the cells of a row: each value as a cell, then cells from an iterator behind a semicolon.
+/// Converts values to the cells of a row; cells from an iterator may follow after a semicolon.
 #[macro_export]
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => { vec![$($crate::report::Cell::from($cell)),*] };
@@ -170,7 +164,8 @@ macro_rules! cells {
     }};
 }
 
-/// Returns a section with a title: for each item of an iterator a row, which has a cell under each head (see [`Column`]).
+/// Creates a section with a title and, for each item of an iterator, a row with a cell per head
+/// (see [`Column`]).
 #[macro_export]
 macro_rules! table {
     ($title:expr, $rows:expr, $row:pat => { $($head:expr => $cell:expr),* $(,)? }) => {{
@@ -183,7 +178,8 @@ macro_rules! table {
     }};
 }
 
-/// Adds numbers with the same keys, each with its quantity and unit (see [`Numbers::add`](crate::report::Numbers::add)).
+/// Adds numbers with the same keys, each with its quantity and unit (see
+/// [`Numbers::add`](crate::report::Numbers::add)).
 #[macro_export]
 macro_rules! numbers {
     ($numbers:expr, $keys:expr => { $($of:expr => $value:expr),* $(,)? }) => {
@@ -222,7 +218,7 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 }
 
 impl Cell {
-    /// Returns the value and the ends of its interval, which are not numbers if they are not known.
+    /// Returns the value and the ends of its interval, NaN if unknown.
     fn values(&self) -> Option<[f64; 3]> {
         match self {
             Cell::None | Cell::Text(_) => None,
@@ -233,7 +229,6 @@ impl Cell {
         }
     }
 
-    /// Returns whether there is nothing to show.
     fn is_blank(&self) -> bool {
         match self {
             Cell::None => true,
@@ -242,7 +237,7 @@ impl Cell {
         }
     }
 
-    /// Returns the text of a cell in a column of this unit, whose numbers are multiplied by `factor`.
+    /// Returns the text of a cell in a column of this unit, with numbers multiplied by `factor`.
     fn text(&self, unit: &str, factor: f64) -> String {
         let plain = |value: f64| match unit {
             "#" => format!("{value:.0}"),
@@ -270,16 +265,15 @@ impl Cell {
     }
 }
 
-/// A table as it is shown.
 pub(super) struct Shown {
-    /// The head of each column, and whether it holds words.
+    /// The head of each column, and whether the column holds words.
     pub heads: Vec<(String, bool)>,
-    /// The rows: the text of each cell, and its class in a style sheet.
+    /// The rows: text and style-sheet class of each cell.
     pub rows: Vec<Vec<(String, &'static str)>>,
 }
 
 impl Section {
-    /// Returns a section without rows, with these heads.
+    /// Creates a section without rows.
     pub fn new<C: Into<Column>>(
         title: impl Into<String>,
         columns: impl IntoIterator<Item = C>,
@@ -291,7 +285,7 @@ impl Section {
         }
     }
 
-    /// Returns a section of figures, which a page shows; those that are missing are left out.
+    /// Creates a section of figures for pages, without the missing ones.
     pub fn of_figures(
         title: impl Into<String>,
         note: impl Into<String>,
@@ -306,20 +300,19 @@ impl Section {
         }
     }
 
-    /// Returns the section with this remark, too.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
-    /// Returns whether there is nothing to show.
     pub(super) fn is_empty(&self) -> bool {
         let is_silent = self.lines.is_empty() && (self.is_detail || self.notes.is_empty());
         self.rows.is_empty() && self.figures.is_empty() && is_silent
     }
 
-    /// Returns the heads and the cells as they are shown. Columns without any value are left out.
+    /// Returns the heads and cells as displayed, without empty columns.
     pub(super) fn shown(&self) -> Shown {
         let cells = |n: usize| self.rows.iter().filter_map(move |row| row.get(n));
         let mut shown = Shown {
@@ -360,7 +353,6 @@ impl Section {
         shown
     }
 
-    /// Returns the legend of all figures: each label once, with its key.
     pub(super) fn keys(&self) -> Vec<&(String, Picture)> {
         let keys = self.figures.iter().flat_map(|own| &own.keys);
         keys.unique_by(|(label, _)| label).collect()

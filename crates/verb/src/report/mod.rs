@@ -1,4 +1,4 @@
-//! Reports: the result of a verb as data ([`Report`]), and the renderers that make text, pages and CSV of any of them.
+//! Reports: results of verbs as data ([`Report`]), and their rendering as text, pages and CSV.
 
 mod claims;
 mod comparison;
@@ -28,7 +28,7 @@ pub use text::{WIDTH, wrap};
 pub use unit::readable;
 pub use validity::valid_report;
 
-/// Returns what stands at this key in a list; an empty one is added where there is none.
+/// Returns the value of a key in a list, after adding an empty one if necessary.
 pub(crate) fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let at = list.iter().position(|(known, _)| *known == key);
     let at = at.unwrap_or_else(|| {

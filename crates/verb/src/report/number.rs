@@ -1,9 +1,7 @@
-//! Numbers as they are printed, to the digits that are significant.
-
 use synth_core::number::seconds_in;
 use synth_simulation::Estimate;
 
-/// Returns four significant digits, in plain notation where that is readable; a dash for what is no number.
+/// Formats a number with four significant digits, in plain notation if readable; `–` for NaN.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -19,7 +17,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Returns a number with this many digits behind the first one; 9.9999 has those of 10.
+/// Formats a number with this many digits after the first one.
 fn fixed(value: f64, digits: usize) -> String {
     let rounded = format!("{value:.digits$e}");
     let power = rounded
@@ -29,27 +27,26 @@ fn fixed(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Decimals that are significant beside an interval of this half-width; none where it is 0.
+/// Returns the number of significant decimals for an interval of this half-width.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
 
-/// Returns a lower bound to four digits, rounded down, so that it stays a lower bound.
+/// Formats a lower bound with four digits, rounded down.
 pub fn below(bound: f64) -> String {
     let power = bound.log10().floor() - 3.0;
-    // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
+    // As in `number`, integers keep all digits below 1e7.
     let power = if bound < 1e7 { power.min(0.0) } else { power };
     number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
 }
 
-/// `mean ± half-width`, the mean to the digits that are significant beside the interval.
+/// Formats an estimate as `mean ± half-width`, with significant digits only.
 pub fn estimate(estimate: Option<Estimate>) -> String {
     estimate.map_or("–".into(), |e| within(e.mean, e.half_width))
 }
 
-/// Returns the same for an interval that is not from a run.
+/// Formats a mean and the half-width of its interval.
 pub fn within(mean: f64, half_width: f64) -> String {
-    // An exponent where the number alone would have one.
     if !(1e-4..1e7).contains(&mean.abs()) && mean != 0.0 && half_width > 0.0 {
         let digits = (mean.abs() / half_width).log10().floor() + 1.0;
         let digits = digits.clamp(0.0, 9.0) as usize;
@@ -61,7 +58,7 @@ pub fn within(mean: f64, half_width: f64) -> String {
     }
 }
 
-/// Returns a load with the digits that a decision near 1 needs; a small one to nine significant digits.
+/// Formats a load, with up to 12 decimals close to 1 and otherwise 9 significant digits.
 pub fn load(load: f64) -> String {
     let decimals = match load {
         _ if (load - 1.0).abs() < 1e-3 => 12,
@@ -72,12 +69,12 @@ pub fn load(load: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Returns a fraction as a percentage; a positive one is not shown as 0.
+/// Formats a fraction as a percentage; positive fractions are not shown as 0.
 pub fn percent(fraction: f64) -> String {
     percentage(fraction) + if fraction.is_nan() { "" } else { " %" }
 }
 
-/// Returns the number of a [percentage](percent) without its sign.
+/// Formats a [percentage](percent) without its sign.
 pub fn percentage(fraction: f64) -> String {
     let percentage = 100.0 * fraction;
     if percentage > 0.0 && percentage < 0.05 {
@@ -89,7 +86,7 @@ pub fn percentage(fraction: f64) -> String {
     }
 }
 
-/// `a, b and c`.
+/// Joins items as `a, b and c`.
 pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     match items.split_last() {
@@ -98,7 +95,7 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
-/// Returns a ratio as a change in percent.
+/// Formats a ratio as a change in percent.
 pub fn change(ratio: f64) -> String {
     match 100.0 * (ratio - 1.0) {
         small if small.abs() < 0.005 => "±0 %".into(),
@@ -106,7 +103,7 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
-/// Returns so many things in words: `one server`, `3 servers`.
+/// Formats a count: `one server`, `3 servers`.
 pub fn counted(count: f64, noun: &str) -> String {
     if count == 1.0 {
         format!("one {noun}")
@@ -115,7 +112,7 @@ pub fn counted(count: f64, noun: &str) -> String {
     }
 }
 
-/// Returns a length of time \[s\] in the unit that is easily read.
+/// Formats a duration \[s\] in a readable unit.
 pub fn length(seconds: f64) -> String {
     let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
     match units.into_iter().find(|(_, own)| seconds >= 1.95 * own) {
@@ -128,7 +125,7 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
-/// Units of time, each with its seconds, and how many of it are the least that is said in it.
+/// Units of time with their seconds, and the least number of the unit that is shown in it.
 pub(super) const UNITS: [(&str, f64, f64); 5] = [
     ("d", 86_400.0, 1.95),
     ("h", 3600.0, 1.95),
@@ -137,7 +134,7 @@ pub(super) const UNITS: [(&str, f64, f64); 5] = [
     ("ms", 1e-3, 0.0),
 ];
 
-/// Returns the unit in which a length of time is easily read, and what times in `unit` are multiplied by for it.
+/// Returns a readable unit for a time in `unit`, and the conversion factor.
 pub fn fitting(time: f64, unit: &str) -> (&str, f64) {
     let Some(second) = seconds_in(unit).filter(|_| time > 0.0) else {
         return (unit, 1.0);
@@ -147,7 +144,7 @@ pub fn fitting(time: f64, unit: &str) -> (&str, f64) {
     (name, second / own)
 }
 
-/// Returns a length of time with half the width of its interval (0 where there is none), in a unit that fits: `3.1 h`.
+/// Formats a time with the half-width of its interval (or 0) in a readable unit: `3.1 h`.
 pub fn span((mean, half_width): (f64, f64), unit: &str) -> String {
     if seconds_in(unit).is_none() || mean.is_nan() || mean <= 0.0 {
         return format!("{} {unit}", within(mean, half_width));
@@ -176,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_has_the_digits_that_tell_it() {
+    fn loads_have_enough_digits() {
         for (value, shown) in [
             (0.9, "0.9"),
             (2.0 / 3.0, "0.666666667"),
@@ -215,9 +212,8 @@ mod tests {
         );
     }
 
-    /// What there is is not reported as nothing.
     #[test]
-    fn percentages_tell_little_from_nothing() {
+    fn percentages_distinguish_small_values_from_zero() {
         let shown = [0.0, 1e-30, 4e-4, 0.0006, 0.5, 1.0, 12.0, -0.25].map(percent);
         let expected = [
             "0.0 %", "< 0.1 %", "< 0.1 %", "0.1 %", "50.0 %", "100.0 %", "1200.0 %", "-25.0 %",
@@ -226,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_show_the_digits_that_mean_something() {
+    fn estimates_show_significant_digits() {
         let shown = |mean, half_width| {
             estimate(Some(Estimate {
                 mean,
@@ -243,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_from_below_is_not_rounded_up() {
+    fn lower_bounds_are_not_rounded_up() {
         let shown = [2.7779, 0.001_999_9, 123_456.7, 9.9999, 0.0].map(below);
         assert_eq!(shown, ["2.777", "0.001999", "123456", "9.999", "0"]);
     }

@@ -1,5 +1,3 @@
-//! Numbers of policies that are compared without loads.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,43 +7,43 @@ use synth_core::artifact::Quantity;
 use synth_simulation::Estimate;
 use synth_simulation::sweep::Comparing;
 
-/// Policies with the numbers that were found for each.
+/// Policies with the numbers found for each.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Outcomes {
-    /// The workload's file, as it was named.
+    /// The workload file, as given.
     pub workload: String,
     /// The digest of the workload.
     pub digest: String,
-    /// Whether not all was run.
+    /// Whether the comparison was interrupted.
     pub interrupted: bool,
     /// The quantities.
     pub columns: Vec<Found>,
     /// The policies.
     pub policies: Vec<PolicyValues>,
-    /// Policies that could not be run, and why.
+    /// Policies that could not be run, with reasons.
     pub failures: Vec<String>,
-    /// Remarks, for people.
+    /// Notes for the report.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// A quantity that was found for policies.
+/// A quantity that was determined for the policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Found {
-    /// Its name, for programs.
+    /// The name for programs.
     pub quantity: &'static str,
-    /// The value of the parameter that it was found for, if the same is found several times.
+    /// The value of the parameter, if the quantity is reported for several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
-    /// Its unit; `1` for a pure number.
+    /// The unit; `1` for a pure number.
     pub unit: String,
-    /// Its name, for people.
+    /// The name for reports.
     #[serde(skip)]
     pub label: String,
 }
 
 impl Found {
-    /// Returns a quantity in this unit of time.
+    /// Creates the column of a quantity, with this unit of time.
     pub fn of<Q: Quantity>(quantity: Q, time: &str) -> Self {
         Found {
             quantity: quantity.row().name,
@@ -59,14 +57,14 @@ impl Found {
 /// A policy with its numbers.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PolicyValues {
-    /// Its name.
+    /// The name of the policy.
     pub policy: String,
-    /// Its value of each quantity.
+    /// The value of each quantity.
     pub values: Vec<Option<Estimate>>,
 }
 
 impl Outcomes {
-    /// Returns the policies of a comparison without any number yet.
+    /// Creates the outcomes of a comparison, without numbers.
     pub fn new(comparing: &Comparing<'_>, digest: String) -> Self {
         let policies = comparing.policies.iter().map(|policy| PolicyValues {
             policy: policy.clone(),
@@ -83,7 +81,7 @@ impl Outcomes {
         }
     }
 
-    /// Returns the report; `command` makes it again.
+    /// Returns the report; `command` reproduces it.
     pub fn report(&self, command: String) -> Report {
         let mut section = Section::new("", ["policy"]);
         for own in &self.columns {
@@ -102,7 +100,7 @@ impl Outcomes {
         }
         let mut warnings = self.failures.clone();
         if self.interrupted {
-            warnings.push("INTERRUPTED: not all was run.".into());
+            warnings.push("INTERRUPTED: the comparison is incomplete.".into());
         }
         Report {
             title: format!("Policies on “{}”", self.workload),

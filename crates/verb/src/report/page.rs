@@ -1,14 +1,10 @@
-//! Reports as pages for people: each loads nothing.
-
 use askama::Template;
 
 use super::data::{Report, Section, Shown};
 use super::plot::Picture;
 
-/// The keys of a section's figures, each with its picture.
 type Keys<'a> = Vec<&'a (String, Picture)>;
 
-/// A report and the program that made it.
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
@@ -19,9 +15,6 @@ struct Page<'a> {
 
 impl Report {
     /// Returns the report as a page.
-    ///
-    /// # Errors
-    /// When it cannot be put together.
     pub fn page(&self) -> Result<String, Box<dyn std::error::Error>> {
         let sections = self.sections.iter().filter(|section| !section.is_empty());
         let page = Page {
@@ -29,7 +22,7 @@ impl Report {
             sections: sections.map(|own| (own, own.shown(), own.keys())).collect(),
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")),
         };
-        // The template's blocks leave spaces at the ends of lines, and empty lines.
+        // Remove the trailing spaces and empty lines that template blocks leave.
         let text = page.render()?;
         let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
         Ok(lines.map(|line| format!("{line}\n")).collect())

@@ -1,5 +1,3 @@
-//! The reports of a run and of a policy file.
-
 use itertools::Itertools as _;
 
 use super::plot::{Chart, Curve, Point, Scale};
@@ -8,9 +6,9 @@ use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
 
-/// Returns the report of a run in this unit of time, with the verdicts on the claims, if any were judged. `overall` has what a
-/// kind of workload measures in addition; `is_percentile` tells whether a claim is of a percentile for which the fraction
-/// below it was measured.
+/// Returns the report of a run, with the verdicts on claims if there are any. `overall` holds
+/// additional measurements of the kind; `is_percentile` tells whether a claim is a percentile, for
+/// which the fraction below was measured.
 pub fn run_report<M, C, Q: Quantity>(
     unit: &str,
     run: &Run<M, C>,
@@ -32,18 +30,16 @@ pub fn run_report<M, C, Q: Quantity>(
 const MEANS: &str =
     "Means with 95 % confidence intervals (batch means of independent replications).";
 
-/// Describes why a run ended.
 pub(super) fn ending(ending: Ending) -> &'static str {
     match ending {
         Ending::Precision => "precision reached",
-        Ending::Events => "budget of events spent",
+        Ending::Events => "event budget exhausted",
         Ending::Time => "out of time",
-        Ending::RunsAway => "stopped, because the queue runs away",
+        Ending::RunsAway => "stopped because the queue grows without bound",
         Ending::Interrupted => "INTERRUPTED",
     }
 }
 
-/// Describes how a run ended, and whether it has means.
 fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     let scale = format!(
         "{}: {} events, {} simulated in {} replications, seed {}",
@@ -55,22 +51,22 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     );
     match (run.health, &run.unsettled) {
         (Health::Settled, _) => format!(
-            "{scale}; a warm-up of {} was cut off.",
+            "{scale}; a warm-up of {} was discarded.",
             span((run.warm_up, 0.0), unit)
         ),
         (Health::Unsettled, Some(why)) => format!(
-            "UNSETTLED: the run is too short for means ({why}); allow more with --events or --time. {scale}."
+            "NOT CONVERGED: the run is too short for means ({why}); increase --events or --time. {scale}."
         ),
         (Health::Unsettled, None) => format!(
-            "UNSETTLED: the run is too short for means; allow more with --events or --time. {scale}."
+            "NOT CONVERGED: the run is too short for means; increase --events or --time. {scale}."
         ),
         (Health::Unstable, _) => format!(
-            "UNSTABLE: the number of jobs in the system grows steadily, so that there is no mean. {scale}."
+            "UNSTABLE: the number of jobs in the system grows steadily, so there is no mean. {scale}."
         ),
     }
 }
 
-/// Returns response times, slowdowns and numbers of the classes of jobs, and of all.
+/// Returns response times, slowdowns and numbers of jobs, by class and in total.
 pub fn classes<M, C>(unit: &str, run: &Run<M, C>) -> Section {
     let is_settled = run.health == Health::Settled;
     let place = |own: Option<[f64; 3]>, n: usize| own.map(|own| own[n]);
@@ -96,7 +92,7 @@ pub fn classes<M, C>(unit: &str, run: &Run<M, C>) -> Section {
     section
 }
 
-/// Returns the claims that were examined: those on the whole policy first.
+/// Returns the claims that were checked, those about the whole policy first.
 pub fn verdict_table<Q: Quantity>(
     verdicts: &[Judgement<Q>],
     is_percentile: fn(&Claim<Q>) -> bool,
@@ -123,7 +119,7 @@ pub fn verdict_table<Q: Quantity>(
     section
 }
 
-/// Returns the claimed number, to the digits of what was measured if the two can be compared.
+/// Returns the claimed number, with the precision of the measurement if they are comparable.
 fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
     let value = judgement.claim.value;
     let measured = judgement.measured.filter(|_| !is_percentile);
@@ -157,14 +153,13 @@ fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
         Verdict::Approximate => "approximate",
         Verdict::NotExamined => "not examined",
     };
-    // Only approximations are off.
     match judgement.off {
         Some(off) => format!("{verdict}, off by {:+.1} %", 100.0 * off),
         None => verdict.to_owned(),
     }
 }
 
-/// Returns what ran when under each of these policies, in the same stretch of time; `text` describes the stretch.
+/// Draws the recorded schedules of policies in the same interval of time, which `text` describes.
 pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section {
     let figure = |(name, own): &(String, &Stretch)| {
         let (across, factor) = fitting(own.to - own.from, unit);
@@ -186,12 +181,12 @@ pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section 
         let (across, scales) = (format!("time [{across}]"), [Scale::Linear; 2]);
         let mut figure = Chart::around(&title, [&across, ""], scales, curves.collect()).figure()?;
         figure.note += &format!(
-            "At most {} waited at once; {} of the capacity was idle while jobs waited.",
+            "At most {} waited at the same time; {} of the capacity was idle while jobs waited.",
             counted(own.most_waiting(), "job"),
             percent(own.idle_while_waiting())
         );
         Some(figure)
     };
-    let note = format!("{text} The lines are what the running jobs of each type hold.");
+    let note = format!("{text} The lines show the share that the running jobs of each type hold.");
     Section::of_figures("What ran when?", note, own.iter().map(figure))
 }

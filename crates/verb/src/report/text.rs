@@ -1,20 +1,17 @@
-//! Reports as text for a terminal.
-
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 use itertools::{Itertools as _, chain};
 
 use super::data::{Report, Section};
 
-/// Width of text where no terminal is narrower, in characters.
+/// Default width of text, in characters.
 pub const WIDTH: usize = 100;
 
-/// Words in a cell are not broken into lines shorter than this.
 const NARROWEST: usize = 16;
 
-/// The most columns of words that name a row: a table that goes on below repeats them.
+/// Maximum number of leading columns that are repeated where a wide table continues below.
 const KEYS: usize = 2;
 
-/// Spaces around the content of a column, and the one that separates it from the next; there is none after the last column.
+/// Spaces around a column and between columns.
 const PADDING: usize = 3;
 
 const STYLE: TableStyle =
@@ -30,7 +27,7 @@ impl Report {
 }
 
 impl Section {
-    /// Returns the section as text, at most `width` characters wide; lines to be copied are not wrapped.
+    /// Returns the section as text, at most `width` characters wide except for unchanged lines.
     pub fn text(&self, width: usize) -> String {
         if self.is_empty() {
             return String::new();
@@ -62,12 +59,10 @@ impl Section {
     }
 }
 
-/// Joins the texts that are not empty, with an empty line between two of them.
 pub(super) fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
     texts.into_iter().filter(|own| !own.is_empty()).join("\n\n")
 }
 
-/// A column of a table as text: its head, then its cells.
 #[derive(Clone)]
 struct Lines {
     cells: Vec<String>,
@@ -75,16 +70,13 @@ struct Lines {
 }
 
 impl Lines {
-    /// Returns its width with the space around it.
     fn width(&self) -> usize {
         let widths = self.cells.iter().map(|cell| width(cell));
         widths.max().unwrap_or(0) + PADDING
     }
 }
 
-/// Returns a table as text, without spaces at the ends of lines. If it is wider than `most` characters, its heads and its
-/// words are wrapped; if that is not enough, further columns follow below, next to the columns that name the rows. No cell
-/// is cut.
+/// Wraps heads and words of a wide table; columns that do not fit follow below.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
     let keys = shown.iter().take_while(|own| own.is_words).count();
@@ -102,7 +94,6 @@ fn table(columns: &[Lines], most: usize) -> String {
     format!("{first}\n\n{}", table(&rest, most))
 }
 
-/// Returns the columns, with heads and words wrapped if they are too wide.
 fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
     let mut columns = columns.to_vec();
     let total = |columns: &[Lines]| columns.iter().map(Lines::width).sum::<usize>();
@@ -113,7 +104,6 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
         let cells = column.cells[1..].iter().map(|cell| width(cell));
         column.cells[0] = wrap(&column.cells[0], cells.max().unwrap_or(0));
     }
-    // The first column names the row and stays whole.
     let all = total(&columns);
     let words = columns.iter_mut().skip(1).filter(|own| own.is_words);
     let words: Vec<&mut Lines> = words.collect();
@@ -125,7 +115,6 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
     columns
 }
 
-/// Returns columns, one at least, as text.
 fn laid_out(columns: &[Lines]) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(STYLE);
@@ -142,13 +131,12 @@ fn laid_out(columns: &[Lines]) -> String {
     table.trim_fmt()
 }
 
-/// Returns the characters of the longest line.
 fn width(cell: &str) -> usize {
     let lines = cell.lines().map(|line| line.chars().count());
     lines.max().unwrap_or(0)
 }
 
-/// Returns the text in lines of at most this many characters, broken between words; a longer word has a line of its own.
+/// Wraps a text between words at `most` characters.
 pub fn wrap(text: &str, most: usize) -> String {
     text.split('\n')
         .map(|line| wrap_line(line, most))
@@ -181,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_wrapped_and_numbers_are_not() {
+    fn wraps_words_but_not_numbers() {
         let does = "first come, first served, and nobody overtakes";
         let section = table!("Rules", [("fcfs", (36.8107, 0.156), does)], (name, mean, does) => {
             "rule" => name,
@@ -199,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_without_space_follow_below() {
+    fn columns_that_do_not_fit_follow_below() {
         let mut section = Section::new("", ["policy"]);
         let heads = (0..9).map(|n| format!("ρ = .{n} [s]").into());
         section.columns.extend(heads);
@@ -211,7 +199,6 @@ mod tests {
         assert_eq!(text.matches("first-fit").count(), 2, "{text}");
     }
 
-    /// Times are in one readable unit, shares in percent, counts whole; intervals have the digits that mean something.
     #[test]
     fn cells_are_shown_in_the_unit_of_their_column() {
         let section = table!("", [(7200.0, 0.125, 12_u64), (86_400.0, 2e-5, 3)], (time, share, count) => {

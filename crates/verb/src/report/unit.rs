@@ -1,10 +1,9 @@
-//! The unit of time of a table: one in which its numbers are easily read.
-
 use super::fitting;
 use synth_core::number::seconds_in;
 
-/// Returns the unit in which times are easily read, and the factor for times in their own unit: that stays if it is of unknown
-/// length, or if the largest time has one to four digits before the point in it; else the unit suits the middle one of them.
+/// Returns a readable unit for times, and the conversion factor. The unit is kept if its length is
+/// unknown or the longest time has one to four digits before the point; otherwise it suits the
+/// median time.
 pub fn readable(own: &str, times: impl Iterator<Item = f64>) -> (String, f64) {
     let mut times: Vec<f64> = times
         .filter(|time| time.is_finite() && *time > 0.0)

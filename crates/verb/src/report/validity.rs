@@ -1,13 +1,10 @@
-//! The report of the checker on a policy that it accepts.
-
 use itertools::Itertools as _;
 
 use super::{Report, counted, entry};
 use crate::table;
 use synth_core::artifact::{Checked, Content, Grounds, Quantity as _};
 
-/// Returns the report on a policy that passed the checker: what was derived again, what was only judged for plausibility, and
-/// what was taken on trust. `about` names the subject of the claims: `3 types`.
+/// Returns the report on a policy that passed the checker; `about` is such as `3 types`.
 pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
     let claims = checked.artifact().claims.iter().zip(checked.grounds());
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));
@@ -32,7 +29,7 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
         }).join(", "),
     });
     let count = |is: fn(&Grounds) -> bool| checked.grounds().iter().filter(|own| is(own)).count();
-    let changed = "The file was changed after it was written; it is used as it is.".to_owned();
+    let changed = "The file was changed after it was written; the changes are accepted.".to_owned();
     Report {
         summary: vec![format!(
             "valid: {} about {about}, {} derived again, {} judged for plausibility, {} taken on trust",

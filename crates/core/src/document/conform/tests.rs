@@ -18,9 +18,9 @@ struct House {
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Heating {
-    /// None.
+    /// No heating.
     Cold,
-    /// Of this power.
+    /// An oven of this power.
     Oven(Decimal),
 }
 
@@ -40,7 +40,7 @@ fn read(text: &str) -> (Option<House>, Vec<String>) {
 }
 
 #[test]
-fn a_document_is_the_value_that_its_type_derives() {
+fn reads_a_document_as_its_type() {
     let (house, faults) = read(
         "taxes: {water: 1e-3, air: 2}\nowner: 007\nrooms:\n- {doors: 2.0, kind: hall, area: .5}\n- kind: garden\n  sides:\n",
     );
@@ -83,7 +83,7 @@ fn a_variant_may_be_a_word_or_a_map_of_one_key() {
 }
 
 #[test]
-fn every_fault_is_found_and_null_stands_for_what_may_be_null() {
+fn finds_every_fault_and_replaces_faulty_values_by_null() {
     let (house, faults) =
         read("owner: a\nrooms: [{kind: garden, sides: [x, 1]}]\ntaxes: {air: x}\n");
     assert_eq!(faults.len(), 2, "{faults:?}");
@@ -99,10 +99,10 @@ fn every_fault_is_found_and_null_stands_for_what_may_be_null() {
         "ownr: unknown key `ownr` (help: did you mean `owner`?)",
         "rooms[0].area: expected a single value here",
         "rooms[0].doors: rooms[0].doors is -1, expected a whole number ≥ 0",
-        "rooms[1].kind: unknown kind `hut` (help: known so far: `hall`, `garden`)",
+        "rooms[1].kind: unknown kind `hut` (help: expected one of: `hall`, `garden`)",
         "rooms[2].dors: unknown key `dors` of the kind `hall` (help: did you mean `doors`?)",
         "rooms[2]: the kind `hall` needs `area` (help: write it like this: `{kind: hall, area: …, doors: …}`)",
-        "rooms[3]: rooms[3] names no kind",
+        "rooms[3]: rooms[3] has no kind",
         "rooms[4]: expected a map here",
     ];
     assert_eq!(faults.len(), starts.len(), "{faults:#?}");
@@ -112,7 +112,7 @@ fn every_fault_is_found_and_null_stands_for_what_may_be_null() {
 }
 
 #[test]
-fn a_key_of_another_name_is_read_as_the_one_that_is_meant() {
+fn reads_a_misnamed_key_as_the_intended_one() {
     let (house, faults) =
         read("ownr: a\nrooms: [{kind: hall, area: 1, door: 2}]\nheatin: [1]\nowners: b\n");
     let starts = [

@@ -32,7 +32,11 @@ fn jobs(own: &mut BackfillingConfig) -> &mut Priority {
 fn bad_numbers_are_refused_with_their_places() {
     type Spoil = fn(&mut BackfillingConfig);
     let cases: [(Spoil, &str, &str); 11] = [
-        (|own| jobs(own).size = f64::NAN, "order.size", "no number"),
+        (
+            |own| jobs(own).size = f64::NAN,
+            "order.size",
+            "not a number",
+        ),
         (|own| jobs(own).size = 1e3, "order.size", "1000"),
         (|own| jobs(own).share = -21.0, "order.share", "-21"),
         (|own| jobs(own).age = -1.0, "order.age", "-1"),
@@ -41,7 +45,7 @@ fn bad_numbers_are_refused_with_their_places() {
         (
             |own| jobs(own).offset = f64::NAN,
             "order.offset",
-            "no number",
+            "not a number",
         ),
         (|own| own.longest_wait = Some(-3.0), "longest_wait", "-3"),
         (

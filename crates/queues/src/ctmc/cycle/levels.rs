@@ -1,23 +1,25 @@
-//! Cycles between two visits of the lowest level of a quasi-birth-death process.
+//! Cycles between two visits to the lowest level of a quasi-birth-death process.
 //!
 //! # Theory
-//! With rates `U` up, `L` on the level and `D` down, let `G_q` be the probabilities of the phase in
-//! which level q − 1 is first reached from the phases of level q, and `m_q` the mean integral of a reward
-//! f until then. With `K_q = (diag − L_q − U_q G_{q+1})^{-1}`, the times spent on level q itself,
+//! With rates `U` up, `L` within the level and `D` down, let `G_q` be the distribution of the phase
+//! in which level q − 1 is first reached from the phases of level q, and `m_q` the mean integral of
+//! a reward f until then. With the sojourn times `K_q = (diag − L_q − U_q G_{q+1})^{-1}` on level
+//! q,
 //!
 //! ```text
 //! G_q = K_q D_q,      m_q = K_q (f_q + U_q m_{q+1})
 //! ```
 //!
-//! from above down to level 1. Far up all levels are alike: G by *logarithmic reduction* (Latouche,
-//! Ramaswami, Journal of Applied Probability 30, 1993), and with `P = K U` and a reward `a + b q`
+//! from above down to level 1. On the repeating levels, G is found by *logarithmic reduction*
+//! (Latouche, Ramaswami, Journal of Applied Probability 30, 1993), and with `P = K U` and a reward
+//! `a + b q`, by doubling,
 //!
 //! ```text
 //! m_q = (a + b q) Σ_k P^k K 1 + b Σ_k k P^k K 1
 //! ```
 //!
-//! by doubling. The process seen on level 0 alone has the rates `L_0 + U_0 G_1`; with its law the
-//! cycles are weighed.
+//! The process observed on level 0 has the rates `L_0 + U_0 G_1`; its stationary distribution
+//! weights the cycles.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -28,22 +30,19 @@ use crate::ctmc::qbd::{
 };
 use crate::ctmc::sojourn::{Excursions, sojourns};
 
-/// From so many levels a phase on, powers are squared.
 const STEPS: u64 = 64;
 
-/// The levels of a process, each built when it is needed.
 type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
 
-/// A process with what is known of the levels that are alike.
+/// A process with the solution on its repeating levels.
 pub struct Levels<'a> {
     level: Maker<'a>,
-    /// The first level that repeats.
     repeats: usize,
-    /// Mean times on a level before the one below it is reached.
+    /// `K`.
     stay: DMatrix<f64>,
-    /// From a level to the one above it, before the one below is reached.
+    /// `P`.
     rise: DMatrix<f64>,
-    /// First passage to the level below.
+    /// `G`.
     fall: DMatrix<f64>,
     /// `Σ_k P^k K 1` and `Σ_k k P^k K 1`.
     sums: [DVector<f64>; 2],
@@ -51,8 +50,7 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Returns the work for so many phases and so many levels of their own, very roughly in nanoseconds;
-    /// infinite where memory does not suffice.
+    /// Estimates the work \[ns\] for `levels` boundary levels; infinite if memory is insufficient.
     pub fn work(phases: f64, levels: f64) -> f64 {
         if 40.0 * phases * phases <= MEMORY {
             (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
@@ -61,19 +59,13 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Returns the process whose level is the number of jobs of a queue.
-    ///
-    /// # Errors
-    /// When the reduction does not converge, or no digit is left.
+    /// Solves the process whose level is the number of jobs of a queue.
     pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, QbdError> {
         let most = queue.most_servers().max(1) as usize;
         Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)
     }
 
-    /// Any process.
-    ///
-    /// # Errors
-    /// As [`Levels::of_queue`].
+    /// Solves any process.
     pub fn of_process(process: &'a Qbd) -> Result<Self, QbdError> {
         let level = |q: usize| {
             process
@@ -104,14 +96,13 @@ impl<'a> Levels<'a> {
         })
     }
 
-    /// Levels that matter.
+    /// Returns the number of levels of non-negligible probability.
     pub fn levels(&self) -> f64 {
         self.levels
     }
 
     /// Returns the long-run mean of each reward.
     pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
-        // Column 0 is the length of a cycle.
         let mut gains = DMatrix::zeros(self.stay.nrows(), rewards.len() + 1);
         gains.set_column(0, &self.sums[0]);
         for (k, reward) in rewards.iter().enumerate() {
@@ -145,7 +136,7 @@ impl<'a> Levels<'a> {
         (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
     }
 
-    /// Returns the mean integral of a reward from the first level that repeats to the one below it.
+    /// Returns the mean integral of a reward from the first repeating level to the one below.
     fn far(&self, reward: &Reward) -> DVector<f64> {
         let [time, further] = &self.sums;
         match reward {
@@ -163,7 +154,6 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// `P^levels x`.
     fn risen(&self, levels: u64, x: &DVector<f64>) -> DVector<f64> {
         let mut risen = x.clone();
         if levels <= STEPS * x.len() as u64 {
@@ -182,7 +172,8 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// `Σ_k P^k x` and `Σ_k k P^k x`, and after how many levels the powers are below exp(−[`TAIL`]).
+/// Returns `Σ_k P^k x` and `Σ_k k P^k x`, and the number of levels after which the powers are below
+/// exp(−[`TAIL`]).
 fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64), QbdError> {
     let (mut sum, mut moment) = (x, DVector::zeros(p.nrows()));
     let (mut power, mut count) = (p.clone(), 1.0);
@@ -206,7 +197,6 @@ fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64)
     Err(QbdError::no_digit(moment.sum()))
 }
 
-/// First passage one level down.
 fn logarithmic_reduction(
     up: &DMatrix<f64>,
     local: &DMatrix<f64>,
@@ -229,7 +219,7 @@ fn logarithmic_reduction(
     Err(QbdError::not_converged("logarithmic reduction"))
 }
 
-/// Level q of a queue: an edge that serves takes a job away if the server that ends had one.
+/// A completion edge removes a job only if the server that ends is busy.
 fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     let servers = queue.servers();
     let mut level = Level {
@@ -261,7 +251,6 @@ fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     level
 }
 
-/// Returns a block (of so many rows) times a matrix.
 fn product(block: &Block, matrix: &DMatrix<f64>, rows: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(rows, matrix.ncols());
     add_product(&mut product, block, matrix);

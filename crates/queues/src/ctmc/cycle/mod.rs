@@ -1,29 +1,29 @@
-//! Long-run means of a queue as what a cycle brings over what it lasts: the checker's way, beside the laws that the maker
-//! solves for by matrices ([`super::Qbd`]) and by [`super::rounds`].
+//! Long-run means of a queue as ratios of a reward per cycle to the length of a cycle. The checker
+//! uses these, independently of the solvers that synthesis uses ([`super::Qbd`],
+//! [`super::rounds`]).
 //!
-//! Shared with the maker's ways are the type [`ModulatedQueue`] with its [`Environment`](super::Environment), of which only
-//! rates and servers are used here, not the law; in [`Levels`] also the type [`Level`](super::Level), sums and products of its blocks
-//! (`dense`, `exits`, `returns`, `add_product` of `qbd`), and the elimination without subtraction of `sojourn` (mean times in a
-//! class of states, the law of one level); in [`Stages`] bisection. A fault in one of these could be in both. The levels of
-//! a queue, both reductions, the equations above and below them, rounds, and response times are written twice.
+//! The two sides share [`ModulatedQueue`] (rates and servers only); in [`Levels`] also
+//! [`Level`](super::Level), the block operations of `qbd`, and the subtraction-free elimination of
+//! `sojourn`; in [`Stages`] bisection. A bug in these could affect both. Everything else is
+//! implemented twice.
 //!
 //! # Theory
-//! In a chain that returns to some set of states, the fraction of time in which something holds, or
-//! the mean of anything else, is its mean integral over one cycle divided by the mean length of a
-//! cycle (renewal–reward). These integrals are found *backwards*, from where a cycle ends to where it
-//! starts, while a law is found forwards. Two kinds of cycles:
+//! The long-run mean of a quantity is its mean integral over a regeneration cycle divided by the
+//! mean length of a cycle (renewal–reward theorem). The integrals are computed *backwards*, from
+//! the end of a cycle to its start, whereas stationary distributions are computed forwards. Cycles
+//! are of two kinds:
 //!
-//! - [`Levels`]: between two visits of an empty queue, level after level from above, with matrices of
-//!   phases × phases;
-//! - [`Stages`]: between two visits of state 0 of an environment that goes round, state after state
-//!   from the last, with matrices of levels × levels that have few entries beside their diagonals.
+//! - [`Levels`]: between visits to the empty queue, from the top level down, with phases × phases
+//!   matrices;
+//! - [`Stages`]: between visits to state 0 of a cyclic environment, from the last state back, with
+//!   banded levels × levels matrices.
 //!
-//! Neither subtracts anything, so that means keep their relative accuracy however rare the jobs and
-//! however different the rates are.
+//! Neither subtracts anything, so means keep their relative accuracy however rare jobs are and
+//! however stiff the rates.
 //!
-//! The response time is a reward as well: an arrival meets the queue as it is (Poisson arrivals see
-//! time averages), so `P(T > t)` is the mean of the probability that a job that finds q jobs in state s
-//! stays longer than t; see `tagged`.
+//! Response times are rewards as well, since Poisson arrivals see time averages: `P(T > t)` is the
+//! mean of the probability that a job that finds q jobs in state s stays longer than t; see
+//! `tagged`.
 
 mod levels;
 mod row;
@@ -35,28 +35,27 @@ pub use stages::Stages;
 
 use super::modulated::ModulatedQueue;
 
-/// Levels are left out that have a probability below exp(−TAIL) together.
+/// Levels with a total probability below exp(−TAIL) are omitted.
 const TAIL: f64 = 40.0;
 
-/// The probability of levels at which arrivals are not followed.
+/// Probability of the levels at which arrivals are ignored.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Where numbers that grow from level to level are scaled down.
+/// Numbers that grow from level to level are rescaled above this value.
 const HUGE: f64 = 1e150;
 
-/// What is averaged.
+/// A function of the state whose long-run mean is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reward {
     /// The number of jobs.
     Jobs,
-    /// 1 while there are more jobs than this.
+    /// The indicator of more than this number of jobs.
     Above(u64),
-    /// By state and number of jobs; 1 for more jobs than are listed.
+    /// Values by state and number of jobs; 1 beyond the end of a list.
     Listed(Vec<Vec<f64>>),
 }
 
 impl Reward {
-    /// With q jobs in state s.
     fn at(&self, q: usize, s: usize) -> f64 {
         match self {
             Reward::Jobs => q as f64,
@@ -66,11 +65,11 @@ impl Reward {
     }
 }
 
-/// A queue whose means can be computed.
+/// A solver for long-run means of a queue.
 pub enum Cycle<'a> {
-    /// Cycles between visits of an empty queue.
+    /// Cycles between visits to the empty queue.
     Levels(Box<Levels<'a>>),
-    /// Cycles between visits of state 0.
+    /// Cycles between visits to state 0.
     Stages(Box<Stages<'a>>),
 }
 
@@ -80,8 +79,7 @@ fn work_by_levels(queue: &ModulatedQueue<'_>) -> f64 {
 }
 
 impl<'a> Cycle<'a> {
-    /// Returns the way with less work; `None` where both take more than `most`, roughly in nanoseconds, or
-    /// more memory than is allowed, or none has a result.
+    /// Chooses the cheaper kind of cycles with less work than `most` \[ns\] and enough memory.
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let levels = work_by_levels(queue);
         let stages = Stages::new(queue, most.min(levels));
@@ -97,7 +95,7 @@ impl<'a> Cycle<'a> {
         Some(Cycle::Levels(Box::new(levels)))
     }
 
-    /// Levels that matter: what is above has a probability below 1e-17.
+    /// Returns the number of levels considered; those above have a probability below 1e-17.
     pub fn levels(&self) -> f64 {
         match self {
             Cycle::Levels(cycle) => cycle.levels(),
@@ -105,7 +103,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Returns the work that the means of a few rewards take, very roughly in nanoseconds.
+    /// Estimates the work of [`Cycle::means`] for a few rewards in nanoseconds.
     pub fn work(&self, queue: &ModulatedQueue<'_>) -> f64 {
         match self {
             Cycle::Levels(_) => work_by_levels(queue),
@@ -113,7 +111,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Returns the operations of [`Cycle::left`].
+    /// Returns the number of operations of [`Cycle::left`].
     pub fn work_of_times(&self, queue: &ModulatedQueue<'_>, times: &[f64]) -> f64 {
         tagged::work(queue, times, self.levels())
     }
@@ -126,16 +124,14 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// `P(T > t)` for these times; `None` where that takes more than `budget` operations, or more
-    /// memory than is allowed.
+    /// Returns `P(T > t)`; `None` beyond `budget` operations or the memory limit.
     pub fn left(&self, queue: &ModulatedQueue<'_>, times: &[f64], budget: f64) -> Option<Vec<f64>> {
         let staying = tagged::staying(queue, times, self.populated(), budget)?;
         let rewards: Vec<Reward> = staying.into_iter().map(Reward::Listed).collect();
         Some(self.means(&rewards))
     }
 
-    /// Levels above which there is nearly nothing, found by halving: where jobs are rare that is far
-    /// below the number of servers.
+    /// Returns the number of levels of non-negligible probability, by halving.
     fn populated(&self) -> f64 {
         let halvings = match self {
             Cycle::Levels(_) => 12,

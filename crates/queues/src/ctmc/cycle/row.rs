@@ -1,8 +1,8 @@
-//! Rows of a band matrix, and the stationary law of a chain that has one.
+//! Rows of a band matrix, and the stationary distribution of a banded chain.
 
 use super::HUGE;
 
-/// Numbers (of what and from where on) with 0 beside them.
+/// Consecutive entries from `first` on; all other entries are 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub first: isize,
@@ -21,14 +21,12 @@ impl Row {
         self.first + self.values.len() as isize
     }
 
-    /// Returns the number at this place.
     pub(super) fn at(&self, place: usize) -> f64 {
         let index = usize::try_from(place as isize - self.first).ok();
         let value = index.and_then(|index| self.values.get(index));
         value.copied().unwrap_or(0.0)
     }
 
-    /// Returns the same, so many places further.
     pub(super) fn shifted(&self, by: isize) -> Self {
         Row {
             first: self.first + by,
@@ -36,7 +34,6 @@ impl Row {
         }
     }
 
-    /// `Σ factor · row`.
     pub(super) fn sum(parts: &[(f64, &Row)]) -> Self {
         let has_any = |(factor, row): &&(f64, &Row)| *factor > 0.0 && !row.values.is_empty();
         let there = || parts.iter().filter(has_any);
@@ -50,7 +47,6 @@ impl Row {
         Row { first, values }
     }
 
-    /// Without what is less at both ends.
     pub(super) fn trimmed(mut self, least: f64) -> Self {
         let last = self.values.iter().rposition(|v| *v >= least);
         self.values.truncate(last.map_or(0, |last| last + 1));
@@ -61,7 +57,7 @@ impl Row {
     }
 }
 
-/// Returns the law of a chain with these rows, up to a factor; `None` where it has no digit.
+/// Returns the stationary distribution of a chain up to a factor; `None` if it is not finite.
 pub(super) fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
     let levels = rows.len();
     let from = widened(&mut rows);
@@ -73,7 +69,7 @@ pub(super) fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
         let until = (k as isize - row.first).max(0) as usize;
         let below = &row.values[..until.min(row.values.len())];
         onward[k] = below.iter().sum();
-        // Levels that no round comes down to but with a probability that was left out.
+        // Levels below are reached only with probabilities that were trimmed.
         if onward[k] <= 0.0 {
             lowest = k;
             break;
@@ -100,7 +96,7 @@ pub(super) fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
     law.iter().all(|p| p.is_finite()).then_some(law)
 }
 
-/// Makes room in each row for what eliminations add; by level the first row that leads there.
+/// Extends each row for fill-in. Returns, for each level, the first row with an entry there.
 fn widened(rows: &mut [Row]) -> Vec<usize> {
     let levels = rows.len();
     let mut from: Vec<usize> = (0..levels).collect();

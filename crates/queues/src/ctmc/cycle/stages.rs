@@ -1,72 +1,69 @@
-//! Cycles between two visits of state 0 of an environment that goes round.
+//! Cycles between two visits to state 0 of a cyclic environment.
 //!
 //! # Theory
-//! In each state (*stage*) of a round the number of jobs is a birth-and-death process until the stage
-//! ends. Let `H_s(q, ·)` be the law of the number of jobs when state 0 is next entered, from q jobs on
-//! entering stage s, and `m_s(q)` the mean integral of a reward f until then. With the services
-//! `d_q = μ min(q, c_s)` that leave the stage as it is, the rates r out of it and `x = H_s` or `m_s`,
+//! In each state (*stage*) of a round, the number of jobs is a birth-and-death process. Starting
+//! with q jobs in stage s, let `H_s(q, ·)` be the distribution of the number of jobs at the next
+//! entry to state 0, and `m_s(q)` the mean integral of a reward f until then. With the services
+//! `d_q = μ min(q, c_s)` that leave the stage unchanged, the total exit rate r, and `x = H_s` or
+//! `m_s`,
 //!
 //! ```text
 //! (r + λ + d_q) x_q = λ x_{q+1} + d_q x_{q−1} + y_q
 //! ```
 //!
-//! where `y_q` is f plus what the exits lead to, known from the stages behind. From the last stage to
-//! the first these are eliminations without a subtraction. `H_0` is the chain of the number of jobs at
-//! the starts of rounds. Its law, by the elimination of Grassmann, Taksar and Heyman (Operations
-//! Research 33, 1985), weighs the rounds.
+//! where `y_q` is f plus the contribution of the exits, known from later stages. These systems are
+//! solved from the last stage to the first by subtraction-free elimination. `H_0` is the transition
+//! matrix of the number of jobs at the starts of rounds; its stationary distribution (Grassmann,
+//! Taksar, Heyman, Operations Research 33, 1985) weights the rounds.
 //!
 //! # Practice
-//! A round that begins with many jobs keeps all servers busy, and its net change does not depend on
-//! their number: one law for all of these rows. Rows hold what is not tiny, so that the work is that
-//! of a band about as wide as a round's changes.
+//! A round that starts with many jobs keeps all servers busy, so its net change has the same
+//! distribution for all of these rows. Tiny entries are dropped, which leaves a band as wide as the
+//! changes in a round.
 
 use super::row::{Row, eliminated};
 use super::{Reward, TAIL};
 use crate::ctmc::bisection::bisected;
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
 
-/// Probabilities are left out that are less than this times that of an arrival in a round.
+/// Probabilities below this multiple of the mean number of arrivals per round are dropped.
 const TINY: f64 = 1e-30;
 
-/// One state of the environment.
 struct Stage {
     servers: usize,
-    /// Services that leave the stage as it is \[1/time\]: of one job.
+    /// Rate per busy server of services that leave the stage unchanged \[1/time\].
     service: f64,
-    /// Rate at which it is left.
     leaving: f64,
-    /// To which stage, at which rate, and whether a service ends.
+    /// Target stage, rate, and whether it is a service completion.
     exits: Vec<(usize, f64, bool)>,
     /// The first stage that leads here.
     needed_by: usize,
 }
 
 impl Stage {
-    /// Services that leave the stage as it is \[1/time\], while all servers are busy.
+    /// Rate of services that leave the stage unchanged if all servers are busy \[1/time\].
     fn full_speed(&self) -> f64 {
         self.servers as f64 * self.service
     }
 }
 
-/// A queue with what is known of its rounds.
+/// The rounds of a queue.
 pub struct Stages<'a> {
     queue: &'a ModulatedQueue<'a>,
     stages: Vec<Stage>,
-    /// By stage: the law of the net change until state 0 is entered, while all servers are busy.
+    /// By stage: distribution of the net change until state 0 is entered, if all servers are busy.
     changes: Vec<Row>,
-    /// Levels that matter.
     levels: usize,
-    /// From so many jobs on no server is idle until state 0 is entered; or all levels.
+    /// From this many jobs on, no server becomes idle until state 0 is entered.
     full: usize,
-    /// The law of the number of jobs where rounds start, up to a factor.
+    /// Distribution of the number of jobs at starts of rounds, up to a factor.
     starts: Vec<f64>,
-    /// The least probability in a row.
     tiny: f64,
 }
 
 impl<'a> Stages<'a> {
-    /// `None` where the environment does not go round, the queue is not stable, or there is more work
-    /// than `most`, roughly in nanoseconds, or more to keep than memory allows.
+    /// Prepares the rounds of a queue; `None` if it is not cyclic or not stable, or beyond `most`
+    /// \[ns\].
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let stages = stages(queue)?;
         let mut rounds = Stages {
@@ -86,7 +83,6 @@ impl<'a> Stages<'a> {
         (rounds.work() <= most && rounds.numbers() <= MEMORY).then_some(rounds)
     }
 
-    /// Roughly in nanoseconds: rows of stages, the band of the rounds, and gains.
     pub(super) fn work(&self) -> f64 {
         let widths: f64 = self.changes.iter().map(|row| row.values.len() as f64).sum();
         let (down, up) = (-self.changes[0].first as f64, self.changes[0].end() as f64);
@@ -96,7 +92,6 @@ impl<'a> Stages<'a> {
             + 1e5
     }
 
-    /// Numbers that are kept: rows of at most three stages, and the band of the rounds.
     fn numbers(&self) -> f64 {
         let widths = || self.changes.iter().map(|row| row.values.len());
         let (width, changes) = (widths().max().unwrap_or(0), widths().sum::<usize>());
@@ -106,12 +101,12 @@ impl<'a> Stages<'a> {
         (width * self.full * (pending + 3)) as f64 + (width * self.levels * 2 + changes) as f64
     }
 
-    /// Levels that matter.
+    /// Returns the number of levels considered.
     pub fn levels(&self) -> f64 {
         self.levels as f64
     }
 
-    /// From the last stage to the first: the law of the net change until state 0 is entered.
+    /// Returns the distribution of the net change until state 0 is entered, by stage.
     fn net_changes(&self) -> Option<Vec<Row>> {
         let mut changes: Vec<Row> = vec![Row::default(); self.stages.len()];
         let mut kept = 0;
@@ -132,8 +127,9 @@ impl<'a> Stages<'a> {
         Some(changes)
     }
 
-    /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all whole k: the matrix is
-    /// `κ (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, S a shift.
+    /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all integers k.
+    ///
+    /// The matrix is `κ (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, with S a shift.
     fn drifted(&self, stage: &Stage, mut row: Row) -> Option<Row> {
         let (lambda, d) = (self.queue.arrival_rate(), stage.full_speed());
         let half = 0.5 * (stage.leaving + d - lambda);
@@ -155,8 +151,8 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// Rate at which the law of the levels decays: ln z, z > 1 with F(z) = 1, F the generating function
-    /// of the net change of a round in which all servers are busy; `None` where it does not decay.
+    /// ln z with z > 1 and F(z) = 1, F the generating function of the net change in a round with
+    /// all servers busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
@@ -170,8 +166,8 @@ impl<'a> Stages<'a> {
         Some(root.exp().ln_1p())
     }
 
-    /// `(F(z) − 1)/(z − 1)`, stage after stage from the last: that of stage s is
-    /// `(Σ rates · those of the exits + λ − d/z) / (r − (z − 1)(λ − d/z))`, and a service divides F by z.
+    /// Returns `(F(z) − 1)/(z − 1)`, from the last stage to the first. For stage s it is `(Σ rate ·
+    /// value of the exit + λ − d/z) / (r − (z − 1)(λ − d/z))`, and a service divides F by z.
     fn growth(&self, above_one: f64) -> Option<f64> {
         let z = 1.0 + above_one;
         let mut growth = vec![0.0; self.stages.len()];
@@ -191,13 +187,13 @@ impl<'a> Stages<'a> {
         Some(growth[0])
     }
 
-    /// Finds the law of the starts; `None` where it has no digit.
+    /// Computes the distribution at starts of rounds; `None` if it is not finite.
     pub fn solve(&mut self) -> Option<()> {
         self.starts = eliminated(self.banded(self.rounds()))?;
         Some(())
     }
 
-    /// `H_0`, as far as servers may be idle.
+    /// Returns the rows of `H_0` for which servers may become idle.
     fn rounds(&self) -> Vec<Row> {
         let mut later: Vec<Vec<Row>> = vec![Vec::new(); self.stages.len()];
         for s in (0..self.stages.len()).rev() {
@@ -207,7 +203,6 @@ impl<'a> Stages<'a> {
         later.swap_remove(0)
     }
 
-    /// What only stage s was waiting for.
     fn drop_unneeded<T>(&self, s: usize, later: &mut [Vec<T>]) {
         for (to, ..) in self.stages[s].exits.iter().filter(|(to, ..)| *to > 0) {
             if self.stages[*to].needed_by == s {
@@ -216,7 +211,6 @@ impl<'a> Stages<'a> {
         }
     }
 
-    /// `H_s`, from those of later stages.
     fn stage_rows(&self, s: usize, later: &[Vec<Row>]) -> Vec<Row> {
         let (stage, lambda) = (&self.stages[s], self.queue.arrival_rate());
         let (pivots, falls) = pivots(stage, lambda, self.full);
@@ -234,7 +228,6 @@ impl<'a> Stages<'a> {
             }
             rows.push(Row::sum(&parts).trimmed(self.tiny * pivots[q]));
         }
-        // No arrivals at the highest level.
         let arrivals = |q: usize| if q + 1 == self.levels { 0.0 } else { lambda };
         rows.push(self.changes[s].shifted(self.full as isize));
         for q in (0..self.full).rev() {
@@ -246,7 +239,6 @@ impl<'a> Stages<'a> {
         rows
     }
 
-    /// Where the exits of a stage lead from q jobs: to which stage, at which rate, with how many jobs.
     fn onward(&self, stage: &Stage, q: usize) -> Vec<(usize, f64, usize)> {
         let mut onward = Vec::with_capacity(stage.exits.len() + 1);
         for &(to, rate, serves) in &stage.exits {
@@ -264,7 +256,7 @@ impl<'a> Stages<'a> {
         onward
     }
 
-    /// Returns the rounds from all levels; what is above them counts as the highest one.
+    /// Extends the rows to all levels; levels above the highest are merged into it.
     fn banded(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let top = self.levels as isize - 1;
         let far = self.full as isize..=top;
@@ -296,8 +288,7 @@ impl<'a> Stages<'a> {
         rewards.iter().map(mean).collect()
     }
 
-    /// `m_0`: by number of jobs where a round starts, the mean integral over it. At the highest level
-    /// there are no arrivals.
+    /// Returns `m_0`, with no arrivals at the highest level.
     fn gains(&self, reward: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let lambda = self.queue.arrival_rate();
         let top = self.levels - 1;
@@ -334,8 +325,8 @@ impl<'a> Stages<'a> {
     }
 }
 
-/// The elimination of one stage from below: `x_q pivot_q = y'_q + λ x_{q+1}`, with
-/// `y'_q = y_q + fall_q y'_{q−1}`. Returns the pivots and the falls.
+/// Eliminates one stage from below: `x_q pivot_q = y'_q + λ x_{q+1}` with `y'_q = y_q + fall_q
+/// y'_{q−1}`. Returns the pivots and the falls.
 fn pivots(stage: &Stage, lambda: f64, levels: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut pivot, mut fall) = (Vec::with_capacity(levels), Vec::with_capacity(levels));
     // A pivot is λ + e, with e_q = r + d_q e_{q−1} / (λ + e_{q−1}).
@@ -350,7 +341,6 @@ fn pivots(stage: &Stage, lambda: f64, levels: usize) -> (Vec<f64>, Vec<f64>) {
     (pivot, fall)
 }
 
-/// Returns the stages of a queue; `None` where its environment does not go round.
 fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
     let states = queue.servers().len();
     let stage = |s: usize| Stage {
@@ -374,7 +364,6 @@ fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
         let needed = &mut stages[edge.to].needed_by;
         *needed = edge.from.min(*needed);
     }
-    // One that is never left is looked at from time to time.
     if let [only] = &mut stages[..] {
         only.leaving = queue.service_rate();
         only.exits = vec![(0, only.leaving, false)];
@@ -382,7 +371,6 @@ fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
     Some(stages)
 }
 
-/// Returns the mean number of arrivals in a round.
 fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     let mut visits = vec![0.0; stages.len()];
     visits[0] = 1.0;
@@ -397,7 +385,7 @@ fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     queue.arrival_rate() * length
 }
 
-/// `x_k = y_k + ratio x_{k−1}`, as far as it is not tiny; `None` where that is too far.
+/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny; `None` if that takes too many terms.
 fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
     let mut before = 0.0;
     for v in values.iter_mut() {

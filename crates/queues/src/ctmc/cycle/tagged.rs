@@ -1,17 +1,14 @@
-//! How long a job stays that finds so many jobs in such a state.
+//! Probabilities that a job that finds a given number of jobs in a given state stays longer than t.
 //!
-//! Jobs are served in their order of arrival. A job with p jobs ahead is moved up by a completion of
-//! those of them that run, is served itself while p is below the number of servers, and does not see
-//! what happens behind. The probability to be still there after k events is found from that after
-//! k − 1, backwards (events of one rate for all states: uniformization), and the number of events until
-//! t is a Poisson number.
+//! Jobs are served in order of arrival, and what happens behind a job does not affect it. With
+//! uniformization, the probability to be present after k events is computed backwards from k − 1,
+//! and the number of events until t is Poisson.
 
 use statrs::distribution::{Discrete, Poisson};
 
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
 
-/// By time, state and number of jobs ahead: the probability to stay longer. `None` where that takes
-/// more than `budget` operations, or more memory than is allowed.
+/// By time, state and number of jobs ahead; `None` beyond `budget` operations or the memory limit.
 pub(super) fn staying(
     queue: &ModulatedQueue<'_>,
     times: &[f64],
@@ -46,14 +43,13 @@ pub(super) fn staying(
     Some(found)
 }
 
-/// Returns the operations of that, for so many jobs ahead.
 pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64 {
     let states = queue.servers().len() as f64;
     let each = 2.0 * states + queue.environment().edges().len() as f64;
     events(rates(queue).0, times) * ahead * each
 }
 
-/// Returns the rate of events, and at which each state is left or a job in it \[1/time\].
+/// Returns the uniformization rate, and the total rate of events in each state \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
     let mut leaving: Vec<f64> = (0..states).map(|s| queue.speed(s)).collect();
@@ -63,13 +59,12 @@ fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     (leaving.iter().copied().fold(0.0, f64::max), leaving)
 }
 
-/// Hardly more events come until the last of these times.
+/// Returns an upper bound on the number of events that matter until the last of these times.
 fn events(rate: f64, times: &[f64]) -> f64 {
     let last = |time: &f64| rate * time + 10.0 * (rate * time).sqrt() + 60.0;
     times.iter().map(last).fold(0.0, f64::max)
 }
 
-/// One event earlier.
 fn before(
     queue: &ModulatedQueue<'_>,
     (rate, leaving): (f64, &[f64]),
@@ -95,8 +90,7 @@ fn before(
     }
 }
 
-/// Services in state s, after which the values are those of `after`: of a job ahead, or of a job
-/// behind, or of no job; its own ends the stay.
+/// Services in state s: of a job ahead, of a job behind, or of none; the job's own ends its stay.
 fn served(queue: &ModulatedQueue<'_>, (s, rate): (usize, f64), after: &[f64], into: &mut [f64]) {
     let (servers, one) = (queue.servers()[s] as usize, queue.service_rate() / rate);
     for p in 0..servers.min(into.len()) {

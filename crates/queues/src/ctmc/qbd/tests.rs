@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-/// M/M/k with arrivals at rate λ, services of rate 1.
+/// M/M/k with arrival rate λ and service rate 1.
 fn mmk(k: usize, lambda: f64) -> Qbd {
     let level = |q: usize| Level {
         phases: 1,
@@ -19,13 +19,12 @@ fn mmk(k: usize, lambda: f64) -> Qbd {
     }
 }
 
-/// M/M/1: P(Q > q) = ρ^(q+1), mean ρ/(1−ρ), for loads next to 1 too.
+/// M/M/1: P(Q > q) = ρ^(q+1), mean ρ/(1−ρ), also for loads close to 1.
 #[test]
 fn mm1_has_its_closed_form() {
     for spare in [0.5, 0.1, 1e-3, 1e-6, 1e-8] {
         let load = 1.0 - spare;
         let law = mmk(1, load).solve().unwrap();
-        // 1 − ρ exactly, ρ being the double that was given.
         let mean = load / (1.0 - load);
         assert!((law.mean() / mean - 1.0).abs() < 100.0 * f64::EPSILON / 2.0 / spare);
         for (q, level) in law.levels().take(20).enumerate() {
@@ -40,7 +39,7 @@ fn mm1_has_its_closed_form() {
 
 /// M/M/k by Erlang's C formula.
 #[test]
-fn mmk_has_erlangs() {
+fn mmk_agrees_with_erlang_c() {
     for (k, lambda) in [(2, 1.5), (5, 4.9), (12, 3.0)] {
         let mut blocking = 1.0;
         for n in 1..=k {
@@ -55,7 +54,7 @@ fn mmk_has_erlangs() {
 }
 
 #[test]
-fn no_drift_is_refused() {
+fn rejects_processes_without_drift() {
     for lambda in [1.0, 1.5] {
         let Err(why) = mmk(1, lambda).solve() else {
             panic!("stable at {lambda}");

@@ -1,5 +1,3 @@
-//! Rates, dispersions and texts of processes of arrivals.
-
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -16,7 +14,6 @@ fn modulated(rates: &[&str], switching: &[&[&str]]) -> ArrivalProcess {
     }
 }
 
-/// Processes with the numbers that the tests below take by hand.
 fn processes() -> Vec<ArrivalProcess> {
     let lines = include_str!("tests/processes.jsonl").lines();
     lines
@@ -26,10 +23,9 @@ fn processes() -> Vec<ArrivalProcess> {
 
 #[test]
 fn mean_rates_and_dispersions_have_their_closed_forms() {
-    // Two states with rates a, b and switching r, s: π = (s, r)/(r+s), and
-    // 1 + 2 (a−b)² r s / ((r+s)² (a s + b r)); here (1, 10) and (.1, .2).
+    // Two states with rates a, b and switching r, s: π = (s, r)/(r+s), and 1 + 2 (a−b)² r s /
+    // ((r+s)² (a s + b r)); here (1, 10) and (0.1, 0.2).
     let two_states = 1.0 + 2.0 * 81.0 * 0.02 / (0.09 * 1.2);
-    // 20 jobs each quarter of a unit of time: N = 20 M.
     let known = [
         (4.0, 1.0),
         (4.0, 0.25),
@@ -45,7 +41,7 @@ fn mean_rates_and_dispersions_have_their_closed_forms() {
     }
 }
 
-/// Four states of which two and two are the same lump to two; a rare state keeps its digits.
+/// Four states that lump to two, and a stiff chain with a rare state.
 #[test]
 fn dispersions_of_larger_and_of_stiff_chains() {
     let half = ["0", "0", ".05", ".05"];
@@ -64,7 +60,7 @@ fn dispersions_of_larger_and_of_stiff_chains() {
 }
 
 #[test]
-fn poisson_by_any_name_is_poisson() {
+fn recognizes_poisson_processes_in_other_forms() {
     let exponential = ArrivalProcess::Renewal {
         interarrival: Size::Exponential {
             mean: Decimal::parse(".5").unwrap(),
@@ -89,23 +85,21 @@ fn poisson_by_any_name_is_poisson() {
 }
 
 #[test]
-fn scaling_multiplies_the_rate_and_leaves_the_environment() {
+fn scaling_multiplies_the_rate_and_keeps_the_environment() {
     for process in processes() {
         let scaled = process.scaled(0.5).unwrap();
         assert!((scaled.rate() / (0.5 * process.rate()) - 1.0).abs() < 1e-15);
         assert_eq!(scaled.scaled(2.0).unwrap(), process);
-        // Rates out of range, or times between arrivals.
         let beyond = [1e308, 1e-320].map(|factor| process.scaled(factor));
         assert!(beyond.contains(&None), "{process:?}");
     }
     let slower = processes()[2].scaled(0.5).unwrap();
-    // Counts are as variable over half the arrivals as half the excess says.
     let excess = [processes()[2].dispersion(), slower.dispersion()].map(|d| d - 1.0);
     assert!((excess[1] / excess[0] - 0.5).abs() < 1e-13);
 }
 
 #[test]
-fn every_process_is_named_and_read_back() {
+fn every_process_reads_back() {
     let processes = processes();
     let names: Vec<_> = processes.iter().map(ArrivalProcess::process).collect();
     assert_eq!(
@@ -120,9 +114,9 @@ fn every_process_is_named_and_read_back() {
     }
 }
 
-/// π Q = 0 exactly, for a chain of four states without any symmetry.
+/// π Q = 0 exactly, for an asymmetric chain of four states.
 #[test]
-fn stationary_laws_balance() {
+fn stationary_distributions_balance() {
     let rate = |s: i64, t: i64| {
         if s == t {
             0.0

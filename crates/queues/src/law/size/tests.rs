@@ -5,7 +5,6 @@ fn decimals(texts: &[&str]) -> Vec<Decimal> {
     texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
 }
 
-/// All laws with the numbers that the tests below take by hand.
 fn laws() -> Vec<Size> {
     let lines = include_str!("tests/laws.jsonl").lines();
     lines
@@ -13,7 +12,6 @@ fn laws() -> Vec<Size> {
         .collect()
 }
 
-/// E[S] and E[S²] of the stages, by summing over all paths.
 fn moments(law: &PhaseType) -> (f64, f64) {
     let stages = law.rates.len();
     let (mut first, mut second) = (0.0, 0.0);
@@ -33,9 +31,9 @@ fn moments(law: &PhaseType) -> (f64, f64) {
 }
 
 #[test]
-fn stages_have_the_mean_and_variation_of_their_law() {
-    // By hand: .3·2 + .7·.5 = .95, E[S²] = 2(.3·4 + .7·.25) = 2.75; ½·.5 + ½·1.5 mean 1 and
-    // E[S²] = 2·.5·1 + ½·2·1² = 2.
+fn stages_have_the_mean_and_variation_of_the_distribution() {
+    // By hand: 0.3·2 + 0.7·0.5 = 0.95, E[S²] = 2(0.3·4 + 0.7·0.25) = 2.75; ½·0.5 + ½·1.5 = 1 and
+    // E[S²] = 2·0.5·1 + ½·2·1² = 2.
     let known = [
         (3.0, 1.0),
         (4.0, 1.0 / 3.0),
@@ -61,10 +59,10 @@ fn stages_have_the_mean_and_variation_of_their_law() {
     }
 }
 
-/// By hand: 12 ln(4/3) and 12/E[S]² − 1 for the bounded Pareto law of shape 1 on [3, 4]; 5/2
-/// and (9/12)/(25/4) for the uniform law on [1, 4]; 3 and (1 + 4 + 36)/27 − 1 for the values 1, 2, 6.
+/// By hand: 12 ln(4/3) and 12/E[S]² − 1 for bounded Pareto with shape 1 on [3, 4]; 5/2 and
+/// (9/12)/(25/4) for uniform on [1, 4]; 3 and (1 + 4 + 36)/27 − 1 for the values 1, 2, 6.
 #[test]
-fn laws_without_stages_have_their_mean_and_variation() {
+fn distributions_without_stages_have_mean_and_variation() {
     let pareto = 12.0 * (4.0_f64 / 3.0).ln();
     let known = [
         (3.0, 0.0),
@@ -89,7 +87,7 @@ fn laws_without_stages_have_their_mean_and_variation() {
 }
 
 #[test]
-fn a_divided_law_has_its_mean_divided_and_its_variation_kept() {
+fn division_divides_the_mean_and_keeps_the_variation() {
     for size in laws() {
         let divided = size.divided(4.0).unwrap();
         assert_eq!(divided.law(), size.law());
@@ -101,7 +99,7 @@ fn a_divided_law_has_its_mean_divided_and_its_variation_kept() {
 }
 
 #[test]
-fn balanced_branches_are_balanced_even_for_an_extreme_variation() {
+fn balanced_branches_are_accurate_for_extreme_variation() {
     for scv in [1.0 + 1e-9, 4.0, 1e20] {
         let (p, m) = balanced(3.0, scv);
         assert!((p[0] * m[0] - 1.5).abs() < 1e-12 && (p[1] * m[1] - 1.5).abs() < 1e-12);
@@ -111,7 +109,7 @@ fn balanced_branches_are_balanced_even_for_an_extreme_variation() {
 }
 
 #[test]
-fn a_law_of_one_stage_is_exponential_by_any_name() {
+fn recognizes_exponential_distributions_in_other_forms() {
     let mean = Decimal::parse("2").unwrap();
     let exponential = Size::Exponential { mean }.phases();
     for size in [
@@ -131,7 +129,7 @@ fn a_law_of_one_stage_is_exponential_by_any_name() {
 }
 
 #[test]
-fn every_law_is_named_and_read_back() {
+fn every_distribution_reads_back() {
     for size in laws() {
         let json = serde_json::to_string(&size).unwrap();
         assert!(json.contains(&format!("\"law\":\"{}\"", size.law())));

@@ -1,31 +1,28 @@
-//! Axes: what is shown of the numbers, and where they are written.
-
-/// How numbers are laid out.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// By their logarithms; they are positive.
+    /// Logarithmic; values are positive.
     Log,
-    /// As they are.
+    /// Linear.
     Linear,
 }
 
 /// An axis with its ticks.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Its title; may be empty.
+    /// The title; may be empty.
     pub title: String,
-    /// The least value that is shown.
+    /// The least value shown.
     pub low: f64,
-    /// The greatest value that is shown.
+    /// The greatest value shown.
     pub high: f64,
     scale: Scale,
-    /// Value and label, ascending.
     pub(super) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// Returns an axis from `low` to `high` with round ticks. On a logarithmic scale both are positive;
-    /// a range of no width is widened.
+    /// Creates an axis from `low` to `high` with round ticks. Both must be positive on a
+    /// logarithmic scale; an empty range is widened.
     pub fn new(title: &str, scale: Scale, low: f64, high: f64) -> Self {
         let (low, high) = match scale {
             Scale::Log if high < 1.5 * low => (low / 1.25, high * 1.25),
@@ -45,8 +42,7 @@ impl Axis {
         }
     }
 
-    /// Returns an axis around values, with a margin beyond them. On a logarithmic scale only positive
-    /// values count.
+    /// Creates an axis around values, with a margin. A logarithmic scale ignores values ≤ 0.
     pub fn around(title: &str, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let seen = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
         let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
@@ -64,12 +60,12 @@ impl Axis {
         }
     }
 
-    /// Returns the axis with these ticks instead of its own.
+    /// Replaces the ticks.
     pub fn with_ticks(self, ticks: Vec<(f64, String)>) -> Self {
         Axis { ticks, ..self }
     }
 
-    /// Returns the place of a value between the two at which the axis begins and ends; what lies beyond it is at its end.
+    /// Maps a value, clamped to the range, to a position between the ends of the axis.
     pub(super) fn place(&self, value: f64, [first, last]: [f64; 2]) -> f64 {
         let values = [self.low, self.high, value.clamp(self.low, self.high)];
         let [low, high, here] = match self.scale {
@@ -80,11 +76,9 @@ impl Axis {
     }
 }
 
-/// Most ticks of an axis.
 const MOST: usize = 7;
 
-/// 1, 2 and 5 times powers of ten; only some powers of ten where these are many; round numbers as on a
-/// linear scale where they are few.
+/// 1, 2 and 5 times powers of ten; only powers if these are too many, linear if too few.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let inside = |ticks: &[f64]| -> Vec<f64> {
@@ -98,13 +92,11 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     } else if fine.len() <= MOST {
         fine
     } else {
-        // Labels of many powers would not stand apart.
         let every = powers.len().div_ceil(MOST / 2 + 1);
         powers.into_iter().step_by(every.max(1)).collect()
     }
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / (MOST - 1) as f64;
     let power = 10_f64.powf(rough.log10().floor());
@@ -115,7 +107,7 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     (first..=last).map(|n| n as f64 * step).collect()
 }
 
-/// Returns a number for an axis: no trailing zeros.
+/// Formats a number for an axis, without trailing zeros.
 pub fn short(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude >= 1e6 || (magnitude > 0.0 && magnitude < 1e-3) {

@@ -1,15 +1,13 @@
-//! How series are told apart: by colour, by the shape of their marks, and by dashes, so that any one of these is enough.
+//! Colors, mark shapes and dashes of series, each of which is sufficient to distinguish them.
 
-/// The most series of a figure.
 pub(super) const MOST: usize = 8;
 
-/// Colours after Okabe and Ito ("Color Universal Design", 2008), the yellow ones darkened so that they can be seen on white.
-/// The style sheet of a page replaces them on a dark background.
+/// Colors after Okabe and Ito ("Color Universal Design", 2008), with yellows darkened for a white
+/// background. The style sheet of a page replaces them on a dark background.
 pub(super) const COLORS: [&str; MOST] = [
     "#0072B2", "#D55E00", "#008A64", "#B8578E", "#9A6B00", "#505050", "#2A93C4", "#7A3FB0",
 ];
 
-/// Lengths of strokes and gaps.
 pub(super) const DASHES: [&str; MOST] = [
     "none",
     "8 4",
@@ -21,7 +19,7 @@ pub(super) const DASHES: [&str; MOST] = [
     "1 5",
 ];
 
-/// Corners of marks around a point, in pixels: a hexagon, a square, triangles, a rhomb, bars and an hourglass.
+/// Corners of marks relative to a point, in pixels.
 pub(super) const SHAPES: [&[(i32, i32)]; MOST] = [
     &[(-3, -5), (3, -5), (6, 0), (3, 5), (-3, 5), (-6, 0)],
     &[(-4, -4), (4, -4), (4, 4), (-4, 4)],

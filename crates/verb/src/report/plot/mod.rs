@@ -1,7 +1,7 @@
-//! Figures of results, as SVG without its outer element: curves with intervals.
+//! Figures as SVG elements: curves with intervals.
 //!
-//! Everything is drawn in few colours that a style sheet can find by their hex code and replace, for a dark background
-//! or for print.
+//! Colors are few, so that a style sheet can replace them by hex code for dark backgrounds or
+//! print.
 
 mod axis;
 mod marks;
@@ -16,22 +16,19 @@ use synth_simulation::Estimate;
 pub use axis::{Axis, Scale, short};
 pub use sheet::Sheet;
 
-/// Colour of text.
 const INK: &str = "#222222";
-/// Colour of the lines behind.
 const GRID: &str = "#E0E0E0";
 
-/// Width of a figure, in units of which a letter is `LETTER` high.
 const WIDTH: u32 = 480;
-/// A telephone shows the 480 units of a figure on about 360 pixels, and so a letter 10.3 pixels high.
+/// Font size. A phone shows a figure 360 pixels wide, so letters are 10.3 pixels high.
 const LETTER: f64 = 13.7;
-/// How far below the middle of a line of text its letters stand.
+/// Distance from the middle of a line of text to its baseline.
 const BELOW_MIDDLE: f64 = 4.6;
 
 /// The content of an SVG element, with its size.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// Width, in the units of what is inside.
+    /// Width, in the units of the content.
     pub width: u32,
     /// Height, in the same units.
     pub height: u32,
@@ -39,14 +36,14 @@ pub struct Picture {
     pub body: String,
 }
 
-/// A picture with what a page shows next to it.
+/// A picture with its title, legend and description.
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Its content for readers who do not see it.
+    /// A textual description of the content.
     pub description: String,
-    /// A remark below it; may be empty.
+    /// A note below the picture; may be empty.
     pub note: String,
     /// The legend: each label with its key.
     pub keys: Vec<(String, Picture)>,
@@ -57,21 +54,21 @@ pub struct Figure {
 /// A value with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The place on the horizontal axis.
+    /// The position on the horizontal axis.
     pub at: f64,
     /// The value.
     pub value: f64,
-    /// Half the width of its interval; 0 if it is not known.
+    /// Half the width of the interval; 0 if unknown.
     pub half_width: f64,
 }
 
 impl Point {
-    /// Returns a value without an interval.
+    /// Creates a point without an interval.
     pub fn exact(at: f64, value: f64) -> Self {
         Point::new(at, Estimate::exact(value))
     }
 
-    /// Returns a value with its interval.
+    /// Creates a point with an interval.
     pub fn new(at: f64, estimate: Estimate) -> Self {
         Point {
             at,
@@ -88,13 +85,13 @@ impl Point {
 /// How the points of a curve are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Marks with their intervals, joined by a line.
+    /// Marks with intervals, joined by a line.
     Joined,
     /// A line.
     Line,
     /// A thin dashed line.
     Dashes,
-    /// Marks with their intervals.
+    /// Marks with intervals.
     Marks,
     /// The area between the ends of the intervals.
     Band,
@@ -109,20 +106,20 @@ impl Style {
 /// The points of one series.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// Its label in the legend.
+    /// The label in the legend.
     pub label: String,
-    /// The number of its colour and its mark, below 8.
+    /// The index of color and mark, below 8.
     pub look: usize,
-    /// How its points are drawn.
+    /// How the points are drawn.
     pub style: Style,
-    /// Its points, ascending in `at`.
+    /// The points, ascending in `at`.
     pub points: Vec<Point>,
-    /// Places without a value, because a policy is unstable there.
+    /// Positions without a value, where a policy is unstable.
     pub unstable: Vec<f64>,
 }
 
 impl Curve {
-    /// Returns the curve of the n-th series: joined marks.
+    /// Creates the curve of the n-th series with joined marks.
     pub fn new(n: usize, label: impl Into<String>, points: Vec<Point>) -> Self {
         Curve {
             label: label.into(),
@@ -133,7 +130,7 @@ impl Curve {
         }
     }
 
-    /// Returns the n-th series as a line.
+    /// Creates the curve of the n-th series as a line.
     pub fn line(n: usize, label: impl Into<String>, points: Vec<Point>) -> Self {
         Curve {
             style: Style::Line,
@@ -141,7 +138,6 @@ impl Curve {
         }
     }
 
-    /// Describes its points, at most a dozen of them.
     fn description(&self) -> String {
         let step = self.points.len().div_ceil(12).max(1);
         let points = self.points.iter().step_by(step);
@@ -155,21 +151,20 @@ impl Curve {
 /// Curves between two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The horizontal axis.
     pub across: Axis,
     /// The vertical axis.
     pub up: Axis,
-    /// The curves, of which the first is below the others.
+    /// The curves, from bottom to top.
     pub curves: Vec<Curve>,
-    /// Vertical lines with their labels.
+    /// Vertical lines with labels.
     pub lines: Vec<(f64, String)>,
 }
 
 impl Chart {
-    /// Returns a chart around its points, with axes of these names and scales. The interval of a logarithmic value widens its
-    /// axis by a factor of 3 at most.
+    /// Creates a chart around its points; intervals widen a logarithmic axis by at most 3×.
     pub fn around(title: &str, names: [&str; 2], scales: [Scale; 2], curves: Vec<Curve>) -> Self {
         let points = || curves.iter().flat_map(|curve| &curve.points);
         let unstable = curves.iter().flat_map(|curve| curve.unstable.clone());
@@ -187,7 +182,7 @@ impl Chart {
         }
     }
 
-    /// Returns the chart as a figure of a page, with its first eight series; `None` if it has no point.
+    /// Returns a figure of the first eight series; `None` if there are no points.
     pub fn figure(mut self) -> Option<Figure> {
         let count = self.curves.len();
         self.curves.truncate(MOST);
@@ -211,14 +206,12 @@ impl Chart {
     }
 }
 
-/// Returns the height of the rows of crosses above curves.
 fn crosses(curves: &[Curve]) -> u32 {
     let unstable = curves.iter().filter(|own| !own.unstable.is_empty());
     unstable.count() as u32 * CROSS
 }
 
-/// Draws one time of policies over another, both linear, with these names: the label of each policy and both times, in this
-/// unit.
+/// Draws policies as points; `times` has a label and two times in `unit`.
 pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Option<Figure> {
     let longest = |of: fn(&(String, f64, f64)) -> f64| times.iter().map(of).fold(0.0, f64::max);
     let (across, of_x) = fitting(longest(|own| own.1), unit);
@@ -232,7 +225,6 @@ pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Opt
     Chart::around(&title, [&x, ""], [Scale::Linear; 2], curves.collect()).figure()
 }
 
-/// Returns a piece of a curve, for a legend.
 fn key(look: usize, style: Style) -> Picture {
     let across = [(1.0, 8.0), (43.0, 8.0)];
     let mut body = match style {
@@ -254,21 +246,19 @@ fn key(look: usize, style: Style) -> Picture {
     }
 }
 
-/// A place: across and up on the axes, or across and down in the picture.
+/// A position on the axes (upwards) or in the picture (downwards).
 type Place = (f64, f64);
 
-/// Axes, and what is drawn between them.
 struct Frame<'a> {
     axes: (&'a Axis, &'a Axis),
     size: (u32, u32),
-    /// Where the axes begin and end in the picture.
+    /// The ends of the axes in the picture.
     across: [f64; 2],
     up: [f64; 2],
     body: String,
 }
 
 impl<'a> Frame<'a> {
-    /// Returns axes with some space above them.
     fn new(size: (u32, u32), above: u32, x: &'a Axis, y: &'a Axis) -> Self {
         let longest = y.ticks.iter().map(|(_, label)| label.chars().count()).max();
         let left = f64::from(18 + 10 * longest.unwrap_or(0) as u32);
@@ -302,27 +292,22 @@ impl<'a> Frame<'a> {
         frame
     }
 
-    /// Returns where something is in the picture that is there on the axes.
     fn at(&self, (x, y): Place) -> Place {
         let (across, up) = self.axes;
         (across.place(x, self.across), up.place(y, self.up))
     }
 
-    /// Draws a line, or the outline of what is filled.
     fn line(&mut self, attributes: &str, places: impl IntoIterator<Item = Place>) {
         let places = places.into_iter().map(|place| self.at(place));
         let places = places.collect_vec();
         self.body += &path(attributes, places);
     }
 
-    /// Writes text next to a place.
     fn text(&mut self, place: Place, (right, down): Place, anchor: &str, content: &str) {
         let (x, y) = self.at(place);
         self.body += &text((x + right, y + down), anchor, content);
     }
 
-    /// Draws the curves of a chart: lines first, so that marks are above them; above the axes a row of crosses for each policy
-    /// that is unstable somewhere.
     fn chart(&mut self, chart: &Chart) {
         chart.curves.iter().for_each(|curve| self.curve(curve));
         for curve in chart.curves.iter().filter(|curve| curve.style.has_marks()) {
@@ -373,10 +358,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Height of a row of crosses.
 const CROSS: u32 = 13;
 
-/// Returns a path through these places of a picture; nothing if there are none.
 fn path(attributes: &str, places: impl IntoIterator<Item = Place>) -> String {
     let places = places.into_iter().map(|(x, y)| format!("{x:.1} {y:.1}"));
     match places.collect_vec().as_slice() {
@@ -385,7 +368,6 @@ fn path(attributes: &str, places: impl IntoIterator<Item = Place>) -> String {
     }
 }
 
-/// Returns a line of text that stands there in a picture.
 fn text((x, y): Place, anchor: &str, content: &str) -> String {
     let content = content.replace('&', "&amp;").replace('<', "&lt;");
     format!(
@@ -397,7 +379,6 @@ fn stroke(color: &str, width: u32) -> String {
     format!("fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"")
 }
 
-/// Returns how the line of a series is drawn.
 fn line(look: usize) -> String {
     format!(
         "{} stroke-dasharray=\"{}\"",
@@ -414,12 +395,10 @@ fn filled(look: usize) -> String {
     format!("fill=\"{}\"", COLORS[look])
 }
 
-/// Returns how a band is filled.
 fn shade(look: usize) -> String {
     filled(look) + " fill-opacity=\"0.2\""
 }
 
-/// Returns the mark of a series at a place of a picture.
 fn symbol(look: usize, (x, y): Place) -> String {
     let corners = SHAPES[look].iter();
     let corners = corners.map(|(right, down)| (x + f64::from(*right), y + f64::from(*down)));

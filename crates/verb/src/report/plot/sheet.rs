@@ -1,5 +1,3 @@
-//! Several charts in one SVG file: a grid, with one legend below it.
-
 use super::{Chart, Frame, Style, key, text};
 
 /// Charts in a grid, and their legend.
@@ -10,11 +8,10 @@ pub struct Sheet {
     pub columns: u32,
     /// The charts, row by row.
     pub charts: Vec<Chart>,
-    /// The label of each curve, with its look and its style.
+    /// The label of each curve, with the index of its look and its style.
     pub legend: Vec<(String, usize, Style)>,
 }
 
-/// Height of a row of the legend, and its margin.
 const ROW: u32 = 24;
 /// Width of the vertical title, and height of the title above a chart.
 const TITLES: (u32, u32) = (24, 28);
@@ -43,7 +40,6 @@ impl Sheet {
     }
 }
 
-/// Returns a chart of this size with its titles.
 fn elements(chart: &Chart, (width, height): (u32, u32)) -> String {
     let (width, height) = (width - TITLES.0, height - TITLES.1);
     let mut frame = Frame::new((width, height), 0, &chart.across, &chart.up);
@@ -57,7 +53,6 @@ fn elements(chart: &Chart, (width, height): (u32, u32)) -> String {
     )
 }
 
-/// Returns elements at another place.
 fn moved((x, y): (u32, u32), elements: &str) -> String {
     format!("<g transform=\"translate({x} {y})\">\n{elements}</g>\n")
 }

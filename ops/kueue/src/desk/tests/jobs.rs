@@ -199,7 +199,7 @@ fn files_assign_types_by_conditions() {
     assert!(refused("types: [{name: type-4}]\n").contains("the policy has no type `type-4`"));
     let why = refused("types: [{name: type-1, match: [{time_limit: {above: soon}}]}]\n");
     assert!(
-        why.contains("`soon` is no length of time") && why.contains("types.yaml:1:"),
+        why.contains("`soon` is not a duration") && why.contains("types.yaml:1:"),
         "{why}"
     );
 }

@@ -1,22 +1,16 @@
-//! What a policy will cost: mean numbers and response times, exactly; and the MSR paper's bounds
-//! and approximation.
+//! Exact mean numbers of jobs and response times under a policy, and the MSR paper's bounds.
 //!
-//! # Theory
 //! Under an MSR policy without backfilling whose empty slots keep their clocks, the number of
-//! type-i jobs and the phase of the modulating chain are a quasi-birth-death process of their
-//! own (the MSR paper, §6.1, which decouples the types but does not solve for them). Its law gives
-//! `E[Q_i]`, `P(Q_i > x)` and, since jobs of a type are served in their order of arrival, the
-//! law of the response time; `E[T_i] = E[Q_i]/λ_i` by Little, `E[T] = Σ E[Q_i] / Σ λ_i`. All of
-//! that for Poisson arrivals and sizes that are exponential or, with preemption, of phase type;
-//! others are analysed as Poisson and exponential with the same means, and claims of such results
-//! state that.
+//! type-i jobs and the phase of the modulating chain form a quasi-birth-death process (the MSR
+//! paper, §6.1, which does not solve it). Its stationary distribution gives `E[Q_i]`, `P(Q_i > x)`
+//! and, since each type is served in order of arrival, the response time distribution. By Little's
+//! law `E[T_i] = E[Q_i]/λ_i`. This is exact for Poisson arrivals and sizes that are exponential or,
+//! with preemption, of phase type; other distributions are replaced by Poisson and exponential ones
+//! with the same means, which claims of such results state.
 //!
-//! # Practice
-//! Two solvers, and each queue goes to the one with less work: [`synth_queues::ctmc::Qbd`] works with
-//! matrices of phases × phases, [`synth_queues::ctmc::rounds`] with vectors of levels, which suits
-//! routes of hundreds of phases. What neither can solve within the budget is refused with its size,
-//! and the bounds remain ([`PaperBounds`]). The checker solves the same queues by [`synth_queues::ctmc::cycle`], which says what
-//! of it is shared. MSFQ on one-or-all systems has a theory of its own ([`one_or_all`]).
+//! Each queue is solved by the cheaper of two methods: [`synth_queues::ctmc::Qbd`] uses matrices of
+//! phases × phases, [`synth_queues::ctmc::rounds`] uses vectors of levels, which suits routes of
+//! hundreds of phases. The checker uses a third, [`synth_queues::ctmc::cycle`].
 
 pub mod one_or_all;
 mod paper;
@@ -33,7 +27,7 @@ use synth_queues::ctmc::{
     matrix_work, rounds, rounds::RoundLaw, staged_phases, staged_qbd,
 };
 
-/// Mean numbers of jobs (K), and the mean responses that follow.
+/// Mean numbers of jobs, from which mean response times follow.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// `E[Q_i]` (K).
@@ -41,12 +35,12 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// `E[T] = Σ E[Q_i] / Σ λ_i` \[time\].
+    /// Returns `E[T] = Σ E[Q_i] / Σ λ_i` \[time\].
     pub fn mean_response(&self, workload: &Workload) -> f64 {
         self.numbers.iter().sum::<f64>() / workload.total_arrival_rate()
     }
 
-    /// `Σ w_i E[T_i]` \[time\], w of sum 1.
+    /// Returns `Σ w_i E[T_i]` \[time\], where the weights w are the shares of the load.
     pub fn weighted_response(&self, workload: &Workload) -> f64 {
         let pairs = self.numbers.iter().zip(workload.types());
         let responses = pairs.map(|(number, job_type)| number / job_type.arrival_rate());
@@ -54,7 +48,8 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// Returns the objective's value \[time\]; of [`Objective::P99`] the mean: see [`Objective::analysed`].
+    /// Returns the value of the objective \[time\]; for [`Objective::P99`] the mean response time,
+    /// as explained at [`Objective::analysed`].
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
             Objective::Mean | Objective::P99 => self.mean_response(workload),
@@ -63,8 +58,8 @@ impl Cost {
     }
 }
 
-/// Returns the weights w of the types (K), of sum 1, with which `Σ w_i E[T_i]` is the objective; of [`Objective::P99`] those
-/// of the mean.
+/// Returns the weights w (K) of sum 1 for which the objective is `Σ w_i E[T_i]`; for
+/// [`Objective::P99`] the weights of the mean.
 pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     match objective {
         Objective::Mean | Objective::P99 => {
@@ -75,21 +70,20 @@ pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     }
 }
 
-/// Why there is no exact answer.
+/// Reasons why there is no exact result.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// Beyond the budget, with the size of the chain.
+    /// The chain exceeds the budget.
     #[error("{0}")]
     TooLarge(String),
     /// A type is unstable under the policy.
     #[error("{0}")]
     Unstable(String),
-    /// The solver found no reliable answer.
+    /// The solver found no reliable solution.
     #[error("{0}")]
     Solver(String),
 }
 
-/// Returns a number of states; beyond what is worth telling, none.
 fn counted(about: &str, number: f64) -> String {
     if number < 1e15 {
         format!("{about}{number:.0}")
@@ -98,42 +92,42 @@ fn counted(about: &str, number: f64) -> String {
     }
 }
 
-/// Matrices that take less work are used without a comparison.
+/// Matrix solutions that need less work than this are used without comparing the methods.
 const SMALL: f64 = 3e5;
 
-/// The most operations for the levels of one law by matrices.
+/// Maximum number of operations for listing the levels of one matrix solution.
 const MOST_STEPS: usize = 200_000_000;
 
-/// The largest relative error of a mean that is claimed.
+/// The largest relative error of a mean that is reported.
 const MEAN_ERROR: f64 = 1e-6;
 
-/// Errors, relative to a probability, with which it is still claimed.
+/// The largest relative error of a tail probability that is reported.
 const TAIL_ERROR: f64 = 1e-8;
 
-/// The error of a law from which percentiles are taken.
+/// The largest error of a distribution from which percentiles are taken.
 const LAW_ERROR: f64 = 1e-10;
 
-/// Of chains with fewer phases the number of levels is computed for the message.
+/// For chains with fewer phases, the error message includes the number of levels.
 const FEW_PHASES: f64 = 1e3;
 
-/// No phase of a chain takes less work.
+/// A lower bound on the work per phase.
 const LEAST: f64 = 100.0;
 
-/// From so many phases of all types together on, types are taken side by side.
+/// From this total number of phases on, types are approximated in parallel.
 const SIDE_BY_SIDE: usize = 20_000;
 
-/// The queue of one type under a policy.
 pub struct TypeQueue<'a> {
     job_type: &'a JobType,
     queue: ModulatedQueue<'a>,
-    /// The stages of its sizes, where these have to be added.
+    /// The stages of the size distribution, if it is not exponential and the policy preempts.
     stages: Option<PhaseType>,
 }
 
 impl<'a> TypeQueue<'a> {
-    /// Type i under the policy of this chain. Without preemption, and where they are not of phase
-    /// type, sizes are taken as exponential, and arrivals as Poisson in any case: for others the
-    /// result is an approximation.
+    /// Returns the queue of type i under the policy of this chain.
+    ///
+    /// Arrivals are treated as Poisson. Sizes are treated as exponential, unless they are of phase
+    /// type and the policy preempts.
     pub fn new(
         workload: &'a Workload,
         modulation: &'a Modulation,
@@ -149,12 +143,12 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the queue.
+    /// Returns the underlying queue.
     pub fn queue(&self) -> &ModulatedQueue<'a> {
         &self.queue
     }
 
-    /// Returns the MSR paper's bounds and approximation (for exponential sizes).
+    /// Returns the MSR paper's bounds and approximation, for exponential sizes.
     pub fn bounds(&self) -> PaperBounds {
         PaperBounds::new(&self.queue)
     }
@@ -163,7 +157,7 @@ impl<'a> TypeQueue<'a> {
         self.queue.arrival_rate() / self.queue.capacity()
     }
 
-    /// Returns whether going round is cheaper than matrices, and the work of the cheaper way.
+    /// Returns whether rounds are cheaper than matrices, and the work of the cheaper method.
     fn plan(&self) -> (bool, f64) {
         let matrices = self.queue.matrix_work();
         if matrices < SMALL {
@@ -173,7 +167,7 @@ impl<'a> TypeQueue<'a> {
         (rounds < matrices, rounds.min(matrices))
     }
 
-    /// Returns how many numbers its law takes in memory, at most.
+    /// Returns an upper bound on the numbers that the distribution stores.
     pub fn numbers(&self) -> f64 {
         match (&self.stages, self.plan().0) {
             (None, true) => rounds::memory(&self.queue),
@@ -181,7 +175,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns how much work the mean takes, very roughly in nanoseconds.
+    /// Returns a very rough estimate of the work for the mean, in nanoseconds.
     pub fn work(&self) -> f64 {
         match self.stages {
             Some(_) => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
@@ -189,7 +183,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Phases of the chain, those for stages of sizes included.
+    /// Returns the number of phases of the chain, including the stages of sizes.
     fn phases(&self) -> f64 {
         match &self.stages {
             Some(stages) => staged_phases(&self.queue, stages),
@@ -200,7 +194,7 @@ impl<'a> TypeQueue<'a> {
     fn failed(&self, source: impl std::error::Error) -> AnalysisError {
         let (name, load) = (self.job_type.name(), self.load());
         AnalysisError::Solver(format!(
-            "the queue of type `{name}` (load {load}) has no answer with a digit left: {source}"
+            "the queue of type `{name}` (load {load}) could not be solved accurately: {source}"
         ))
     }
 
@@ -209,29 +203,30 @@ impl<'a> TypeQueue<'a> {
         if load >= 1.0 || load.is_nan() {
             let name = self.job_type.name();
             return Err(AnalysisError::Unstable(format!(
-                "type `{name}` has load {load} under this policy, and must have less than 1"
+                "type `{name}` has load {load} under this policy; a stable type needs a load below 1"
             )));
         }
-        // Infinite where memory does not suffice.
+        // The work is infinite if memory does not suffice.
         let is_within = |work: f64| work <= budget && work.is_finite();
         if budget > 0.0 && is_within(self.work()) {
             return Ok(());
         }
-        // Of many types with long chains the levels would take longer than all else.
+        // For many types with long chains, counting the levels would dominate the run time.
         let is_counted = budget > 0.0 || self.phases() < FEW_PHASES;
         let levels = is_counted.then(|| rounds::levels(&self.queue)).flatten();
         Err(AnalysisError::TooLarge(format!(
-            "the chain of type `{}` has {} phases and {} levels, more than the budget for exact analysis allows",
+            "the chain of type `{}` has {} phases and {} levels, which exceeds the budget of the exact analysis",
             self.job_type.name(),
             counted("", self.phases()),
             counted("about ", levels.unwrap_or(f64::INFINITY))
         )))
     }
 
-    /// `E[Q_i]` \[jobs\].
+    /// Returns `E[Q_i]` \[jobs\].
     ///
     /// # Errors
-    /// When the type is unstable, the chain larger than `budget` allows, or no answer is certain.
+    /// Returns an error if the type is unstable, the chain exceeds `budget`, or the result is
+    /// inaccurate.
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
         if let Some(stages) = &self.stages {
@@ -243,8 +238,8 @@ impl<'a> TypeQueue<'a> {
         Ok(self.by_matrices(&self.queue.qbd())?.mean())
     }
 
-    /// Returns the law by matrices; refused where its mean has too few digits. Next to a load of 1 rounding of
-    /// the rates alone moves the mean.
+    /// Solves the process by matrices, and rejects inaccurate results. Near a load of 1, rounding
+    /// of the rates alone moves the mean.
     fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
@@ -256,7 +251,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Checks a mean number: one below the mean number in service has lost all its digits.
+    /// Rejects a mean number below the mean number in service, which has lost all its digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
@@ -266,10 +261,11 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the law of the number of jobs and the phase, or its mean where the law of sizes has stages.
+    /// Returns the distribution of the number of jobs and the phase, or only its mean if sizes have
+    /// stages.
     ///
     /// # Errors
-    /// As [`TypeQueue::mean_number`].
+    /// Same as [`TypeQueue::mean_number`].
     pub fn law(&self, budget: f64) -> Result<TypeLaw, AnalysisError> {
         if self.stages.is_some() {
             return Ok(TypeLaw::Mean(self.mean_number(budget)?));
@@ -283,8 +279,8 @@ impl<'a> TypeQueue<'a> {
         Ok(law)
     }
 
-    /// Returns what comes of going round, where that is the cheaper way; `None` where it is not, or fails and
-    /// matrices are within the budget.
+    /// Solves by rounds if that is cheaper; `None` if it is not, or if it fails and matrices fit
+    /// the budget.
     fn by_rounds<T>(
         &self,
         budget: f64,
@@ -300,7 +296,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the law of the response time; `None` where following it takes more than the budget.
+    /// Returns the response time distribution; `None` if it would take more than the budget.
     pub fn survival(&self, law: TypeLaw, budget: f64) -> Option<Survival> {
         let law = match law {
             TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
@@ -312,18 +308,18 @@ impl<'a> TypeQueue<'a> {
     }
 }
 
-/// The law of one type's number of jobs.
+/// The distribution of the number of jobs of one type.
 pub enum TypeLaw {
-    /// By going round.
+    /// Computed by rounds.
     Rounds(RoundLaw),
-    /// By matrices.
+    /// Computed by matrices.
     Matrices(Box<Stationary>),
-    /// Of sizes with stages, of which only the mean is known.
+    /// Only the mean is known, since sizes have stages.
     Mean(f64),
 }
 
 impl TypeLaw {
-    /// `E[Q_i]` \[jobs\].
+    /// Returns `E[Q_i]` \[jobs\].
     pub fn mean_number(&self) -> f64 {
         match self {
             TypeLaw::Rounds(law) => law.mean,
@@ -332,7 +328,7 @@ impl TypeLaw {
         }
     }
 
-    /// Returns the least x with `P(Q_i > x) ≤ p`, and that probability; `None` where it has too few digits.
+    /// Returns the least x with `P(Q_i > x) ≤ p`, and that probability; `None` if it is inaccurate.
     pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
         match self {
             TypeLaw::Rounds(law) => {
@@ -348,7 +344,7 @@ impl TypeLaw {
     }
 }
 
-/// By phase and number of jobs, until probabilities are negligible; `None` where these are too many.
+/// Lists probabilities by phase and level until they are negligible; `None` if there are too many.
 fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
     let mut levels = law.levels();
     let first = levels.next()?;
@@ -368,7 +364,7 @@ fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
 /// Returns the exact mean numbers of all types.
 ///
 /// # Errors
-/// As [`TypeQueue::mean_number`], of the first type that has none.
+/// Same as [`TypeQueue::mean_number`], for the first type that fails.
 pub fn exact(
     workload: &Workload,
     modulation: &Modulation,
@@ -380,7 +376,7 @@ pub fn exact(
     Ok(Cost { numbers: numbers? })
 }
 
-/// Section 6.4's approximation of the mean numbers; infinite where a type is unstable.
+/// Returns the mean numbers by the approximation of section 6.4; infinite if a type is unstable.
 pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
     let types = 0..workload.types().len();
@@ -392,12 +388,12 @@ pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     Cost { numbers }
 }
 
-/// Less than [`exact`] takes, roughly in nanoseconds, and about as long as it takes to tell how much that is.
+/// Returns a lower bound on the work of [`exact`], roughly in nanoseconds.
 pub fn least_work(workload: &Workload, modulation: &Modulation) -> f64 {
     (workload.types().len() * modulation.phases.len()) as f64 * LEAST
 }
 
-/// The work that [`exact`] takes, very roughly in nanoseconds; infinite where it is seen to be more than `most`.
+/// Returns the work of [`exact`], very roughly in nanoseconds; infinite if it exceeds `most`.
 pub fn work(
     workload: &Workload,
     modulation: &Modulation,

@@ -1,32 +1,28 @@
-//! MSFQ(ℓ) on a one-or-all system, strict, exactly and without truncation.
+//! Exact analysis of strict MSFQ(ℓ) on a one-or-all system, without truncation.
 //!
-//! # Theory
-//! Light jobs (rate λ₁, k of which are served at rate μ₁ each) and heavy jobs (λ_k, μ_k, one at a
-//! time and alone) take turns: heavy ones until there are none (phase 1); light ones until no more
-//! than ℓ are left (phase 2 with all k servers busy, phase 3 with fewer); those ℓ finish while
-//! others wait (phase 4). The rule is that of
-//! Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025,
-//! section 4.2; its section 5 has an approximation ([`MsfqApproximation`]), and this is the exact
-//! solution.
+//! Light jobs (rate λ₁, up to k served at rate μ₁ each) and heavy jobs (λ_k, μ_k, one at a time)
+//! take turns. In phase 1 heavy jobs are served until there are none. Then light jobs are served
+//! until ℓ are left, with all k servers busy in phase 2 and fewer in phase 3. Those ℓ finish in
+//! phase 4. The rule is from section 4.2 of Chen, Grosof, Berg, "Improving Nonpreemptive
+//! Multiserver Job Scheduling with Quickswap", 2025; section 5 gives an approximation
+//! ([`MsfqApproximation`]).
 //!
-//! At the end of phase 1 no heavy job is there, and the number j of light ones is a Markov chain.
-//! A busy period of light jobs is memoryless in j but for its length, so that the chain's generating
-//! function Π satisfies, with y(z) the transform of a busy period started by one light job,
+//! At the end of phase 1 there is no heavy job, and the number j of light jobs is a Markov chain.
+//! Its generating function Π satisfies, with y(z) the transform of a busy period started by one
+//! light job,
 //!
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
-//! Iterating z → y(z) → 1 leaves p_0 … p_{k−1} (`transforms.rs`), which the first k coefficients of Π
-//! determine (`light_left.rs`). Means follow by renewal and reward over a cycle, whose integrals are
-//! quadratic in j from k on (`cycle.rs`).
+//! Iterating z → y(z) → 1 expresses Π in p_0 … p_{k−1} (`transforms.rs`), which are determined by
+//! the first k coefficients of Π (`light_left.rs`). Means follow by renewal-reward over a cycle,
+//! whose integrals are quadratic in j from k on (`cycle.rs`). One run takes `O(k³)` and `O(k² n)`
+//! operations, where n grows as `1/(1 − y'(1))`.
 //!
-//! # Practice
-//! One run takes `O(k³)` and `O(k² n)`, n growing as `1/(1 − y'(1))` towards saturation.
-//!
-//! Light jobs may be served for `e^k` times their size before ℓ are left, and next to such a time
-//! nothing else would be seen in floating point. So transforms are kept as what they lack of 1, times
-//! as means and variances, and what one more light job adds is never taken from a difference of cycles.
-//! What rounding can have done to the coefficients, and so to the means, is bounded; above a part in 10⁹
-//! there are no means.
+//! Light jobs may be served for `e^k` times their size before ℓ are left, which would drown all
+//! other terms in floating point. So transforms are stored as their difference from 1 and times as
+//! means and variances, and the effect of one more light job is never computed as a difference of
+//! cycles. The effect of rounding is bounded, and no means are returned if it exceeds one part in
+//! 10⁹.
 
 mod approximation;
 mod cycle;
@@ -42,59 +38,57 @@ use cycle::{Cycle, Cycles};
 use light_left::LightLeft;
 use nalgebra::DVector;
 
-/// Mean numbers and what follows, light jobs first.
+/// Means of light jobs and of heavy jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqMeans {
-    /// Mean number in system \[jobs\].
+    /// Mean number in the system \[jobs\].
     pub number: [f64; 2],
     /// Mean response time \[time\].
     pub response: [f64; 2],
-    /// Mean length of phase 1, of phases 2 and 3 together, and of phase 4, a cycle \[time\].
+    /// Mean length per cycle of phase 1, of phases 2 and 3, and of phase 4 \[time\].
     pub phases: [f64; 3],
-    /// The largest relative error of the numbers and response times by rounding.
+    /// The largest relative rounding error of the numbers and response times.
     pub error: f64,
 }
 
 impl MsfqMeans {
-    /// `E[T]` over all jobs \[time\].
+    /// Returns `E[T]` over all jobs \[time\].
     pub fn mean_response(&self, queue: &MsfqQueue) -> f64 {
         let rates = queue.light.arrival_rate + queue.heavy.arrival_rate;
         self.number.iter().sum::<f64>() / rates
     }
 }
 
-/// The largest relative error at which means are returned.
 const MOST_ERROR: f64 = 1e-9;
 
 impl MsfqQueue {
-    /// Mean numbers and response times, exactly.
+    /// Returns the exact mean numbers and response times.
     ///
     /// # Errors
-    /// Beyond [`MOST_SERVERS`]; so close to saturation that it takes too many steps; and where rounding
-    /// may have changed more than one part in 10⁹.
+    /// Returns an error beyond [`MOST_SERVERS`], near saturation if it takes too many steps, and if
+    /// rounding may exceed one part in 10⁹.
     pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
         let refused = |why: String| Err(MsfqError(why));
         if self.servers > MOST_SERVERS {
             return refused(format!(
-                "{} light jobs run at once, and the exact analysis is for at most {MOST_SERVERS}",
+                "{} light jobs run at once; the exact analysis supports at most {MOST_SERVERS}",
                 self.servers
             ));
         }
         let Some(left) = LightLeft::new(self) else {
             let load = self.load();
             return refused(format!(
-                "at load {load} the exact analysis takes too many steps"
+                "the exact analysis takes too many steps at load {load}"
             ));
         };
         let means = self.with(&left);
         if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
             Ok(means)
         } else {
-            refused("rounding leaves too few digits of the exact means".into())
+            refused("the exact means have too few digits left after rounding".into())
         }
     }
 
-    /// Returns the means, from the probabilities of fewer than k light jobs at the end of phase 1.
     fn with(&self, left: &LightLeft) -> MsfqMeans {
         let cycles = Cycles::new(self);
         let effects = cycles.effects();
@@ -102,7 +96,7 @@ impl MsfqQueue {
         let (areas, length) = (all.areas(), all.length());
         let number = areas.map(|area| area / length);
         let size = over(&left.few.abs(), &cycles.magnitudes());
-        // Of sums of positive numbers; and 1 − ρ has lost what ρ has taken.
+        // Sums of positive numbers; and 1 − ρ loses the digits of ρ.
         let rounding = (self.servers + 8) as f64 + 4.0 / (1.0 - self.load());
         let error = |n: usize| {
             let moved = |cycle: &Cycle| cycle.areas()[n] - number[n] * cycle.length();
@@ -112,7 +106,7 @@ impl MsfqQueue {
             solved + rounding * f64::EPSILON * (size.areas()[n] / areas[n] + size.length() / length)
         };
         let rates = [self.light, self.heavy].map(|stream| stream.arrival_rate);
-        // Of these cycles those from the empty system on count as several.
+        // Cycles from the empty system count several times.
         let several = (rates[0] + rates[1]) / self.filling_rate();
         let count = 1.0 + left.few[0] * (several - 1.0);
         MsfqMeans {
@@ -124,7 +118,8 @@ impl MsfqQueue {
     }
 }
 
-/// Returns the mean over cycles that begin with j light jobs with probability p_j, j < k, and else with more.
+/// Returns the mean over cycles that start with j < k light jobs with probability p_j, or with
+/// more.
 fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
     let many = Cycle::default().plus((1.0 - few.sum()).max(0.0), cycles[few.len()]);
     let each = few.iter().zip(cycles);
@@ -132,7 +127,7 @@ fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
 }
 
 impl MsfqMeans {
-    /// Returns whether each job is in the system for its own size at least.
+    /// Returns whether each response time is at least the mean size.
     fn is_sensible(&self, queue: &MsfqQueue) -> bool {
         let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
         let mut each = self.response.iter().zip(sizes);

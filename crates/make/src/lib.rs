@@ -1,4 +1,5 @@
-//! What makes policies for multiresource jobs: the program with its proof, modulation, exact analysis, the optimum of small systems, and the choice. Compiles HiGHS.
+//! Synthesis of scheduling policies for multiresource jobs: the schedule program with its proof,
+//! modulation, exact analysis, lower bounds and selection.
 
 pub mod analysis;
 pub mod bound;

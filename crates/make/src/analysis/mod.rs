@@ -1,16 +1,14 @@
 //! Exact mean numbers of jobs and response times under a policy, and the MSR paper's bounds.
 //!
-//! Under an MSR policy without backfilling whose empty slots keep their clocks, the number of
-//! type-i jobs and the phase of the modulating chain form a quasi-birth-death process (the MSR
-//! paper, §6.1, which does not solve it). Its stationary distribution gives `E[Q_i]`, `P(Q_i > x)`
-//! and, since each type is served in order of arrival, the response time distribution. By Little's
-//! law `E[T_i] = E[Q_i]/λ_i`. This is exact for Poisson arrivals and sizes that are exponential or,
-//! with preemption, of phase type; other distributions are replaced by Poisson and exponential ones
-//! with the same means, which claims of such results state.
+//! If empty slots keep their clocks and nothing is backfilled, the number of type-i jobs and the
+//! phase of the modulating chain form a quasi-birth-death process (the MSR paper, §6.1). Its
+//! stationary distribution gives `E[Q_i]`, `P(Q_i > x)` and, since each type is served in order of
+//! arrival, the response times. This is exact for Poisson arrivals and sizes that are exponential
+//! or, with preemption, of phase type; for others it is an approximation with the same means, which
+//! claims state.
 //!
-//! Each queue is solved by the cheaper of two methods: [`synth_queues::ctmc::Qbd`] uses matrices of
-//! phases × phases, [`synth_queues::ctmc::rounds`] uses vectors of levels, which suits routes of
-//! hundreds of phases. The checker uses a third, [`synth_queues::ctmc::cycle`].
+//! Queues are solved by matrices ([`synth_queues::ctmc::Qbd`]) or by vectors of levels
+//! ([`synth_queues::ctmc::rounds`]), whichever is cheaper.
 
 pub mod one_or_all;
 mod paper;
@@ -48,8 +46,8 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// Returns the value of the objective \[time\]; for [`Objective::P99`] the mean response time,
-    /// as explained at [`Objective::analysed`].
+    /// Returns the objective \[time\]; for [`Objective::P99`] the mean, see
+    /// [`Objective::analysed`].
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
             Objective::Mean | Objective::P99 => self.mean_response(workload),
@@ -58,8 +56,8 @@ impl Cost {
     }
 }
 
-/// Returns the weights w (K) of sum 1 for which the objective is `Σ w_i E[T_i]`; for
-/// [`Objective::P99`] the weights of the mean.
+/// Returns the weights w (K) for which the [analysed](Objective::analysed) objective, is
+/// `Σ w_i E[T_i]`.
 pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     match objective {
         Objective::Mean | Objective::P99 => {
@@ -95,39 +93,30 @@ fn counted(about: &str, number: f64) -> String {
 /// Matrix solutions that need less work than this are used without comparing the methods.
 const SMALL: f64 = 3e5;
 
-/// Maximum number of operations for listing the levels of one matrix solution.
 const MOST_STEPS: usize = 200_000_000;
 
-/// The largest relative error of a mean that is reported.
 const MEAN_ERROR: f64 = 1e-6;
 
-/// The largest relative error of a tail probability that is reported.
 const TAIL_ERROR: f64 = 1e-8;
 
-/// The largest error of a distribution from which percentiles are taken.
 const LAW_ERROR: f64 = 1e-10;
 
-/// For chains with fewer phases, the error message includes the number of levels.
 const FEW_PHASES: f64 = 1e3;
 
-/// A lower bound on the work per phase.
 const LEAST: f64 = 100.0;
 
-/// From this total number of phases on, types are approximated in parallel.
 const SIDE_BY_SIDE: usize = 20_000;
 
+/// The queue of one type under a policy.
 pub struct TypeQueue<'a> {
     job_type: &'a JobType,
     queue: ModulatedQueue<'a>,
-    /// The stages of the size distribution, if it is not exponential and the policy preempts.
     stages: Option<PhaseType>,
 }
 
 impl<'a> TypeQueue<'a> {
-    /// Returns the queue of type i under the policy of this chain.
-    ///
-    /// Arrivals are treated as Poisson. Sizes are treated as exponential, unless they are of phase
-    /// type and the policy preempts.
+    /// Returns the queue of type i. Arrivals are treated as Poisson, and sizes as exponential
+    /// unless they are of phase type and the policy preempts.
     pub fn new(
         workload: &'a Workload,
         modulation: &'a Modulation,
@@ -157,7 +146,6 @@ impl<'a> TypeQueue<'a> {
         self.queue.arrival_rate() / self.queue.capacity()
     }
 
-    /// Returns whether rounds are cheaper than matrices, and the work of the cheaper method.
     fn plan(&self) -> (bool, f64) {
         let matrices = self.queue.matrix_work();
         if matrices < SMALL {
@@ -183,7 +171,6 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the number of phases of the chain, including the stages of sizes.
     fn phases(&self) -> f64 {
         match &self.stages {
             Some(stages) => staged_phases(&self.queue, stages),
@@ -206,12 +193,10 @@ impl<'a> TypeQueue<'a> {
                 "type `{name}` has load {load} under this policy; a stable type needs a load below 1"
             )));
         }
-        // The work is infinite if memory does not suffice.
         let is_within = |work: f64| work <= budget && work.is_finite();
         if budget > 0.0 && is_within(self.work()) {
             return Ok(());
         }
-        // For many types with long chains, counting the levels would dominate the run time.
         let is_counted = budget > 0.0 || self.phases() < FEW_PHASES;
         let levels = is_counted.then(|| rounds::levels(&self.queue)).flatten();
         Err(AnalysisError::TooLarge(format!(
@@ -238,8 +223,7 @@ impl<'a> TypeQueue<'a> {
         Ok(self.by_matrices(&self.queue.qbd())?.mean())
     }
 
-    /// Solves the process by matrices, and rejects inaccurate results. Near a load of 1, rounding
-    /// of the rates alone moves the mean.
+    /// Solves by matrices. Near a load of 1, rounding of the rates alone moves the mean.
     fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
@@ -261,8 +245,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the distribution of the number of jobs and the phase, or only its mean if sizes have
-    /// stages.
+    /// Returns the distribution of the number of jobs, or only its mean if sizes have stages.
     ///
     /// # Errors
     /// Same as [`TypeQueue::mean_number`].
@@ -279,8 +262,8 @@ impl<'a> TypeQueue<'a> {
         Ok(law)
     }
 
-    /// Solves by rounds if that is cheaper; `None` if it is not, or if it fails and matrices fit
-    /// the budget.
+    /// Solves by rounds; `None` if matrices are cheaper, or if rounds fail and matrices are
+    /// affordable.
     fn by_rounds<T>(
         &self,
         budget: f64,
@@ -344,7 +327,6 @@ impl TypeLaw {
     }
 }
 
-/// Lists probabilities by phase and level until they are negligible; `None` if there are too many.
 fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
     let mut levels = law.levels();
     let first = levels.next()?;

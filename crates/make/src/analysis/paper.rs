@@ -20,8 +20,7 @@ pub struct PaperBounds {
 }
 
 impl PaperBounds {
-    /// Returns the bounds and the approximation for a queue in a cyclic environment; infinite if
-    /// the queue is unstable.
+    /// Returns the bounds and the approximation; infinite if the queue is unstable.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let relative = RelativeCompletions::new(queue);
         let most = relative.ahead.iter().copied().fold(f64::MIN, f64::max);
@@ -49,7 +48,7 @@ impl PaperBounds {
     }
 }
 
-/// Returns the probability that an arrival waits in M/M/k (Erlang's C formula), for real k > a > 0.
+/// Returns Erlang's C formula, the probability of waiting in M/M/k, for real k > a > 0.
 ///
 /// By Jagerman's integral (Bell System Technical Journal 53, 1974) the blocking probability is
 /// `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`, and `C = B/(1 − ρ(1 − B))`, ρ = a/k.
@@ -65,7 +64,6 @@ pub fn erlang_c(servers: f64, offered: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// M/M/1: ρ; M/M/2: 2ρ²/(1+ρ); for other k the integral is evaluated by Simpson's rule.
     #[test]
     fn erlang_c_of_integer_and_real_servers() {
         for load in [0.1, 0.5, 0.99] {
@@ -87,7 +85,6 @@ mod tests {
         }
     }
 
-    /// The recursion is B(k + 1) = aB/(k + 1 + aB).
     #[test]
     fn erlang_c_of_many_servers() {
         let blocking = |k: f64, a: f64| {

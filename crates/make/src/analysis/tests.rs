@@ -46,7 +46,6 @@ fn matches_mean_numbers_of_section_seven() {
         let workload = workload.scaled(load / 0.9).unwrap();
         let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
         let cost = exact(&workload, &modulation, preemption, 1e9).unwrap();
-        // Scaling by 0.5/0.9 rounds the rates.
         assert_digits(&cost.numbers, numbers, 1e-9);
         let far = Modulation::new(
             &workload,
@@ -145,7 +144,6 @@ fn exact_means_satisfy_the_papers_bounds() {
                 let modulation = chain.at(rate);
                 for i in 0..3 {
                     let queue = TypeQueue::new(&workload, &modulation, preemption, i);
-                    // Some bounds are attained exactly.
                     let slack = 1e-12;
                     let (bounds, exact) = (queue.bounds(), queue.mean_number(1e9).unwrap());
                     assert!(bounds.lower <= exact * (1.0 + slack), "{route} {rate} {i}");

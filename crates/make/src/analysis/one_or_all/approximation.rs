@@ -1,16 +1,13 @@
-//! The approximation of section 5 of the Quickswap paper, in which no phase is ever skipped.
-
 use super::light_left::few_before;
 use super::passages::{Passages, Time};
 use super::queue::{MOST_SERVERS, MsfqQueue, OneOrAllType};
 
-/// Means of MSFQ(ℓ) if phase 1 always began with a heavy job and phase 2 with k light jobs.
+/// The approximation of MSFQ(ℓ) in section 5 of the Quickswap paper: no phase is ever skipped.
 ///
-/// The approximation improves with the load, and is undefined if phase 2 would begin with fewer
-/// than k − 1 jobs on average. For a light job that arrives at age A of phases 4 and 1, the paper
-/// uses the moments of the phases, with the wait `(λ₁E[A] − (k−1))⁺/(kμ₁)` after them. Here the
-/// mean of the positive part is computed from the generating function: for k = 32, ℓ = 31 and rates
-/// 5.4 and 0.6 the `E[T]` of light jobs is 12.205, compared with 11.998 from moments alone.
+/// It improves with the load, and is undefined if phase 2 would begin with fewer than k − 1 jobs on
+/// average. The paper uses only moments of the phases for the wait of light jobs. Here the
+/// generating function is used instead: for k = 32, ℓ = 31 and rates 5.4 and 0.6 the `E[T]` of
+/// light jobs is 12.205, compared with 11.998 from moments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqApproximation {
     /// Mean lengths of phases 1 to 4 \[time\].
@@ -28,8 +25,8 @@ impl MsfqApproximation {
     }
 }
 
-/// Returns the length of phases 4 and 1, the length of phases 2 to 4, and the mean of each phase.
-/// `None` if the mean of phase 2 would not be positive.
+/// Returns the lengths of phases 4 and 1 together, of phases 2 to 4 together, and the mean of each
+/// phase; `None` if phase 2 would be negative.
 fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4])> {
     let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
     let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -48,8 +45,8 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     }
     let first = grows * (full + rest);
     let away = drain.mean + first;
-    // The variance of phase 2 given the preceding phases 4 and 1 is `own`, plus shrinks² times
-    // theirs.
+    // The variance of phase 2 is `own` plus shrinks² times the variance of the preceding phases 4
+    // and 1.
     let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
     let noise = grows.powi(2) * (slow.variance + own)
         + (1.0 + grows).powi(2) * drain.variance
@@ -61,8 +58,8 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     Some((time(away, spread), time(full + rest, other), means))
 }
 
-/// Returns the mean wait of arrivals in an M/M/1 busy period that is started by the arrivals in
-/// `during`, except `fewer` of them: Welch's queue with an exceptional first service.
+/// Returns the mean wait in an M/M/1 busy period that is started by the arrivals in `during` except
+/// `fewer`: Welch's queue with an exceptional first service.
 fn in_busy_period(stream: OneOrAllType, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
     let number = came - fewer;
@@ -72,8 +69,7 @@ fn in_busy_period(stream: OneOrAllType, during: Time, fewer: f64) -> f64 {
 }
 
 impl MsfqQueue {
-    /// Returns the paper's approximation; `None` if it is undefined or there are more than
-    /// [`MOST_SERVERS`] servers.
+    /// Returns the paper's approximation; `None` if it is undefined or the system is too large.
     pub fn approximation(&self) -> Option<MsfqApproximation> {
         if self.servers > MOST_SERVERS {
             return None;
@@ -87,7 +83,7 @@ impl MsfqQueue {
         };
         let age = |time: Time| time.square() / (2.0 * time.mean);
 
-        // Light jobs that arrive in phase 3 add ∫ (n − (k−1))⁺ over passages above k − 1.
+        // Light jobs that arrive in phase 3: ∫ (n − (k−1))⁺ over passages above k − 1.
         let (mut jobs, mut area) = (full.service_rate * passages.busy.mean.powi(2), 0.0);
         for i in (self.threshold + 1..self.servers).rev() {
             jobs *= light.arrival_rate / (i as f64 * light.service_rate);
@@ -101,7 +97,6 @@ impl MsfqQueue {
             + area / full.service_rate;
         let light_waits = waits / (switched.mean + means[0]);
 
-        // A heavy job waits for the rest of phases 2 to 4 and for the heavy jobs before it.
         let later = age(switched) * (1.0 + heavy.offered());
         let waits = switched.mean * later + means[0] * in_busy_period(heavy, switched, 0.0);
         let heavy_waits = waits / (switched.mean + means[0]);

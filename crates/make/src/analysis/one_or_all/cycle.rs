@@ -1,16 +1,15 @@
 use super::passages::{Passages, Time};
 use super::queue::MsfqQueue;
 
-/// Means over one cycle of MSFQ, from the end of a phase 1 to the end of the next, or the
-/// increments that an additional light job at the start adds to them.
+/// Means over one cycle of MSFQ between ends of phase 1, or increments per light job at its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// Time with an empty system, in phases 2 and 3, in phase 4, and in phase 1 \[time\].
+    /// Time with an empty system, in phases 2 and 3, in phase 4, and in phase 1.
     pub idle: f64,
     pub working: f64,
     pub draining: f64,
     pub heavy: f64,
-    /// ∫ number of light jobs, ∫ number of heavy jobs \[jobs × time\].
+    /// ∫ number of light jobs, ∫ number of heavy jobs.
     pub light_area: f64,
     pub heavy_area: f64,
     /// Number of light jobs at the end: mean and mean square.
@@ -19,7 +18,6 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// Returns `self + by · other`.
     pub(super) fn plus(self, by: f64, other: Cycle) -> Cycle {
         let add = |a: f64, b: f64| a + by * b;
         Cycle {
@@ -68,8 +66,8 @@ impl Before {
         }
     }
 
-    /// Adds phase 1, which begins with the heavy jobs that arrived in phases 2 to 4 and the light
-    /// jobs that arrived in phase 4.
+    /// Adds phase 1, which begins with the heavy arrivals of phases 2 to 4 and the light ones of
+    /// phase 4.
     fn with_heavy(self, queue: &MsfqQueue) -> Cycle {
         let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
         let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -96,14 +94,12 @@ impl Before {
     }
 }
 
-/// Cycles by the number j of light jobs at their start.
 pub(super) struct Cycles {
-    /// j = 0 … k.
     from: Vec<Cycle>,
-    /// Increments for x = j − k > 0: the linear and the quadratic part.
+    /// Linear and quadratic increments for x = j − k > 0.
     slope: Cycle,
     curve: Cycle,
-    /// `1 − slope.left`, computed without cancellation, and `1 − curve.left_square`.
+    /// `1 − slope.left` without cancellation, and `1 − curve.left_square`.
     gap: f64,
     square_gap: f64,
 }
@@ -125,7 +121,6 @@ impl Cycles {
             from.push(Before::new(working, drains[j.min(l)], served).with_heavy(queue));
         }
         from[0] = from_empty(queue, &from[1]);
-        // Each job beyond the k-th adds a busy period and waits for the jobs before it.
         let (longest, drain) = (working.mean + drains[l].mean, drains[l].mean);
         let slope = Before {
             working: busy.mean,
@@ -149,11 +144,11 @@ impl Cycles {
         }
     }
 
-    /// Returns the means of a cycle that starts with j jobs, including its effect on later cycles.
+    /// Returns the means of a cycle from j jobs, including its effect on later cycles: for x jobs
+    /// beyond k, `E[x]` and `E[x²]` are made equal at both ends of a cycle. The result is the same
+    /// for all j ≥ k.
     ///
-    /// For x jobs beyond k, `E[x]` and `E[x²]` are chosen so that the first two moments are the
-    /// same at both ends of a cycle. The result is the same for all j ≥ k. With `sign` 1 in place
-    /// of −1, it is the sum of the magnitudes that are added and subtracted.
+    /// With `sign` 1 in place of −1, it is the sum of the magnitudes that are added and subtracted.
     fn effect(&self, j: usize, sign: f64) -> Cycle {
         let (cycle, j, k) = (self.from[j], j as f64, self.from.len() as f64 - 1.0);
         let first = (cycle.left + sign * j) / self.gap;

@@ -4,25 +4,21 @@ use rayon::prelude::*;
 use super::queue::MsfqQueue;
 use super::transforms::{C, iterate, reach};
 
-/// Function values on a circle |z| = r, from which the trapezoidal rule gives the coefficients of
-/// z^j for j < k.
+/// Function values on a circle |z| = r, from which the trapezoidal rule gives coefficients.
 struct Circle {
-    /// Sums and products of [`iterate`] at the points of the upper half circle; the values at
-    /// conjugate points are conjugate.
+    /// Results of [`iterate`] at the points of the upper half circle.
     values: Vec<(Vec<C>, C)>,
     gaps: Vec<C>,
-    /// Weights of the real and the imaginary parts of the values in each coefficient (k × points).
     weights: [DMatrix<f64>; 2],
-    /// The largest rounding error of a coefficient, for functions of magnitude 1.
+    /// Largest rounding errors of the coefficients, for functions of magnitude 1.
     noise: DVector<f64>,
 }
 
 impl Circle {
-    /// Returns `None` if the iteration takes too many steps.
     fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
-        // Aliasing adds (r/reach)^points, and rounding is amplified by r^-k: by at most 130, or 20
-        // 000 if there are many points, when the coefficients do not decrease.
+        // Aliasing adds (r/reach)^points, and rounding is amplified by at most r^-k: 130, or 20 000
+        // for many points.
         let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
         let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
         let radius = radius.min(0.995);
@@ -58,15 +54,12 @@ impl Circle {
 
 /// The probabilities of fewer than k light jobs at the end of phase 1.
 pub(super) struct LightLeft {
-    /// The probabilities of 0, … k − 1 jobs.
     pub few: DVector<f64>,
     equations: LU<f64, Dyn, Dyn>,
-    /// The largest rounding error of each equation.
     noise: DVector<f64>,
 }
 
 impl LightLeft {
-    /// Returns `None` if the iteration takes too many steps.
     pub(super) fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
         let circle = Circle::new(queue)?;
@@ -107,9 +100,9 @@ impl LightLeft {
     }
 }
 
-/// Returns the probabilities that a light job arriving in phase 4 or 1 finds 0, … k − 1 light jobs
-/// that arrived there before it, if no phase is skipped. F_∞ is then the generating function of all
-/// arrivals there, with the mean `mean`.
+/// Returns the probabilities that a light arrival in phase 4 or 1 finds 0, … k − 1 earlier light
+/// arrivals, if no phase is skipped: F_∞ is then the generating function of all arrivals, with mean
+/// `mean`.
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
     let circle = Circle::new(queue)?;
     let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * circle.gaps[m]);

@@ -1,28 +1,22 @@
 //! Exact analysis of strict MSFQ(ℓ) on a one-or-all system, without truncation.
 //!
-//! Light jobs (rate λ₁, up to k served at rate μ₁ each) and heavy jobs (λ_k, μ_k, one at a time)
-//! take turns. In phase 1 heavy jobs are served until there are none. Then light jobs are served
-//! until ℓ are left, with all k servers busy in phase 2 and fewer in phase 3. Those ℓ finish in
-//! phase 4. The rule is from section 4.2 of Chen, Grosof, Berg, "Improving Nonpreemptive
-//! Multiserver Job Scheduling with Quickswap", 2025; section 5 gives an approximation
-//! ([`MsfqApproximation`]).
+//! In phase 1 heavy jobs (λ_k, μ_k, one at a time) are served until there are none. Then light jobs
+//! (λ₁, μ₁, up to k at a time) are served until ℓ are left, with all k servers busy in phase 2 and
+//! fewer in phase 3. Those ℓ finish in phase 4. See section 4.2 of Chen, Grosof, Berg, "Improving
+//! Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025.
 //!
-//! At the end of phase 1 there is no heavy job, and the number j of light jobs is a Markov chain.
-//! Its generating function Π satisfies, with y(z) the transform of a busy period started by one
-//! light job,
+//! At the end of phase 1 the number j of light jobs is a Markov chain. Its generating function Π
+//! satisfies, with y(z) the transform of a busy period started by one light job,
 //!
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
-//! Iterating z → y(z) → 1 expresses Π in p_0 … p_{k−1} (`transforms.rs`), which are determined by
-//! the first k coefficients of Π (`light_left.rs`). Means follow by renewal-reward over a cycle,
-//! whose integrals are quadratic in j from k on (`cycle.rs`). One run takes `O(k³)` and `O(k² n)`
-//! operations, where n grows as `1/(1 − y'(1))`.
+//! Iterating z → y(z) → 1 expresses Π in p_0 … p_{k−1} (`transforms.rs`), which the first k
+//! coefficients determine (`light_left.rs`). Means follow by renewal-reward over a cycle
+//! (`cycle.rs`). One run takes `O(k³)` and `O(k² n)` operations, where n grows as `1/(1 − y'(1))`.
 //!
-//! Light jobs may be served for `e^k` times their size before ℓ are left, which would drown all
-//! other terms in floating point. So transforms are stored as their difference from 1 and times as
-//! means and variances, and the effect of one more light job is never computed as a difference of
-//! cycles. The effect of rounding is bounded, and no means are returned if it exceeds one part in
-//! 10⁹.
+//! Light jobs may be served for `e^k` times their size, so to preserve digits transforms are stored
+//! as their difference from 1, times as means and variances, and increments are computed directly.
+//! Rounding errors are bounded, and no means are returned if they exceed one part in 10⁹.
 
 mod approximation;
 mod cycle;
@@ -78,7 +72,7 @@ impl MsfqQueue {
         let Some(left) = LightLeft::new(self) else {
             let load = self.load();
             return refused(format!(
-                "the exact analysis takes too many steps at load {load}"
+                "at load {load} the exact analysis takes too many steps"
             ));
         };
         let means = self.with(&left);
@@ -96,7 +90,6 @@ impl MsfqQueue {
         let (areas, length) = (all.areas(), all.length());
         let number = areas.map(|area| area / length);
         let size = over(&left.few.abs(), &cycles.magnitudes());
-        // Sums of positive numbers; and 1 − ρ loses the digits of ρ.
         let rounding = (self.servers + 8) as f64 + 4.0 / (1.0 - self.load());
         let error = |n: usize| {
             let moved = |cycle: &Cycle| cycle.areas()[n] - number[n] * cycle.length();
@@ -106,7 +99,6 @@ impl MsfqQueue {
             solved + rounding * f64::EPSILON * (size.areas()[n] / areas[n] + size.length() / length)
         };
         let rates = [self.light, self.heavy].map(|stream| stream.arrival_rate);
-        // Cycles from the empty system count several times.
         let several = (rates[0] + rates[1]) / self.filling_rate();
         let count = 1.0 + left.few[0] * (several - 1.0);
         MsfqMeans {
@@ -127,7 +119,6 @@ fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
 }
 
 impl MsfqMeans {
-    /// Returns whether each response time is at least the mean size.
     fn is_sensible(&self, queue: &MsfqQueue) -> bool {
         let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
         let mut each = self.response.iter().zip(sizes);

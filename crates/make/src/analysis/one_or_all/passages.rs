@@ -1,6 +1,6 @@
 use super::queue::MsfqQueue;
 
-/// The first two moments of a time. Both are additive for independent times, so nothing cancels.
+/// The first two moments of a time; both are additive for independent times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Time {
     pub mean: f64,
@@ -35,13 +35,10 @@ impl Time {
     }
 }
 
-/// First passages in phases 2 and 3, and drains in phase 4.
 pub(super) struct Passages {
     /// Passage from level i + 1 to i, i < k: the time, and ∫ number of light jobs.
     pub down: Vec<(Time, f64)>,
-    /// Phase 4 from m ≤ ℓ jobs.
     pub drains: Vec<Time>,
-    /// A busy period with all servers.
     pub busy: Time,
 }
 
@@ -56,8 +53,8 @@ impl Passages {
             let (above, area) = down[i];
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
-            // X = H + (with probability λ/(λ + iμ)) X' + X: the variance of the part before the
-            // last X, and of the number of repetitions.
+            // X = H + (with probability λ/(λ + iμ)) X' + X, by conditioning on the number of
+            // repetitions.
             let again = above.mean + mean;
             let up = rate / (rate + service);
             let own = 1.0 / (rate + service).powi(2) + up * above.variance;

@@ -20,8 +20,7 @@ fn matches_known_response_times_at_rate_6() {
     }
 }
 
-/// Compared with an independent computation, which has 12.2146 for light jobs, 0.08 % more than the
-/// mean over all possible arrivals before one.
+/// An independent computation has 12.2146 for light jobs, 0.08 % more.
 #[test]
 fn approximation_matches_known_values_at_rate_6() {
     let queue = queue(32, 31, [5.4, 0.6]);
@@ -48,15 +47,11 @@ fn approximation_improves_with_load() {
     assert_eq!(queue(32, 31, [2.7, 0.3]).approximation(), None);
 }
 
-/// States of the truncated chain, with the numbers of light and heavy jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum State {
     Empty,
-    /// Phase 1: waiting light jobs, heavy jobs.
     Heavy(usize, usize),
-    /// Phases 2 and 3: light jobs, waiting heavy jobs.
     Light(usize, usize),
-    /// Phase 4: light jobs in service, waiting light jobs, waiting heavy jobs.
     Drain(usize, usize, usize),
 }
 
@@ -70,7 +65,7 @@ impl State {
     }
 }
 
-/// A literal implementation of the strict rule, with at most `most` jobs of each type.
+/// The strict rule as a truncated chain.
 struct Chain {
     servers: usize,
     threshold: usize,
@@ -95,7 +90,6 @@ impl Chain {
         }
     }
 
-    /// Returns the states after a light arrival, a heavy arrival and a departure, with the rates.
     fn moves(&self, from: State) -> [(State, f64); 3] {
         let served = |n: usize| n as f64 * self.light.service_rate;
         let (light, heavy, (next, rate)) = match from {
@@ -140,7 +134,6 @@ impl Chain {
         ]
     }
 
-    /// Returns the mean numbers, by Gauss-Seidel sweeps over the balance equations.
     fn mean_numbers(&self) -> [f64; 2] {
         let mut known = std::collections::BTreeMap::from([(State::Empty, 0)]);
         let (mut states, mut flows) = (vec![State::Empty], Vec::new());
@@ -219,7 +212,6 @@ fn means_match_the_truncated_chain() {
     }
 }
 
-/// One-or-all systems with loads from 0.03 to 0.97 and rates up to six orders of magnitude apart.
 fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)> {
     let stream = |arrival_rate, service_rate| OneOrAllType {
         arrival_rate,
@@ -237,8 +229,7 @@ fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)>
     })
 }
 
-/// On one server the load-weighted waits add up to those of any nonpreemptive rule (Kleinrock's
-/// conservation law).
+/// On one server, Kleinrock's conservation law holds.
 #[test]
 fn one_server_conserves_work() {
     for (light, heavy) in systems(1) {
@@ -251,14 +242,12 @@ fn one_server_conserves_work() {
         };
         let (one, other) = (of(0, light), of(1, heavy));
         let [waits, residual, load] = [0, 1, 2].map(|n| one[n] + other[n]);
-        // If responses are hardly longer than the size, few digits of the wait are left.
         let kept = (one[0] + one[1] + other[0] + other[1]) / waits;
         let off = waits / (load * residual / (1.0 - load)) - 1.0;
         assert!(off.abs() < 2.0 * means.error * kept, "{queue:?}: {off:e}");
     }
 }
 
-/// The time unit affects only rounding, so results agree within the stated errors.
 #[test]
 fn error_bounds_hold_in_any_time_unit() {
     for servers in [1, 2, 9, 40] {
@@ -288,7 +277,6 @@ fn error_bounds_hold_in_any_time_unit() {
     }
 }
 
-/// Rare heavy jobs leave M/M/k; rare light jobs leave M/M/1.
 #[test]
 fn limits_match_queues_of_one_type() {
     let alone = queue(8, 0, [6.4, 1e-9]).means().unwrap();
@@ -309,7 +297,6 @@ fn rejects_unsolvable_systems() {
     let unstable = new(4, 0, 2.0, 0.5).unwrap_err();
     let large = queue(2000, 0, [100.0, 0.5]).means().unwrap_err();
     let close = new(2, 0, 1.0, 0.499999).unwrap().means().unwrap_err();
-    // The second moments from 1024 jobs overflow.
     let long = queue(1024, 0, [1000.0, 0.01]).means().unwrap_err();
     for (why, words) in [
         (threshold, "the threshold ℓ is 4, expected 0 to 3"),
@@ -322,7 +309,6 @@ fn rejects_unsolvable_systems() {
     }
 }
 
-/// Near saturation, E[T] grows as 1/(1 − ρ).
 #[test]
 fn high_loads_keep_their_digits() {
     let value = |gap: f64| {

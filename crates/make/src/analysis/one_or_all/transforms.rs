@@ -13,9 +13,8 @@ fn busy_period(arrivals: f64, service: f64, s: C) -> C {
 
 impl MsfqQueue {
     /// Returns the rate at which the empty system receives a light job, or a heavy job during whose
-    /// busy period a light job arrives. Other heavy jobs belong to the same cycle; otherwise, if
-    /// light jobs are rare, nearly all cycles would be of that kind and rounding errors would
-    /// dominate.
+    /// busy period a light job arrives. Cycles with other heavy jobs are not counted separately,
+    /// since rounding would dominate if light jobs are rare.
     pub(super) fn filling_rate(&self) -> f64 {
         let (light, heavy) = (self.light.arrival_rate, self.heavy);
         let followed = busy_period(heavy.arrival_rate, heavy.service_rate, light.into());
@@ -36,17 +35,13 @@ struct Point {
     next: C,
     /// 1 − f.
     loss: C,
-    /// `g_i − f y^i`, i < k.
     excess: Vec<C>,
-    /// For real z > 1: whether all transforms exist.
     grows: bool,
 }
 
 impl Point {
-    /// Computes the values at z = 1 − u.
     fn new(queue: &MsfqQueue, u: C) -> Self {
         let (light, heavy, k) = (queue.light, queue.heavy, queue.servers);
-        // Arrivals of light jobs, and of heavy jobs with the busy periods that they start.
         let w = light.arrival_rate * u;
         let alone = busy_period(heavy.arrival_rate, heavy.service_rate, w);
         let sigma = heavy.arrival_rate * alone;
@@ -63,8 +58,6 @@ impl Point {
             };
             losses[i] = leaves / (i as f64 * light.service_rate + leaves);
         }
-        // g_i is the product of the first i factors; f y^i is g_i times the other factors, each
-        // over y.
         let mut excess = vec![C::ZERO; k];
         let mut loss = C::ZERO;
         for i in (1..k).rev() {
@@ -107,7 +100,6 @@ pub(super) fn reach(queue: &MsfqQueue) -> f64 {
 pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     let mut sums = vec![C::ZERO; queue.servers];
     let (mut u, mut product) = (u, C::ONE);
-    // The remainder shrinks by a factor of y'(1) per step.
     let end = 1e-17 * queue.contraction_gap();
     for _ in 0..MOST_STEPS {
         let point = Point::new(queue, u);

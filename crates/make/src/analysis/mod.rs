@@ -46,8 +46,7 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// Returns the objective \[time\]; for [`Objective::P99`] the mean, see
-    /// [`Objective::analysed`].
+    /// Returns the objective \[time\]; for [`Objective::P99`] the mean response time.
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
             Objective::Mean | Objective::P99 => self.mean_response(workload),
@@ -210,8 +209,7 @@ impl<'a> TypeQueue<'a> {
     /// Returns `E[Q_i]` \[jobs\].
     ///
     /// # Errors
-    /// Returns an error if the type is unstable, the chain exceeds `budget`, or the result is
-    /// inaccurate.
+    /// Returns an error for unstable types, chains beyond `budget`, and inaccurate results.
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
         if let Some(stages) = &self.stages {
@@ -262,8 +260,7 @@ impl<'a> TypeQueue<'a> {
         Ok(law)
     }
 
-    /// Solves by rounds; `None` if matrices are cheaper, or if rounds fail and matrices are
-    /// affordable.
+    /// Solves by rounds; `None` if matrices are cheaper or are the affordable fallback.
     fn by_rounds<T>(
         &self,
         budget: f64,

@@ -60,8 +60,7 @@ fn matches_mean_numbers_of_section_seven() {
     }
 }
 
-/// In the limit of fast switching, each type of the preemptive loop is an M/M/β queue at half
-/// speed.
+/// With fast switching, each type of the preemptive loop becomes M/M/β at half speed.
 #[test]
 fn fast_switching_approaches_its_limit() {
     let (workload, policy) = section7(Preemption::Full, Route::ALL[0], 1e6);

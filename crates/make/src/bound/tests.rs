@@ -269,8 +269,7 @@ fn bounds_do_not_exceed_the_optimum() {
     }
 }
 
-/// Section 7 of the MSR paper at load 0.9: the optimum is 3.28 to 3.30 with preemption, 5.46
-/// without.
+/// Section 7 of the MSR paper at load 0.9: the optimum is 3.28 to 3.30, or 5.46 nonpreemptive.
 #[test]
 fn more_rows_improve_the_bound() {
     let fleet = model("section7");

@@ -53,8 +53,7 @@ impl Problem {
 /// Limits on the work.
 #[derive(Clone, Debug)]
 pub struct OptimumLimits {
-    /// Largest relative gap of the bounds, and largest relative effect of the last growth of the
-    /// box.
+    /// Relative tolerance for the gap of the bounds and for the effect of growing the box.
     pub tolerance: f64,
     /// Maximum number of states.
     pub states: usize,

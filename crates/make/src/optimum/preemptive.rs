@@ -45,8 +45,7 @@ impl Preemptive {
         }
     }
 
-    /// Computes V' of all states with new or kept decisions; returns the least and the largest
-    /// change.
+    /// Computes V' with new or kept decisions; returns the least and the largest change.
     fn step(&mut self, decides: bool) -> [f64; 2] {
         let length = self.region.limits.last().map_or(1, |most| most + 1);
         let mut next = std::mem::take(&mut self.next);

@@ -95,8 +95,7 @@ fn weighted_optimum_equals_mean_for_identical_types() {
     assert_eq!(mean.ended, Ended::Close);
 }
 
-/// The dual linear program over time fractions and flows of starts (Manne, Management Science 6,
-/// 1960).
+/// The dual linear program over time fractions (Manne, Management Science 6, 1960).
 #[test]
 fn box_optimum_matches_a_linear_program() {
     let workload = light_and_heavy();

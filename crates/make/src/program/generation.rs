@@ -189,8 +189,7 @@ impl<'a> Generation<'a> {
         found
     }
 
-    /// Prices all sites and improves the proof; returns columns and whether all searches were
-    /// complete.
+    /// Prices all sites and improves the proof; also returns whether all searches finished.
     fn priced(
         &mut self,
         primal: &Primal,

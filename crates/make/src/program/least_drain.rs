@@ -24,8 +24,7 @@ const SLACK: f64 = 1e-9;
 
 const ENTRIES: usize = 100_000;
 
-/// Returns schedules of the optimal face, and the optimal mix nearest to the mean schedule, if one
-/// is found.
+/// Returns schedules of the optimal face, and the optimal mix nearest to their mean, if found.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,

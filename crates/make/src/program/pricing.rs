@@ -65,8 +65,7 @@ fn by_efficiency(items: &mut [Item]) {
 pub(super) struct Priced {
     pub schedules: Vec<Schedule>,
     pub bound: f64,
-    /// If the search was complete, the bound is the optimum, or the threshold if nothing exceeds
-    /// it.
+    /// If the search was complete, the bound is the optimum or the threshold.
     pub exact: bool,
     pub tree: Option<Tree>,
 }

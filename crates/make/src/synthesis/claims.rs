@@ -117,8 +117,7 @@ impl Claims<'_> {
             .push(claim(self.workload, own, quantity, of, value));
     }
 
-    /// Adds the claims of the modulating chain, which never waits for arrivals since empty slots
-    /// keep their clocks.
+    /// Adds the claims of the modulating chain, which never waits for arrivals.
     fn chain(&mut self) {
         let drains = self.policy.preemption == Preemption::None;
         let holds_for = HoldsFor {

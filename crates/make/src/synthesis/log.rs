@@ -93,8 +93,7 @@ pub struct ChoiceLog {
     pub events: u64,
     /// Whether the selected policy is better than or within 1 % of each other one (95 % together).
     pub decided: bool,
-    /// Candidates by objective, with the selected policy first and those without a steady state
-    /// last.
+    /// Candidates by objective; the selected one is first, those without a steady state last.
     pub candidates: Vec<CandidateLog>,
 }
 
@@ -136,8 +135,7 @@ impl ChoiceLog {
 }
 
 impl CandidateLog {
-    /// Returns whether it keeps the guarantees and matches the selected policy within 1 % or its
-    /// interval.
+    /// Returns whether it keeps the guarantees and matches the selected policy within 1 %.
     pub fn is_level(&self) -> bool {
         let is_known = |r: &LoggedMean| r.half_width <= 5.0 * CLOSE;
         let is_near = |r: &LoggedMean| r.mean <= 1.0 + CLOSE.max(r.half_width);
@@ -174,8 +172,7 @@ pub struct CandidateLog {
     /// Mean wait of each type \[time\], in the order of the workload; empty without a ratio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<LoggedMean>,
-    /// The ratio of the other mean: the weighted mean, or the plain mean if the objective is
-    /// weighted.
+    /// Ratio of the mean that is not the objective, the weighted or the plain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_ratio: Option<LoggedMean>,
     /// The largest mean slowdown of a type over the smallest, in the comparison.
@@ -203,8 +200,7 @@ pub enum Steadiness {
     Steady,
     /// The runs were too short to tell.
     Unsettled,
-    /// It was dropped before it converged, since its jobs stayed more than twice as long as under
-    /// the best.
+    /// It was dropped before it converged, since its jobs stayed more than twice as long.
     Behind,
     /// The number of jobs, in total or of one type, grew without bound.
     Unstable,

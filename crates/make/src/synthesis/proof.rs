@@ -14,8 +14,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 
 const NODES: u64 = 2_000_000;
 
-/// Solves program (7), on one server exactly if possible, and decides whether the load can be
-/// carried.
+/// Solves program (7) and decides whether a policy can carry the load.
 ///
 /// # Errors
 /// Returns an error if options conflict or the solver fails.

@@ -154,8 +154,7 @@ pub(super) struct RateSearch<'a> {
 }
 
 impl<'a> RateSearch<'a> {
-    /// Returns a search along a route; `None` if its chain is too large and other routes are
-    /// allowed.
+    /// Returns a search along a route; `None` if its chain is too large and not required.
     pub(super) fn new(
         workload: &'a Workload,
         options: &'a SynthesisOptions,
@@ -212,8 +211,7 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// Returns an upper limit for the search. With short setups, thousands of switches per job can
-    /// pay.
+    /// Returns an upper limit for the search. With short setups, frequent switching can pay.
     fn ceiling(&self) -> f64 {
         let most = super::RATES.end() / mean_size(self.workload);
         self.outlook.largest.min(most)

@@ -45,8 +45,7 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     }
     let first = grows * (full + rest);
     let away = drain.mean + first;
-    // The variance of phase 2 is `own` plus shrinks² times the variance of the preceding phases 4
-    // and 1.
+    // The variance of phase 2 is `own` plus shrinks² times the variance of phases 4 and 1.
     let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
     let noise = grows.powi(2) * (slow.variance + own)
         + (1.0 + grows).powi(2) * drain.variance

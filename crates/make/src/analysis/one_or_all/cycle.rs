@@ -66,8 +66,7 @@ impl Before {
         }
     }
 
-    /// Adds phase 1, which begins with the heavy arrivals of phases 2 to 4 and the light ones of
-    /// phase 4.
+    /// Adds phase 1, from the heavy arrivals of phases 2 to 4 and the light ones of phase 4.
     fn with_heavy(self, queue: &MsfqQueue) -> Cycle {
         let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
         let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);

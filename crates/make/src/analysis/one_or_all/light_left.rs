@@ -17,8 +17,7 @@ struct Circle {
 impl Circle {
     fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
-        // Aliasing adds (r/reach)^points, and rounding is amplified by at most r^-k: 130, or 20 000
-        // for many points.
+        // Aliasing adds (r/reach)^points, and rounding is amplified by at most r^-k ≤ 20 000.
         let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
         let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
         let radius = radius.min(0.995);
@@ -86,8 +85,7 @@ impl LightLeft {
         self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
     }
 
-    /// Returns the largest rounding error of a function of the probabilities with these
-    /// derivatives.
+    /// Returns the largest rounding error of a function with these derivatives.
     pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
         // With P M = L U, the solution of M x = e changes d·x by (M⁻ᵀ d)·e.
         let (l, u) = (self.equations.l(), self.equations.u());

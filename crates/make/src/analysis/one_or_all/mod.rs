@@ -110,8 +110,7 @@ impl MsfqQueue {
     }
 }
 
-/// Returns the mean over cycles that start with j < k light jobs with probability p_j, or with
-/// more.
+/// Returns the mean over cycles that start with j < k light jobs (probability p_j) or more.
 fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
     let many = Cycle::default().plus((1.0 - few.sum()).max(0.0), cycles[few.len()]);
     let each = few.iter().zip(cycles);

@@ -53,7 +53,7 @@ impl Passages {
             let (above, area) = down[i];
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
-            // X = H + (with probability λ/(λ + iμ)) X' + X, by conditioning on the number of
+            // X = H + (with probability λ/(λ + iμ)) X' + X, conditioned on the number of
             // repetitions.
             let again = above.mean + mean;
             let up = rate / (rate + service);

@@ -9,8 +9,7 @@ fn queue(servers: usize, threshold: usize, rates: [f64; 2]) -> MsfqQueue {
     MsfqQueue::new(servers, threshold, stream(rates[0]), stream(rates[1])).unwrap()
 }
 
-/// k = 32, nine of ten jobs light, all of mean size 1, total rate 6; from an independent
-/// computation.
+/// k = 32, nine of ten jobs light, mean size 1, rate 6; from an independent computation.
 #[test]
 fn matches_known_response_times_at_rate_6() {
     for (threshold, expected) in [(0, 67.8704), (1, 21.2779), (8, 10.6579), (31, 11.4467)] {

@@ -21,8 +21,7 @@ impl MsfqQueue {
         light + heavy.arrival_rate * followed.re
     }
 
-    /// Returns `1 − y'(1)`: one minus the mean number of light jobs that replace one beyond the
-    /// k-th.
+    /// Returns `1 − y'(1)`: one minus the mean number of light jobs that replace one.
     pub(super) fn contraction_gap(&self) -> f64 {
         let light = self.light.offered() / self.servers as f64;
         (1.0 - self.load()) / ((1.0 - light) * (1.0 - self.heavy.offered()))

@@ -200,8 +200,7 @@ impl Simplex {
         }
     }
 
-    /// Returns the basis position with the largest violation, its size, and whether it is from
-    /// above.
+    /// Returns the position and size of the largest bound violation, and whether it is above.
     fn leaving(&self, most: &[f64]) -> Option<(usize, f64, bool)> {
         let mut worst = (0, TOLERANCE, false);
         for (place, (&i, count)) in self.basis.iter().zip(&self.counts).enumerate() {

@@ -1,5 +1,4 @@
-//! Starting candidates of a search: policies of each family, with parameters that worked well
-//! before.
+//! Starting candidates of a search, with parameters that worked well before.
 
 use super::analysed::Analysed;
 use super::options::{ChoiceOptions, Families};

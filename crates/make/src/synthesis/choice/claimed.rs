@@ -67,8 +67,7 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         // Values too rare to be measured are not claimed.
         (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, job_type, own))
     };
-    // For constant arrivals and sizes, only the part cut off at the ends is uncertain, about one
-    // job.
+    // With constant arrivals and sizes, only the ends are uncertain, by about one job.
     let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
         let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
         Some(Claim {

@@ -55,8 +55,7 @@ impl Selection<'_> {
         })
     }
 
-    /// Moves the selected candidate to the front. Returns the reason, and whether it is surely
-    /// best.
+    /// Moves the selected candidate to the front; returns why, and whether it is surely best.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
@@ -98,8 +97,7 @@ impl Selection<'_> {
         (None, Some(why.into()))
     }
 
-    /// Returns the best candidate after a separate run has confirmed it; `None` if none has
-    /// converged.
+    /// Returns the best converged candidate that a separate run has confirmed.
     fn settled_best(&mut self) -> Result<Option<(usize, Basis)>, Failure> {
         loop {
             let Some(best) = self.best(|_| true) else {
@@ -130,8 +128,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Measures a candidate under guard, doubling the length until two runs agree on the
-    /// guarantees.
+    /// Measures a candidate, doubling the length until two runs agree on the guarantees.
     fn measure(&mut self, n: usize) -> Result<(), Failure> {
         let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
         trials.report(format!("measuring {}", candidate.name()));

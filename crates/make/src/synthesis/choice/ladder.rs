@@ -1,7 +1,7 @@
 //! The ladder of run lengths that candidates climb, the one with the cheapest next run first.
 //!
-//! Runs of one rung share seed and length, so ratios of candidates are more precise than their
-//! means ([`synth_multiresource::simulator::paired_ratio`]).
+//! Runs of one rung share seed and length, so ratios of candidates are precise
+//! ([`synth_multiresource::simulator::paired_ratio`]).
 
 use std::cmp::Ordering;
 
@@ -175,8 +175,7 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Sorts candidates by the number that are cheaper on a common rung; those without a run are
-    /// last.
+    /// Sorts candidates by the number of cheaper ones; those without a run are last.
     pub(super) fn rank(&mut self) {
         let key = |c: &Candidate<'_>| (c.runs.is_empty(), self.ahead(c).len());
         let keys: Vec<_> = self.candidates.iter().map(key).collect();
@@ -297,8 +296,7 @@ impl<'w> Selection<'w> {
         least.filter(|(_, slowed)| *slowed < 1.0 - CLOSE)
     }
 
-    /// Returns the candidates to continue: the best, and all that may be better by a relevant
-    /// margin.
+    /// Returns the candidates to continue: the best, and all that may be clearly better.
     pub(super) fn open(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
             return self.all(|_, c| !c.runs_away());
@@ -365,8 +363,7 @@ impl<'w> Selection<'w> {
         USUAL.contains(&own.name()) && is_shorter && !own.runs_away() && is_near
     }
 
-    /// Returns a lower bound on the relative cost of a candidate that stopped early because it
-    /// costs more.
+    /// Returns a lower bound on the relative cost of a candidate that stopped early.
     pub(super) fn at_least(&self, first: usize, n: usize) -> Option<f64> {
         let runs = |n: usize| self.candidates[n].runs.len();
         let least = self.behind(first, n).filter(|_| runs(n) < runs(first));
@@ -377,8 +374,7 @@ impl<'w> Selection<'w> {
         self.candidates[n].runs_away() || self.behind(first, n).is_some()
     }
 
-    /// Returns a lower bound on the relative cost, at 95 % for all together; `None` if it may be
-    /// lower.
+    /// Returns a lower bound > 1 on the relative cost (95 % for all together), if any.
     fn behind(&self, first: usize, n: usize) -> Option<f64> {
         let rung = self.settled_rung(first, n)?;
         let settled = self.candidates.iter().filter_map(|c| {

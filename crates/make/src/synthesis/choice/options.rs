@@ -40,8 +40,7 @@ pub struct ChoiceOptions {
     pub budget: u64,
     /// Deadline, if any; with one, the result depends on the machine.
     pub end: Option<Instant>,
-    /// Seed of the runs that decide. Tuning uses the next seed, and the run for claims the one
-    /// after.
+    /// Seed of the comparison; tuning and the run for claims use the next two seeds.
     pub seed: u64,
     /// Guarantees on the delays of job types.
     pub promises: Vec<Promise>,
@@ -68,8 +67,7 @@ impl ChoiceOptions {
 pub enum Basis {
     /// It has converged and has the lowest cost.
     Settled,
-    /// It is as good as the named policy, and its worst-off type has a slowdown lower by this
-    /// fraction.
+    /// As good as the named policy, with a slowdown of its worst-off type lower by this fraction.
     Fairest(&'static str, f64),
     /// None has converged, and jobs stayed shortest under this policy.
     StaysLeast,

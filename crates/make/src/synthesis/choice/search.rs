@@ -132,8 +132,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Runs a policy; `None` if it is surely worse than the first part of another run, or cut
-    /// short.
+    /// Runs a policy; `None` if it is surely worse than another run or was cut short.
     fn evaluate(&mut self, policy: Family, than: Option<&Trial>) -> Result<Option<Place>, Failure> {
         let objective = self.trials.objective;
         let is_worse = |own: &Trial, than: &Trial| {

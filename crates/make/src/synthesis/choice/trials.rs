@@ -92,8 +92,7 @@ impl Trial {
 pub(super) struct Verdict {
     /// Index in [`Run::watched`] for each guarantee.
     pub seen: Vec<Option<usize>>,
-    /// Fraction of late jobs relative to the allowed fraction, for the worst guarantee; 0 without
-    /// any.
+    /// Fraction of late jobs relative to the allowed fraction, for the worst guarantee.
     pub worst: f64,
     /// Sort key: 0 if all intervals keep the guarantees, 1 if the means do, otherwise `worst`.
     pub place: f64,
@@ -197,8 +196,7 @@ impl<'a> Trials<'a> {
         *works.or_insert_with(|| misses * policy.work(workload))
     }
 
-    /// Simulates up to this many events in total, continuing `underway`; `None` if it was cut
-    /// short.
+    /// Simulates up to this many events, continuing `underway`; `None` if it was cut short.
     pub(super) fn run(
         &mut self,
         underway: &mut Option<Underway<'a>>,

@@ -25,7 +25,7 @@ use synth_queues::ctmc::{
     matrix_work, rounds, rounds::RoundLaw, staged_phases, staged_qbd,
 };
 
-/// Mean numbers of jobs, from which mean response times follow.
+/// The mean numbers of jobs, from which mean response times follow.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// `E[Q_i]` (K).

@@ -10,7 +10,7 @@ use synth_multiresource::artifact::Objective;
 use synth_multiresource::bound::{BoundCertificate, Costs, Layout, TypeRates, pooled};
 use synth_multiresource::workload::Fleet;
 
-/// Slack of every condition above the solver's tolerance, so that a solution proves a bound.
+/// The slack of every condition above the solver's tolerance, so that a solution proves a bound.
 const MARGIN: f64 = 1e-6;
 
 /// With preemption, conditions are generated lazily: the factor allowed on their number, the limit

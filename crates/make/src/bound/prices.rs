@@ -12,7 +12,7 @@ use synth_multiresource::bound::{
 };
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// Work limit of each program for prices, in depth-first nodes.
+/// The work limit of each program for prices, in depth-first nodes.
 const WORK: u64 = 20_000_000;
 
 const FIRSTS: usize = 32;

@@ -13,7 +13,7 @@ use synth_multiresource::workload::Workload;
 
 const WORK: usize = 400_000_000;
 
-/// Relative slack below which a type counts as tight.
+/// The relative slack below which a type counts as tight.
 const TIGHT: f64 = 1e-9;
 
 /// Returns a mix of the same load, from schedules of optimal worth, whose loop drains no more.

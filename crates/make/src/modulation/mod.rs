@@ -30,7 +30,7 @@ pub struct Modulation {
     pub environment: Environment,
     /// The type that completes, for each edge.
     completions: Arc<[Option<usize>]>,
-    /// Fraction of time in working schedules; the rest is spent on routes.
+    /// The fraction of time in working schedules; the rest is spent on routes.
     pub working_time: f64,
     transit: f64,
     /// `E[u]` (K): mean number of serving slots of each type, including routes.

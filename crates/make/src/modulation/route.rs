@@ -27,9 +27,9 @@ pub struct Phase {
     pub position: usize,
     /// Whether this is a working schedule and not a stage of a route.
     pub working: bool,
-    /// Serving slots of each type (K).
+    /// The serving slots of each type (K).
     pub slots: Vec<u32>,
-    /// Slots of each type (K) in setup, which occupy capacity but serve no job.
+    /// The slots of each type (K) in setup, which occupy capacity but serve no job.
     pub setups: Vec<u32>,
 }
 

@@ -32,7 +32,7 @@ use synth_multiresource::workload::{JobType, Workload};
 pub struct Problem {
     /// Whether policies may preempt.
     pub preemption: Preemption,
-    /// Setup rate γ, for preemption with setups \[1/time\].
+    /// The setup rate γ, for preemption with setups \[1/time\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
     /// The metric that is minimized.
@@ -50,18 +50,18 @@ impl Problem {
     }
 }
 
-/// Limits on the work.
+/// The limits on the work.
 #[derive(Clone, Debug)]
 pub struct OptimumLimits {
-    /// Relative tolerance for the gap of the bounds and for the effect of growing the box.
+    /// The relative tolerance for the gap of the bounds and for the effect of growing the box.
     pub tolerance: f64,
-    /// Maximum number of states.
+    /// The maximum number of states.
     pub states: usize,
-    /// Maximum number of sweeps over one box.
+    /// The maximum number of sweeps over one box.
     pub sweeps: usize,
     /// Maximum number of states × sweeps over all boxes: a limit that is the same on every machine.
     pub updates: u64,
-    /// Wall-clock limit over all boxes.
+    /// The wall-clock limit over all boxes.
     pub time: Duration,
 }
 
@@ -136,20 +136,20 @@ pub enum Ended {
 /// The optimum of one system.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Optimum {
-    /// Lower bound on the objective of every policy in this class \[time\].
+    /// A lower bound on the objective of every policy in this class \[time\].
     #[serde(rename = "lower_bound_in_box")]
     pub lower: f64,
-    /// Upper bound on the optimum in the box \[time\].
+    /// An upper bound on the optimum in the box \[time\].
     #[serde(rename = "upper_bound_in_box")]
     pub upper_in_box: f64,
     /// Maximum number of jobs of each type in the box: waiting jobs, or all jobs with preemption.
     #[serde(rename = "most_jobs")]
     pub limits: Vec<usize>,
-    /// Number of states of the last box.
+    /// The number of states of the last box.
     pub states: usize,
-    /// Number of sweeps over all boxes.
+    /// The number of sweeps over all boxes.
     pub sweeps: usize,
-    /// Relative effect of the last growth of the box; not a number before that.
+    /// The relative effect of the last growth of the box; not a number before that.
     #[schemars(with = "Option<f64>")]
     pub growth: f64,
     /// Why the search ended.

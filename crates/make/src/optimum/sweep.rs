@@ -15,7 +15,7 @@ use synth_multiresource::workload::Workload;
 /// Research 17, 1969). With setups, a schedule lists running jobs and then slots in setup.
 pub(super) struct Sweeps {
     schedules: Vec<Schedule>,
-    /// Index of the schedule with one more job, by schedule and type; likewise below.
+    /// The index of the schedule with one more job, by schedule and type; likewise below.
     more: Vec<Vec<Option<usize>>>,
     fewer: Vec<Vec<Option<usize>>>,
     stopped: Vec<Vec<Option<usize>>>,

@@ -9,7 +9,7 @@ use synth_multiresource::schedule::{Packing, Schedule};
 pub(super) struct Exchange<'a> {
     packing: &'a Packing,
     values: &'a [f64],
-    /// Types of positive value, most valuable first.
+    /// The types of positive value, most valuable first.
     order: Vec<usize>,
     third: bool,
 }

@@ -33,7 +33,7 @@ use system::{Echelon, Fractions, dot};
 
 const CORRECTIONS: usize = 8;
 
-/// Relative slack up to which a type counts as tight, or a schedule as worth 1.
+/// The relative slack up to which a type counts as tight, or a schedule as worth 1.
 const TIGHT: f64 = 1e-7;
 
 const ROUNDING: f64 = 1e-9;

@@ -16,16 +16,16 @@ const FIRST_LOOK: u64 = 2_000;
 
 const ENOUGH: usize = 10;
 
-/// Relative gap below which the weights are re-solved at full precision.
+/// The relative gap below which the weights are re-solved at full precision.
 const NEAR: f64 = 1e-6;
 
 const WORTH: f64 = 1e-11;
 
 #[derive(Clone, Debug)]
 pub(super) struct Proof {
-    /// Worth of a running job (K), with `Σ_i b_i v_i = 1`.
+    /// The worth of a running job (K), with `Σ_i b_i v_i = 1`.
     pub values: Vec<f64>,
-    /// Worth of a server of each site (H).
+    /// The worth of a server of each site (H).
     pub servers: Vec<ShapeWorth>,
     /// The search tree that bounds each site (H), if it needed node-specific prices.
     trees: Vec<Option<Tree>>,
@@ -38,12 +38,12 @@ pub(super) struct Generation<'a> {
     pub weights: Vec<f64>,
     pub proof: Proof,
     pub rounds: usize,
-    /// Remaining work.
+    /// The remaining work.
     left: Cell<u64>,
     deadline: Option<Instant>,
     efforts: &'static [Effort],
     effort: usize,
-    /// Offset in the columns in use at which the next round of exchanges starts.
+    /// The offset in the columns in use at which the next round of exchanges starts.
     turn: usize,
     /// Whether the last round of three-type exchanges found the maximum number of columns.
     is_rich: bool,

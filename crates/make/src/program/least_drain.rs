@@ -19,7 +19,7 @@ use synth_multiresource::workload::Workload;
 
 const NODES_A_SCHEDULE: u64 = 100;
 
-/// Relative distance from the optimal worth up to which a schedule is on the face.
+/// The relative distance from the optimal worth up to which a schedule is on the face.
 const SLACK: f64 = 1e-9;
 
 const ENTRIES: usize = 100_000;

@@ -13,7 +13,7 @@ const MODEL: &str = "HiGHS gives the model back";
 
 const FULL_PIVOTS: usize = 200;
 
-/// Largest coefficient of the master after [`Master::coarsen`].
+/// The largest coefficient of the master after [`Master::coarsen`].
 const COARSE: f64 = 1e7;
 
 /// Never binds, since t is at most 1; keeps the program bounded if the solver drops coefficients.
@@ -21,7 +21,7 @@ const MOST: f64 = 4.0;
 
 pub(super) struct Master<'a> {
     problem: &'a Problem,
-    /// Divisor of each row (K): [`Problem::scaled`], or larger if the solver fails with it.
+    /// The divisor of each row (K): [`Problem::scaled`], or larger if the solver fails with it.
     scaled: Vec<f64>,
     /// `None` while HiGHS runs, and after a failure.
     model: Option<Model>,

@@ -178,7 +178,7 @@ struct BranchAndBound<'a> {
     ceiling: f64,
     counts: Vec<u32>,
     room: Vec<u64>,
-    /// Worth and counts of the leading items, ascending.
+    /// The worth and counts of the leading items, ascending.
     found: Vec<(f64, Vec<u32>)>,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Problem {
 pub(super) struct Site {
     pub count: f64,
     pub packing: Packing,
-    /// Indices of the types that fit.
+    /// The indices of the types that fit.
     pub types: Vec<usize>,
 }
 

@@ -15,15 +15,15 @@ pub const PROOF_GAP: f64 = 1e-9;
 /// Loads within this distance of 1 are indistinguishable from 1, hence not called stabilizable.
 pub const LOAD_MARGIN: f64 = 1e-11;
 
-/// Relative gap at which the two sides of the certificate count as equal.
+/// The relative gap at which the two sides of the certificate count as equal.
 pub(super) const MET: f64 = 1e-11;
 
-/// Limits on the work of [`solve`](super::solve).
+/// The limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
 pub struct SolveLimits {
-    /// Budget of the searches in depth-first nodes of about 20 ns; beyond it nothing is proven.
+    /// The budget of the searches in depth-first nodes of about 20 ns; beyond it nothing is proven.
     pub work: u64,
-    /// Wall-clock limit of the column generation; beyond it nothing is proven.
+    /// The wall-clock limit of the column generation; beyond it nothing is proven.
     pub time: Duration,
     /// How many times a search without a result is repeated with a larger budget.
     pub longer: usize,
@@ -45,13 +45,13 @@ impl Default for SolveLimits {
 /// Upper and lower bound on the load.
 #[derive(Clone, Debug)]
 pub struct LoadCertificate {
-    /// Upper bound on the load ρ: `max_i ρ_i` of the mixes.
+    /// An upper bound on the load ρ: `max_i ρ_i` of the mixes.
     pub load: f64,
-    /// Prices `y` (K), nonnegative, with sum 1.
+    /// The prices `y` (K), nonnegative, with sum 1.
     pub prices: Vec<f64>,
-    /// Worth of a server of each shape (H), and the resource prices that show what is scarce.
+    /// The worth of a server of each shape (H), and the resource prices that show what is scarce.
     pub servers: Vec<ShapeWorth>,
-    /// Lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
+    /// A lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
     pub bound: f64,
 }
 
@@ -84,9 +84,9 @@ pub struct Solution {
     pub exact: Option<ExactLoad>,
     /// For one server, schedules that optimal mixes may use; empty if they were not searched for.
     pub face: Vec<Schedule>,
-    /// Number of master programs solved.
+    /// The number of master programs solved.
     pub rounds: usize,
-    /// Number of columns in the last master program.
+    /// The number of columns in the last master program.
     pub columns: usize,
 }
 

@@ -13,7 +13,7 @@ use synth_multiresource::artifact::{
 use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::MEMORY;
 
-/// Work for the distributions of all types at effort 1, roughly in nanoseconds.
+/// The work for the distributions of all types at effort 1, roughly in nanoseconds.
 pub(super) const LAWS: f64 = 1e10;
 
 const SOME: f64 = 0.1;

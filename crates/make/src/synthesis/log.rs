@@ -9,9 +9,9 @@ use synth_multiresource::artifact::{Method, Objective, Preemption, Promise, Rout
 /// How a policy was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SynthesisLog {
-    /// Rounds of column generation.
+    /// The number of rounds of column generation.
     pub rounds: usize,
-    /// Columns in the last master program, of all shapes.
+    /// The number of columns in the last master program, over all shapes.
     pub columns: usize,
     /// Routes that were considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -33,7 +33,7 @@ pub struct Floor {
     pub objective: Objective,
     /// The preemption that policies may use.
     pub preemption: Preemption,
-    /// Lower bound on the objective of every policy \[time\].
+    /// A lower bound on the objective of every policy \[time\].
     pub least: f64,
     /// Whether it also holds for policies that know job sizes, not only types.
     pub knows_sizes: bool,
@@ -85,15 +85,15 @@ pub struct ChoiceLog {
     pub promises: Vec<Promise>,
     /// Seed of the comparison. Tuning used the next seed, and the final measurement the one after.
     pub seed: u64,
-    /// Number of independent replications.
+    /// The number of independent replications.
     pub replications: u32,
     /// The work allowed, in events of First-Fit with few types.
     pub budget: u64,
-    /// Number of simulated events.
+    /// The number of simulated events.
     pub events: u64,
     /// Whether the selected policy is better than or within 1 % of each other one (95 % together).
     pub decided: bool,
-    /// Candidates by objective; the selected one is first, those without a steady state last.
+    /// The candidates by objective; the selected one is first, those without a steady state last.
     pub candidates: Vec<CandidateLog>,
 }
 
@@ -156,23 +156,23 @@ pub struct CandidateLog {
     /// A description of its tuning parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knobs: Option<String>,
-    /// Number of policies of the family that were tried.
+    /// The number of policies of the family that were tried.
     pub tried: usize,
     /// Whether it converged.
     pub outcome: Steadiness,
     /// The objective \[time\] with its 95 % interval, from a separate run or via the ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<LoggedMean>,
-    /// Ratio of the objective to that of the selected policy, on the same arrivals and sizes.
+    /// The ratio of the objective to that of the selected policy, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<LoggedMean>,
-    /// Lower bound (95 %) on the ratio, if the run stopped early because it exceeded 1.
+    /// A lower bound (95 %) on the ratio, if the run stopped early because it exceeded 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// Mean wait of each type \[time\], in the order of the workload; empty without a ratio.
+    /// The mean wait of each type \[time\], in the order of the workload; empty without a ratio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<LoggedMean>,
-    /// Ratio of the mean that is not the objective, the weighted or the plain one.
+    /// The ratio of the mean that is not the objective, the weighted or the plain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_ratio: Option<LoggedMean>,
     /// The largest mean slowdown of a type over the smallest, in the comparison.

@@ -38,7 +38,7 @@ use synth_multiresource::artifact::{
 };
 use synth_multiresource::workload::{JobType, Workload};
 
-/// Maximum number of phases of a chain.
+/// The maximum number of phases of a chain.
 pub const PHASE_LIMIT: usize = 20_000;
 
 const PHASES_OF_TYPES: usize = 4_000_000;
@@ -47,17 +47,17 @@ const PHASES_OF_TYPES: usize = 4_000_000;
 /// the gain at α = 2 for sizes of mean 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
 
-/// Accepted rates times the mean job size; beyond this range results would have no digits.
+/// The accepted rates times the mean job size; beyond this range results would have no digits.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 
-/// Options of a synthesis; everything else is determined automatically.
+/// The options of a synthesis; everything else is determined automatically.
 #[derive(Clone, Debug)]
 pub struct SynthesisOptions {
     /// The kind of preemption that is allowed.
     pub preemption: Preemption,
-    /// Setup rate γ, only with [`Preemption::Setup`] \[1/time\].
+    /// The setup rate γ, only with [`Preemption::Setup`] \[1/time\].
     pub setup_rate: Option<f64>,
-    /// Switching rate α; tuned if absent \[1/time\].
+    /// The switching rate α; tuned if absent \[1/time\].
     pub switching_rate: Option<f64>,
     /// The route; selected if absent.
     pub route: Option<Route>,
@@ -69,11 +69,11 @@ pub struct SynthesisOptions {
     pub objective: Objective,
     /// Whether to claim the bounds of theorem 8 even for types with exact means.
     pub bounds: bool,
-    /// Effort of the exact analysis; 1 is about ten seconds.
+    /// The effort of the exact analysis; 1 is about ten seconds.
     pub effort: f64,
-    /// Limits on solving program (7).
+    /// The limits on solving program (7).
     pub limits: SolveLimits,
-    /// Deadline, if any; with one, results depend on the machine.
+    /// The deadline, if any; with one, results depend on the machine.
     pub end: Option<Instant>,
 }
 
@@ -166,7 +166,7 @@ pub struct Synthesis {
     pub routes: Vec<RouteOption>,
     /// Why some types have bounds instead of an exact mean.
     pub out_of_reach: Vec<AnalysisError>,
-    /// Completions, or setups, that one round of the loop waits for.
+    /// The completions, or setups, that one round of the loop waits for.
     pub drains: u64,
     /// The objective for which route and switching rate were tuned.
     pub objective: Objective,

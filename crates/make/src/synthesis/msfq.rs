@@ -19,7 +19,7 @@ pub struct MsfqOutlook {
     pub system: OneOrAll,
     light: OneOrAllType,
     heavy: OneOrAllType,
-    /// Weights of the mean response times of light and heavy jobs.
+    /// The weights of the mean response times of light and heavy jobs.
     weights: [f64; 2],
 }
 
@@ -41,7 +41,7 @@ pub struct MsfqRow {
     pub threshold: usize,
     /// Whether it is the best threshold ℓ*.
     pub is_best: bool,
-    /// Exact mean response times of light and of heavy jobs \[time\]; `None` if inaccurate.
+    /// The exact mean response times of light and of heavy jobs \[time\]; `None` if inaccurate.
     pub response: Option<[f64; 2]>,
     /// The objective by the Quickswap paper's approximation \[time\]; `None` if invalid.
     pub approximation: Option<f64>,

@@ -16,7 +16,7 @@ use synth_multiresource::workload::Fleet;
 
 const CHANGES: usize = 1000;
 
-/// Fraction of the largest stable switching rate that is used.
+/// The fraction of the largest stable switching rate that is used.
 const PART: f64 = 0.5;
 
 const SHORTEST: f64 = 1e-6;
@@ -26,7 +26,7 @@ const SHORTEST: f64 = 1e-6;
 pub struct Partitioned {
     /// The policy.
     pub policy: PartitionConfig,
-    /// Loads `ρ_i < 1` (K).
+    /// The loads `ρ_i < 1` (K).
     pub loads: Vec<f64>,
     /// Exact `E[N_i]` (K); `None` if there are several assignments.
     pub numbers: Option<Vec<f64>>,
@@ -278,7 +278,7 @@ struct Queues<'a> {
     known: Vec<HashMap<u64, f64>>,
 }
 
-/// Cost of a missing slot, in jobs.
+/// The cost of a missing slot, in jobs.
 const LACKING: f64 = 1e6;
 
 impl<'a> Queues<'a> {
@@ -347,7 +347,7 @@ struct Legs {
     count: f64,
     /// `Σ w_m c_i^m` (K).
     mix: Vec<f64>,
-    /// Time on the legs \[time\], and the service there (K) \[slots · time\].
+    /// The time on the legs \[time\], and the service there (K) \[slots · time\].
     time: f64,
     served: Vec<f64>,
 }

@@ -8,7 +8,7 @@ use crate::modulation::{Modulation, ModulationError};
 use synth_multiresource::artifact::{Drain, Method, MsrConfig, Preemption, Route};
 use synth_multiresource::workload::Workload;
 
-/// Work for tuning at effort 1, roughly in nanoseconds.
+/// The work for tuning at effort 1, roughly in nanoseconds.
 const TUNING: f64 = 1.5e9;
 
 const CHEAP: f64 = 1e6;
@@ -31,9 +31,9 @@ pub struct RouteOption {
 /// Results for a route.
 #[derive(Clone, Debug)]
 pub struct Outlook {
-    /// Number of phases of its chain.
+    /// The number of phases of its chain.
     pub phases: usize,
-    /// Supremum of the stable switching rates \[1/time\].
+    /// The supremum of the stable switching rates \[1/time\].
     pub largest: f64,
     /// The requested switching rate, or the best one found \[1/time\].
     pub rate: f64,

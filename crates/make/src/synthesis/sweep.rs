@@ -14,7 +14,7 @@ use synth_multiresource::workload::Workload;
 pub struct SweepPoint {
     /// The route.
     pub route: Route,
-    /// Switching rate α \[1/time\].
+    /// The switching rate α \[1/time\].
     pub switching_rate: f64,
     /// Exact `E[T]`; `None` if the chain is too large.
     pub mean_response: Option<f64>,
@@ -97,5 +97,5 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// Work per type and point at effort 1, roughly in nanoseconds.
+/// The work per type and point at effort 1, roughly in nanoseconds.
 const POINT: f64 = 1e9;

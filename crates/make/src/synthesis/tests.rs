@@ -54,7 +54,7 @@ fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
     }
 }
 
-/// Best switching rates and mean numbers, from an independent computation (six digits).
+/// The best switching rates and mean numbers, from an independent computation (six digits).
 #[test]
 fn matches_best_switching_rates_of_section_seven() {
     let none = |route: &str| SynthesisOptions {

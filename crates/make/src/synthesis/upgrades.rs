@@ -19,7 +19,7 @@ const LONGER: usize = 1;
 pub struct Upgrades {
     /// Upgrades by one step of a resource or by one server, the most effective first.
     pub found: Vec<Upgrade>,
-    /// Number of upgrades that were not evaluated for lack of time.
+    /// The number of upgrades that were not evaluated for lack of time.
     pub skipped: usize,
 }
 
@@ -31,7 +31,7 @@ pub struct Upgrade {
     /// The resource; absent if a server is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// Increase per server, the smallest that has an effect; 1 for an added server.
+    /// The increase per server, the smallest that has an effect; 1 for an added server.
     pub more: f64,
     /// The resulting load, or an upper bound if it is not proven.
     pub load: f64,

@@ -10,9 +10,9 @@ use super::queue::{MOST_SERVERS, MsfqQueue, OneOrAllType};
 /// light jobs is 12.205, compared with 11.998 from moments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqApproximation {
-    /// Mean lengths of phases 1 to 4 \[time\].
+    /// The mean lengths of phases 1 to 4 \[time\].
     pub phases: [f64; 4],
-    /// Mean response times of light and of heavy jobs \[time\].
+    /// The mean response times of light and of heavy jobs \[time\].
     pub response: [f64; 2],
 }
 

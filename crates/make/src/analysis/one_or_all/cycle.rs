@@ -4,7 +4,7 @@ use super::queue::MsfqQueue;
 /// Means over one cycle of MSFQ between ends of phase 1, or increments per light job at its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// Time with an empty system, in phases 2 and 3, in phase 4, and in phase 1.
+    /// The time with an empty system, in phases 2 and 3, in phase 4, and in phase 1.
     pub idle: f64,
     pub working: f64,
     pub draining: f64,
@@ -12,7 +12,7 @@ pub(super) struct Cycle {
     /// ∫ number of light jobs, ∫ number of heavy jobs.
     pub light_area: f64,
     pub heavy_area: f64,
-    /// Number of light jobs at the end: mean and mean square.
+    /// The number of light jobs at the end: mean and mean square.
     pub left: f64,
     pub left_square: f64,
 }

@@ -6,11 +6,11 @@ use super::transforms::{C, iterate, reach};
 
 /// Function values on a circle |z| = r, from which the trapezoidal rule gives coefficients.
 struct Circle {
-    /// Results of [`iterate`] at the points of the upper half circle.
+    /// The results of [`iterate`] at the points of the upper half circle.
     values: Vec<(Vec<C>, C)>,
     gaps: Vec<C>,
     weights: [DMatrix<f64>; 2],
-    /// Largest rounding errors of the coefficients, for functions of magnitude 1.
+    /// The largest rounding errors of the coefficients, for functions of magnitude 1.
     noise: DVector<f64>,
 }
 

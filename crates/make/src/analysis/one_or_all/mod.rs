@@ -35,11 +35,11 @@ use nalgebra::DVector;
 /// Means of light jobs and of heavy jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqMeans {
-    /// Mean number in the system \[jobs\].
+    /// The mean number in the system \[jobs\].
     pub number: [f64; 2],
-    /// Mean response time \[time\].
+    /// The mean response time \[time\].
     pub response: [f64; 2],
-    /// Mean length per cycle of phase 1, of phases 2 and 3, and of phase 4 \[time\].
+    /// The mean length per cycle of phase 1, of phases 2 and 3, and of phase 4 \[time\].
     pub phases: [f64; 3],
     /// The largest relative rounding error of the numbers and response times.
     pub error: f64,

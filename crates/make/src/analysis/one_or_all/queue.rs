@@ -27,7 +27,7 @@ pub struct MsfqQueue {
 #[error("{0}")]
 pub struct MsfqError(pub(super) String);
 
-/// Maximum number of servers.
+/// The maximum number of servers.
 pub const MOST_SERVERS: usize = 1024;
 
 impl MsfqQueue {

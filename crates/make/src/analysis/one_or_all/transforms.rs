@@ -28,7 +28,7 @@ impl MsfqQueue {
     }
 }
 
-/// Values at one point z, stored as differences from 1, where the iteration ends.
+/// The values at one point z, stored as differences from 1, where the iteration ends.
 struct Point {
     /// 1 − y(z), where y replaces a light job beyond the k-th.
     next: C,

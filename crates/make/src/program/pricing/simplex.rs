@@ -10,7 +10,7 @@
 
 /// `max Σ v_i x_i` over `0 ≤ x ≤ most`, `Σ_i x_i a_i ≤ room`, for n types.
 pub(super) struct Simplex {
-    /// Share of each resource's capacity that one job takes: R × n.
+    /// The share of each resource's capacity that one job takes: R × n.
     shares: Vec<Vec<f64>>,
     values: Vec<f64>,
     /// R column indices: below n a type, from n on the slack of a resource.
@@ -19,7 +19,7 @@ pub(super) struct Simplex {
     /// Whether a nonbasic column is at its upper bound.
     is_at_most: Vec<bool>,
     inverse: Vec<Vec<f64>>,
-    /// Prices w (R) of the whole capacities.
+    /// The prices w (R) of the whole capacities.
     pub prices: Vec<f64>,
     /// Reduced values: `v_i − w·a_i` (n), then `−w`.
     pub reduced: Vec<f64>,
@@ -33,7 +33,7 @@ const TOLERANCE: f64 = 1e-9;
 
 const NO_SIGN: f64 = 1e-12;
 
-/// Upper bound on slacks that never binds.
+/// An upper bound on slacks that never binds.
 const FAR: f64 = 1e3;
 
 impl Simplex {

@@ -37,10 +37,10 @@ const NODE: u64 = 300;
 /// At most 64 MB of counts in open nodes.
 const OPEN: usize = 8_000_000;
 
-/// Limit on the depth-first nodes of a recorded proof.
+/// The limit on the depth-first nodes of a recorded proof.
 const CARRIED: u64 = 25_000_000;
 
-/// Depth-first nodes per search when shrinking the tree, and in total.
+/// The depth-first nodes per search when shrinking the tree, and in total.
 const COARSE: u64 = 20_000;
 const COARSE_WORK: u64 = 20_000_000;
 
@@ -54,7 +54,7 @@ pub(in crate::program) struct Node {
     branch: Option<(usize, u32, [usize; 2])>,
 }
 
-/// Bounds on the counts in an open node, ordered by the bound on its worth.
+/// The bounds on the counts in an open node, ordered by the bound on its worth.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
     bound: u64,

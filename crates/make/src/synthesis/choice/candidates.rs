@@ -16,7 +16,7 @@ use synth_multiresource::policy::{
 use synth_multiresource::schedule::{Packing, worth};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Maximum number of servers for computing the best threshold.
+/// The maximum number of servers for computing the best threshold.
 const AFFORDABLE: u32 = 128;
 
 /// Returns all candidates, and the families that are not considered, with reasons.
@@ -189,7 +189,7 @@ fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// Parameters that worked well, within the ranges of `TdcConfig::check`.
+/// The parameters that worked well, within the ranges of `TdcConfig::check`.
 fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
         Family::Tdc(TdcConfig {
@@ -279,7 +279,7 @@ fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     starts
 }
 
-/// Exponents a, and powers b of the service rates, that worked well.
+/// The exponents a, and powers b of the service rates, that worked well.
 const WEIGHTS: [(f64, f64); 7] = [
     (0.25, 0.0),
     (0.25, 0.25),

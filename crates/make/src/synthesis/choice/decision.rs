@@ -14,7 +14,7 @@ const LONGER: f64 = 0.9;
 
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// Required relative precision of claims, in total and per type, and the events of their run.
+/// The required relative precision of claims, in total and per type, and the events of their run.
 const PRECISION: f64 = 0.01;
 const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;

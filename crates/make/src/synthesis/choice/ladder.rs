@@ -12,13 +12,13 @@ use synth_multiresource::artifact::{Family, Objective};
 use synth_multiresource::simulator::{Estimate, Failure, Ranking};
 use synth_multiresource::workload::Workload;
 
-/// Factor between the run lengths of successive rungs.
+/// The factor between the run lengths of successive rungs.
 const LONGER: u64 = 2;
 
-/// Relative cost beyond which a candidate leaves a search, per two rungs.
+/// The relative cost beyond which a candidate leaves a search, per two rungs.
 const SLACK: [f64; 4] = [4.0, 2.0, 1.4, 1.25];
 
-/// Number of candidates ahead beyond which a candidate leaves a search, per two rungs.
+/// The number of candidates ahead beyond which a candidate leaves a search, per two rungs.
 const FIELD: [usize; 4] = [64, 12, 6, 4];
 
 /// Relative cost beyond which a candidate leaves the comparison; higher without convergence, where
@@ -30,7 +30,7 @@ const UNDER_GUARD: f64 = 0.01;
 
 pub(super) struct Candidate<'w> {
     pub policy: Family,
-    /// Number of policies that were tried to find it.
+    /// The number of policies that were tried to find it.
     pub tried: usize,
     pub is_eligible: bool,
     pub runs: Vec<Trial>,

@@ -31,18 +31,18 @@ impl Families {
     }
 }
 
-/// Options of a selection.
+/// The options of a selection.
 #[derive(Clone, Debug)]
 pub struct ChoiceOptions {
     /// The policy families of the candidates.
     pub families: Families,
     /// The work that may be done, in events of First-Fit with few types.
     pub budget: u64,
-    /// Deadline, if any; with one, the result depends on the machine.
+    /// The deadline, if any; with one, the result depends on the machine.
     pub end: Option<Instant>,
-    /// Seed of the comparison; tuning and the run for claims use the next two seeds.
+    /// The seed of the comparison; tuning and the run for claims use the next two seeds.
     pub seed: u64,
-    /// Guarantees on the delays of job types.
+    /// The guarantees on the delays of job types.
     pub promises: Vec<Promise>,
     /// If set, the selection ends with the best policy so far.
     pub interrupt: Arc<AtomicBool>,
@@ -103,7 +103,7 @@ pub struct Chosen {
     pub run: Option<Run>,
     /// Why no simulated results are claimed for it.
     pub unclaimed: Option<String>,
-    /// Results of its run that were rejected as impossible and are not claimed.
+    /// The results of its run that were rejected as impossible and are not claimed.
     pub retracted: Vec<String>,
     /// The record of the selection by simulation, if there was one.
     pub choice: Option<ChoiceLog>,
@@ -164,6 +164,6 @@ pub struct Unkept {
 pub struct SelectionStage {
     /// The present stage.
     pub what: String,
-    /// Fraction of the budget spent.
+    /// The fraction of the budget spent.
     pub spent: f64,
 }

@@ -7,7 +7,7 @@ use synth_multiresource::artifact::Family;
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::{Estimate, Failure};
 
-/// Fraction of budget and time for the search.
+/// The fraction of budget and time for the search.
 const SEARCH: f64 = 0.4;
 
 const QUARTER: u64 = 4;

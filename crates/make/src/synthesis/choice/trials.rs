@@ -23,7 +23,7 @@ pub(super) const FEW: u32 = 4;
 /// Completed jobs of each type that a conclusive run needs.
 pub(super) const DONE: u64 = 300;
 
-/// Minimum cost factor for breaking a guarantee.
+/// The minimum cost factor for breaking a guarantee.
 const BROKEN: f64 = 10.0;
 
 /// A run ends at this factor times the jobs in service, plus the constant, many jobs in the system.
@@ -52,7 +52,7 @@ pub(super) struct Trial {
     /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
     pub is_telling: bool,
-    /// Index of the common type with the fewest completions.
+    /// The index of the common type with the fewest completions.
     pub fewest: Option<usize>,
     pub verdict: Verdict,
 }
@@ -92,7 +92,7 @@ impl Trial {
 pub(super) struct Verdict {
     /// Index in [`Run::watched`] for each guarantee.
     pub seen: Vec<Option<usize>>,
-    /// Fraction of late jobs relative to the allowed fraction, for the worst guarantee.
+    /// The fraction of late jobs relative to the allowed fraction, for the worst guarantee.
     pub worst: f64,
     /// Sort key: 0 if all intervals keep the guarantees, 1 if the means do, otherwise `worst`.
     pub place: f64,
@@ -112,9 +112,9 @@ pub(super) struct Trials<'a> {
     seed: u64,
     end: Option<Instant>,
     pub common: Vec<usize>,
-    /// Events after which a twofold difference in cost is not chance.
+    /// The number of events after which a twofold difference in cost is not chance.
     pub telling: u64,
-    /// Budget of all stages, in events of First-Fit with few types.
+    /// The budget of all stages, in events of First-Fit with few types.
     pub budget: f64,
     pub deciding: f64,
     pub limit: f64,

@@ -3,9 +3,9 @@
 //! If empty slots keep their clocks and nothing is backfilled, the number of type-i jobs and the
 //! phase of the modulating chain form a quasi-birth-death process (the MSR paper, §6.1). Its
 //! stationary distribution gives `E[Q_i]`, `P(Q_i > x)` and, since each type is served in order of
-//! arrival, the response times. This is exact for Poisson arrivals and sizes that are exponential
-//! or, with preemption, of phase type; for others it is an approximation with the same means, which
-//! claims state.
+//! arrival, the response times. The analysis is exact for Poisson arrivals and for sizes that are
+//! exponential or, with preemption, of phase type. Others are replaced by these with the same
+//! means, and claims say so.
 //!
 //! Queues are solved by matrices ([`synth_queues::ctmc::Qbd`]) or by vectors of levels
 //! ([`synth_queues::ctmc::rounds`]), whichever is cheaper.

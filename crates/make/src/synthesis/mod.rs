@@ -296,8 +296,9 @@ fn of_draft(
     })
 }
 
-/// Returns the assumptions of the queue analysis of these types. Without preemption a type's
-/// service depends on the completions of the other types, so all sizes are treated as exponential.
+/// Returns the assumptions of the queue analysis of these types: Poisson arrivals, and exponential
+/// sizes unless they are of phase type with preemption. Without preemption a type's service depends
+/// on the completions of the others.
 pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
     let staged = |kind: &JobType| {
         let size = kind.holding();

@@ -56,7 +56,7 @@ fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
 
 /// The best switching rates and mean numbers, from an independent computation (six digits).
 #[test]
-fn matches_best_switching_rates_of_section_seven() {
+fn best_switching_rates_of_section_seven() {
     let none = |route: &str| SynthesisOptions {
         route: Some(route.parse().unwrap()),
         ..SynthesisOptions::new(Preemption::None)

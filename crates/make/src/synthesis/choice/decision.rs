@@ -166,8 +166,8 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// Returns the policy with the shortest stays, if none has converged. Replications much shorter
-    /// than the longest mean size are inconclusive.
+    /// Returns the policy whose jobs stayed shortest, if none has converged. Replications much
+    /// shorter than the longest mean size are inconclusive.
     fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
         self.rank();
         let workload = self.trials.workload;

@@ -339,7 +339,7 @@ impl<'w> Selection<'w> {
     }
 
     /// Returns whether a candidate is surely not better by a relevant margin. Unless the best
-    /// surely keeps all guarantees, only these count.
+    /// surely keeps all guarantees, only the guarantees count.
     pub(super) fn is_decided(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let ratio = self.ratio(self.trials.objective, n, best);

@@ -1,9 +1,9 @@
 //! Selection among policy families by simulation.
 //!
 //! Several policies of each family are searched, the best are tuned, and the best of each family
-//! are compared on fresh samples. The claims come from a separate run, under a guard if stability
-//! is not proved, whose length is fixed in advance, since stopping once the interval is narrow is
-//! biased.
+//! are compared on fresh samples. The claims come from a separate run of fixed length, because
+//! stopping once the interval is narrow would bias them. It has a guard if the policy is not proved
+//! stable.
 //!
 //! Work is counted in events of First-Fit ([`Family::work`]), so a seed gives the same policy on
 //! every machine. Candidates climb a ladder of run lengths ([`ladder`]); those clearly behind stop.

@@ -1,5 +1,6 @@
-//! Synthesis of scheduling policies for multiresource jobs: the schedule program with its proof,
-//! modulation, exact analysis, lower bounds and selection.
+//! This crate computes scheduling policies for multiresource jobs. It contains the schedule program
+//! and its proof, the modulation, the exact analysis, the lower bounds and the selection of a
+//! policy.
 
 pub mod analysis;
 pub mod bound;

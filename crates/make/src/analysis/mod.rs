@@ -1,14 +1,16 @@
-//! Exact mean numbers of jobs and response times under a policy, and the MSR paper's bounds.
+//! This module computes the exact mean number of jobs and the mean response time of each type under
+//! a policy, and the bounds of the MSR paper.
 //!
-//! If empty slots keep their clocks and nothing is backfilled, the number of type-i jobs and the
-//! phase of the modulating chain form a quasi-birth-death process (the MSR paper, §6.1). Its
-//! stationary distribution gives `E[Q_i]`, `P(Q_i > x)` and, since each type is served in order of
-//! arrival, the response times. The analysis is exact for Poisson arrivals and for sizes that are
-//! exponential or, with preemption, of phase type. Others are replaced by these with the same
-//! means, and claims say so.
+//! If empty slots keep their clocks and there is no backfilling, then the number of jobs of type i
+//! and the phase of the modulating chain form a quasi-birth-death process (the MSR paper, §6.1).
+//! Its stationary distribution gives `E[Q_i]` and `P(Q_i > x)`. It also gives the response times,
+//! because each type is served in the order of arrival. The analysis is exact if the arrivals are
+//! Poisson and the sizes are exponential or, with preemption, of phase type. All other
+//! distributions are replaced by ones of this kind that have the same mean, and the claims state
+//! this.
 //!
-//! Queues are solved by matrices ([`synth_queues::ctmc::Qbd`]) or by vectors of levels
-//! ([`synth_queues::ctmc::rounds`]), whichever is cheaper.
+//! A queue is solved either with matrices ([`synth_queues::ctmc::Qbd`]) or with vectors of levels
+//! ([`synth_queues::ctmc::rounds`]), depending on which of the two is cheaper.
 
 pub mod one_or_all;
 mod paper;
@@ -25,7 +27,7 @@ use synth_queues::ctmc::{
     matrix_work, rounds, rounds::RoundLaw, staged_phases, staged_qbd,
 };
 
-/// The mean numbers of jobs, from which mean response times follow.
+/// The mean number of jobs of each type. The mean response times can be computed from these.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// `E[Q_i]` (K).
@@ -38,7 +40,7 @@ impl Cost {
         self.numbers.iter().sum::<f64>() / workload.total_arrival_rate()
     }
 
-    /// Returns `Σ w_i E[T_i]` \[time\], where the weights w are the shares of the load.
+    /// Returns `Σ w_i E[T_i]` \[time\], where the weight `w_i` is the share of type i in the load.
     pub fn weighted_response(&self, workload: &Workload) -> f64 {
         let pairs = self.numbers.iter().zip(workload.types());
         let responses = pairs.map(|(number, job_type)| number / job_type.arrival_rate());
@@ -46,7 +48,8 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// Returns the objective \[time\]; for [`Objective::P99`] the mean response time.
+    /// Returns the value of the objective \[time\]. For [`Objective::P99`], this is the mean
+    /// response time.
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
             Objective::Mean | Objective::P99 => self.mean_response(workload),
@@ -55,7 +58,7 @@ impl Cost {
     }
 }
 
-/// Returns the weights w (K) for which the [analysed](Objective::analysed) objective, is
+/// Returns the weights `w` (K) such that the [analysed](Objective::analysed) objective is equal to
 /// `Σ w_i E[T_i]`.
 pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     match objective {
@@ -70,13 +73,13 @@ pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
 /// Reasons why there is no exact result.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// The chain exceeds the budget.
+    /// The size of the chain exceeds the budget.
     #[error("{0}")]
     TooLarge(String),
     /// A type is unstable under the policy.
     #[error("{0}")]
     Unstable(String),
-    /// The solver found no reliable solution.
+    /// The solver did not find an accurate solution.
     #[error("{0}")]
     Solver(String),
 }
@@ -89,7 +92,7 @@ fn counted(about: &str, number: f64) -> String {
     }
 }
 
-/// Matrix solutions that need less work than this are used without comparing the methods.
+/// If the matrix solution needs less work than this, it is used and the methods are not compared.
 const SMALL: f64 = 3e5;
 
 const MOST_STEPS: usize = 200_000_000;
@@ -114,8 +117,8 @@ pub struct TypeQueue<'a> {
 }
 
 impl<'a> TypeQueue<'a> {
-    /// Returns the queue of type i. Arrivals are treated as Poisson, and sizes as exponential
-    /// unless they are of phase type and the policy preempts.
+    /// Returns the queue of type i. The arrivals are assumed to be Poisson. The sizes are assumed
+    /// to be exponential, unless they are of phase type and the policy is preemptive.
     pub fn new(
         workload: &'a Workload,
         modulation: &'a Modulation,
@@ -136,7 +139,8 @@ impl<'a> TypeQueue<'a> {
         &self.queue
     }
 
-    /// Returns the MSR paper's bounds and approximation, for exponential sizes.
+    /// Returns the bounds and the approximation of the MSR paper, which are valid for exponential
+    /// sizes.
     pub fn bounds(&self) -> PaperBounds {
         PaperBounds::new(&self.queue)
     }
@@ -209,7 +213,8 @@ impl<'a> TypeQueue<'a> {
     /// Returns `E[Q_i]` \[jobs\].
     ///
     /// # Errors
-    /// Returns an error for unstable types, chains beyond `budget`, and inaccurate results.
+    /// Returns an error if the type is unstable, if the size of the chain exceeds the `budget`, or
+    /// if the result is not accurate.
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
         if let Some(stages) = &self.stages {
@@ -221,7 +226,8 @@ impl<'a> TypeQueue<'a> {
         Ok(self.by_matrices(&self.queue.qbd())?.mean())
     }
 
-    /// Solves by matrices. Near a load of 1, rounding of the rates alone moves the mean.
+    /// Solves the queue with matrices. If the load is close to 1, the rounding of the rates alone
+    /// changes the mean.
     fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
@@ -233,7 +239,8 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Rejects a mean number below the mean number in service, which has lost all its digits.
+    /// Returns an error if the mean number of jobs is less than the mean number of jobs in service.
+    /// In this case, the result has no correct digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
@@ -260,7 +267,8 @@ impl<'a> TypeQueue<'a> {
         Ok(law)
     }
 
-    /// Solves by rounds; `None` if matrices are cheaper or are the affordable fallback.
+    /// Solves the queue by rounds. Returns `None` if matrices are cheaper, or if the rounds fail
+    /// and the matrices are within the budget.
     fn by_rounds<T>(
         &self,
         budget: f64,
@@ -294,7 +302,7 @@ pub enum TypeLaw {
     Rounds(RoundLaw),
     /// Computed by matrices.
     Matrices(Box<Stationary>),
-    /// Only the mean is known, since sizes have stages.
+    /// The mean only, because the sizes have stages.
     Mean(f64),
 }
 

@@ -2,20 +2,21 @@ use statrs::function::gamma::{gamma_ur, ln_gamma};
 
 use synth_queues::ctmc::{ModulatedQueue, RelativeCompletions};
 
-/// The MSR paper's bounds on the mean number of jobs of one type, corrected.
+/// The corrected bounds of the MSR paper on the mean number of jobs of one type.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperBounds {
     /// `ρ_i`.
     pub load: f64,
-    /// `E[Δ(v)]` \[jobs\], where v is the phase after the completion.
+    /// `E[Δ(v)]` \[jobs\], where `v` is the phase after a completion.
     pub mean_ahead: f64,
-    /// The least and the largest `Δ(s)` \[jobs\].
+    /// The minimum and the maximum of `Δ(s)` \[jobs\].
     pub range_ahead: (f64, f64),
     /// `(ρ + E[Δ(v)])/(1 − ρ) − max Δ` (theorem 8) \[jobs\].
     pub lower: f64,
     /// `(ρ + E[Δ(v)])/(1 − ρ) − min Δ + β` (theorem 8) \[jobs\].
     pub upper: f64,
-    /// The approximation of section 6.4, clamped to the bounds (appendix C) \[jobs\].
+    /// The approximation of section 6.4 (see appendix C), which is clamped to the range of the two
+    /// bounds \[jobs\].
     pub approximation: f64,
 }
 
@@ -48,10 +49,12 @@ impl PaperBounds {
     }
 }
 
-/// Returns Erlang's C formula, the probability of waiting in M/M/k, for real k > a > 0.
+/// Returns the value of Erlang's C formula, which is the probability that a job has to wait in an
+/// M/M/k queue, for real numbers `k > a > 0`.
 ///
-/// By Jagerman's integral (Bell System Technical Journal 53, 1974) the blocking probability is
-/// `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`, and `C = B/(1 − ρ(1 − B))`, ρ = a/k.
+/// The blocking probability is computed with Jagerman's integral (Bell System Technical Journal 53,
+/// 1974): `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`. Then `C = B/(1 − ρ(1 − B))`,
+/// where `ρ = a/k`.
 pub fn erlang_c(servers: f64, offered: f64) -> f64 {
     let ln_blocking = servers * offered.ln()
         - offered

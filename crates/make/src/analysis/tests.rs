@@ -20,7 +20,7 @@ fn assert_digits(found: &[f64], expected: &[f64], relative: f64) {
     }
 }
 
-/// Section 7 of the MSR paper, from an independent computation (10 digits).
+/// These values are from an independent computation with 10 digits for section 7 of the MSR paper.
 #[test]
 fn matches_mean_numbers_of_section_seven() {
     let table = "
@@ -60,7 +60,8 @@ fn matches_mean_numbers_of_section_seven() {
     }
 }
 
-/// With fast switching, each type of the preemptive loop becomes M/M/β at half speed.
+/// If the policy switches very fast, then each type of the preemptive loop becomes an M/M/β queue
+/// with half the speed.
 #[test]
 fn fast_switching_approaches_its_limit() {
     let (workload, policy) = section7(Preemption::Full, Route::ALL[0], 1e6);
@@ -86,7 +87,8 @@ struct Law {
     exits: Vec<f64>,
 }
 
-/// The reference is a brute-force solution in extended precision (`tests/reference/phase_type.py`).
+/// The expected values are from a brute-force solution in extended precision
+/// (`tests/reference/phase_type.py`).
 #[test]
 fn phase_type_means_agree_with_brute_force() {
     let path = concat!(
@@ -132,7 +134,7 @@ fn single_stage_sizes_are_exponential() {
     }
 }
 
-/// Theorem 8, where v is the phase after the completion.
+/// The bounds of theorem 8 must hold, where `v` is the phase after a completion.
 #[test]
 fn exact_means_satisfy_the_papers_bounds() {
     for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {

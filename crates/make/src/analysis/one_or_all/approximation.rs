@@ -2,22 +2,24 @@ use super::light_left::few_before;
 use super::passages::{Passages, Time};
 use super::queue::{MOST_SERVERS, MsfqQueue, OneOrAllType};
 
-/// The approximation of MSFQ(ℓ) in section 5 of the Quickswap paper: no phase is ever skipped.
+/// The approximation of MSFQ(ℓ) in section 5 of the Quickswap paper, which assumes that no phase is
+/// ever skipped.
 ///
-/// It improves with the load, and is undefined if phase 2 would begin with fewer than k − 1 jobs on
-/// average. The paper uses only moments of the phases for the wait of light jobs. Here the
-/// generating function is used instead: for k = 32, ℓ = 31 and rates 5.4 and 0.6 the `E[T]` of
-/// light jobs is 12.205, compared with 11.998 from moments.
+/// The approximation becomes more accurate if the load is higher. It is not defined if the mean
+/// number of jobs at the start of phase 2 is less than `k − 1`. The paper computes the waiting time
+/// of the light jobs only from moments of the phases. Here, the generating function is used
+/// instead. For `k = 32`, `ℓ = 31` and the rates 5.4 and 0.6, this gives 12.205 for the `E[T]` of
+/// the light jobs, and the moments give 11.998.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqApproximation {
-    /// The mean lengths of phases 1 to 4 \[time\].
+    /// The mean length of each of the phases 1 to 4 \[time\].
     pub phases: [f64; 4],
-    /// The mean response times of light and of heavy jobs \[time\].
+    /// The mean response time of the light jobs and of the heavy jobs \[time\].
     pub response: [f64; 2],
 }
 
 impl MsfqApproximation {
-    /// Returns `E[T]` over all jobs \[time\].
+    /// Returns the `E[T]` of all jobs \[time\].
     pub fn mean_response(&self, queue: &MsfqQueue) -> f64 {
         let rates = [queue.light, queue.heavy].map(|stream| stream.arrival_rate);
         let number = rates[0] * self.response[0] + rates[1] * self.response[1];
@@ -25,8 +27,8 @@ impl MsfqApproximation {
     }
 }
 
-/// Returns the lengths of phases 4 and 1 together, of phases 2 to 4 together, and the mean of each
-/// phase; `None` if phase 2 would be negative.
+/// Returns the total length of phases 4 and 1, the total length of phases 2 to 4, and the mean
+/// length of each phase. Returns `None` if the length of phase 2 would be negative.
 fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4])> {
     let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
     let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -34,8 +36,8 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     let steps = &passages.down[queue.threshold..many];
     let slow = steps.iter().fold(Time::default(), |t, s| t.plus(s.0));
     let drain = passages.drains[queue.threshold];
-    // Phase 1 is a busy period started by the arrivals in phases 2 to 4. Phase 2 is one started by
-    // the arrivals in phases 4 and 1, except k − 1 of them.
+    // Phase 1 is a busy period that is started by the arrivals in phases 2 to 4. Phase 2 is a busy
+    // period that is started by all but `k − 1` of the arrivals in phases 4 and 1.
     let (grows, shrinks) = (heavy.arrival_rate * one.mean, light * busy.mean);
     let rest = slow.mean + drain.mean;
     let full = shrinks * (drain.mean + grows * rest) - many as f64 * busy.mean;
@@ -45,7 +47,8 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     }
     let first = grows * (full + rest);
     let away = drain.mean + first;
-    // The variance of phase 2 is `own` plus shrinks² times the variance of phases 4 and 1.
+    // The variance of phase 2 is the sum of `own` and the variance of phases 4 and 1 multiplied by
+    // `shrinks²`.
     let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
     let noise = grows.powi(2) * (slow.variance + own)
         + (1.0 + grows).powi(2) * drain.variance
@@ -57,8 +60,9 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     Some((time(away, spread), time(full + rest, other), means))
 }
 
-/// Returns the mean wait in an M/M/1 busy period that is started by the arrivals in `during` except
-/// `fewer`: Welch's queue with an exceptional first service.
+/// Returns the mean waiting time in an M/M/1 busy period that is started by all but `fewer` of the
+/// arrivals in `during`. This is Welch's queue with a first service that has a different
+/// distribution.
 fn in_busy_period(stream: OneOrAllType, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
     let number = came - fewer;
@@ -82,7 +86,8 @@ impl MsfqQueue {
         };
         let age = |time: Time| time.square() / (2.0 * time.mean);
 
-        // Light jobs that arrive in phase 3: ∫ (n − (k−1))⁺ over passages above k − 1.
+        // For the light jobs that arrive in phase 3, this is the integral `∫ (n − (k−1))⁺` over the
+        // passages above `k − 1`.
         let (mut jobs, mut area) = (full.service_rate * passages.busy.mean.powi(2), 0.0);
         for i in (self.threshold + 1..self.servers).rev() {
             jobs *= light.arrival_rate / (i as f64 * light.service_rate);

@@ -4,7 +4,8 @@ use rayon::prelude::*;
 use super::queue::MsfqQueue;
 use super::transforms::{C, iterate, reach};
 
-/// Function values on a circle |z| = r, from which the trapezoidal rule gives coefficients.
+/// The values of a function on the circle `|z| = r`. The coefficients are computed from these with
+/// the trapezoidal rule.
 struct Circle {
     /// The results of [`iterate`] at the points of the upper half circle.
     values: Vec<(Vec<C>, C)>,
@@ -17,7 +18,8 @@ struct Circle {
 impl Circle {
     fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
-        // Aliasing adds (r/reach)^points, and rounding is amplified by at most r^-k ≤ 20 000.
+        // The aliasing error is `(r/reach)^points`. Rounding errors are multiplied by at most
+        // `r^-k ≤ 20 000`.
         let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
         let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
         let radius = radius.min(0.995);
@@ -51,7 +53,7 @@ impl Circle {
     }
 }
 
-/// The probabilities of fewer than k light jobs at the end of phase 1.
+/// The probabilities that there are fewer than `k` light jobs at the end of phase 1.
 pub(super) struct LightLeft {
     pub few: DVector<f64>,
     equations: LU<f64, Dyn, Dyn>,
@@ -80,14 +82,15 @@ impl LightLeft {
         })
     }
 
-    /// Returns whether the values are valid probabilities up to rounding.
+    /// Returns `true` if the values are valid probabilities, up to rounding errors.
     pub(super) fn is_law(&self) -> bool {
         self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
     }
 
     /// Returns the largest rounding error of a function with these derivatives.
     pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
-        // With P M = L U, the solution of M x = e changes d·x by (M⁻ᵀ d)·e.
+        // If `P M = L U` and `e` is added to the right-hand side of `M x`, then `d·x` changes by
+        // `(M⁻ᵀ d)·e`.
         let (l, u) = (self.equations.l(), self.equations.u());
         let weights = u.tr_solve_upper_triangular(derivatives);
         let weights = weights.and_then(|w| l.tr_solve_lower_triangular(&w));
@@ -98,8 +101,9 @@ impl LightLeft {
     }
 }
 
-/// Returns the probabilities that a light arrival in phase 4 or 1 finds 0, … k − 1 earlier light
-/// arrivals, if no phase is skipped: F_∞ is then the generating function of all arrivals, with mean
+/// Returns the probabilities that a light job that arrives in phase 4 or 1 is preceded by
+/// `0, …, k − 1` light jobs that arrived in the same phases. This assumes that no phase is skipped,
+/// so that `F_∞` is the generating function of the number of all these arrivals, whose mean is
 /// `mean`.
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
     let circle = Circle::new(queue)?;

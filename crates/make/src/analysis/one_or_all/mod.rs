@@ -1,22 +1,27 @@
-//! Exact analysis of strict MSFQ(ℓ) on a one-or-all system, without truncation.
+//! This module contains an exact analysis of strict MSFQ(ℓ) on a one-or-all system. The number of
+//! jobs is not truncated.
 //!
-//! In phase 1 heavy jobs (λ_k, μ_k, one at a time) are served until there are none. Then light jobs
-//! (λ₁, μ₁, up to k at a time) are served until ℓ are left, with all k servers busy in phase 2 and
-//! fewer in phase 3. Those ℓ finish in phase 4. See section 4.2 of Chen, Grosof, Berg, "Improving
-//! Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025.
+//! In phase 1, the heavy jobs (`λ_k`, `μ_k`) are served one at a time until there are no more of
+//! them. After that, up to `k` of the light jobs (`λ₁`, `μ₁`) are served at a time until only `ℓ`
+//! of them are left. All `k` servers are busy in phase 2, but not in phase 3. The last `ℓ` light
+//! jobs are completed in phase 4. See section 4.2 of Chen, Grosof, Berg, "Improving Nonpreemptive
+//! Multiserver Job Scheduling with Quickswap", 2025.
 //!
-//! At the end of phase 1 the number j of light jobs is a Markov chain. Its generating function Π
-//! satisfies, with y(z) the transform of a busy period started by one light job,
+//! The number `j` of light jobs at the end of phase 1 is a Markov chain. Let `y(z)` be the
+//! transform of a busy period that is started by one light job. Then the generating function `Π` of
+//! the chain satisfies
 //!
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
-//! Iterating z → y(z) → 1 expresses Π in p_0 … p_{k−1} (`transforms.rs`), which the first k
-//! coefficients determine (`light_left.rs`). Means follow by renewal-reward over a cycle
-//! (`cycle.rs`). One run takes `O(k³)` and `O(k² n)` operations, where n grows as `1/(1 − y'(1))`.
+//! If we iterate `z → y(z) → 1`, we get `Π` as a function of `p_0 … p_{k−1}` (see `transforms.rs`),
+//! and these are determined by the first `k` coefficients (see `light_left.rs`). The mean values
+//! are computed over a cycle by renewal-reward (see `cycle.rs`). The number of operations is
+//! `O(k³) + O(k² n)`, where `n` is proportional to `1/(1 − y'(1))`.
 //!
-//! Light jobs may be served for `e^k` times their size, so to preserve digits transforms are stored
-//! as their difference from 1, times as means and variances, and increments are computed directly.
-//! Rounding errors are bounded, and no means are returned if they exceed one part in 10⁹.
+//! The light jobs may be served for a time that is `e^k` times as long as their size. In order not
+//! to lose digits, we store each transform as its difference from 1 and each time as a mean and a
+//! variance, and we compute all increments directly. There is a bound on the rounding errors, and
+//! no results are returned if the relative error may be greater than `10⁻⁹`.
 
 mod approximation;
 mod cycle;
@@ -32,21 +37,21 @@ use cycle::{Cycle, Cycles};
 use light_left::LightLeft;
 use nalgebra::DVector;
 
-/// Means of light jobs and of heavy jobs.
+/// The mean values for the light jobs and for the heavy jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqMeans {
-    /// The mean number in the system \[jobs\].
+    /// The mean number of jobs in the system \[jobs\].
     pub number: [f64; 2],
     /// The mean response time \[time\].
     pub response: [f64; 2],
-    /// The mean length per cycle of phase 1, of phases 2 and 3, and of phase 4 \[time\].
+    /// The mean total length in each cycle of phase 1, of phases 2 and 3, and of phase 4 \[time\].
     pub phases: [f64; 3],
-    /// The largest relative rounding error of the numbers and response times.
+    /// The maximum relative rounding error of the numbers and of the response times.
     pub error: f64,
 }
 
 impl MsfqMeans {
-    /// Returns `E[T]` over all jobs \[time\].
+    /// Returns the `E[T]` of all jobs \[time\].
     pub fn mean_response(&self, queue: &MsfqQueue) -> f64 {
         let rates = queue.light.arrival_rate + queue.heavy.arrival_rate;
         self.number.iter().sum::<f64>() / rates
@@ -56,11 +61,12 @@ impl MsfqMeans {
 const MOST_ERROR: f64 = 1e-9;
 
 impl MsfqQueue {
-    /// Returns the exact mean numbers and response times.
+    /// Returns the exact mean number of jobs and the exact mean response times.
     ///
     /// # Errors
-    /// Returns an error beyond [`MOST_SERVERS`], near saturation if it takes too many steps, and if
-    /// rounding may exceed one part in 10⁹.
+    /// Returns an error if there are more than [`MOST_SERVERS`] servers, if the load is so close to
+    /// 1 that the number of steps is too large, or if the relative rounding error may be greater
+    /// than `10⁻⁹`.
     pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
         let refused = |why: String| Err(MsfqError(why));
         if self.servers > MOST_SERVERS {
@@ -110,7 +116,8 @@ impl MsfqQueue {
     }
 }
 
-/// Returns the mean over cycles that start with j < k light jobs (probability p_j) or more.
+/// Returns the mean over all cycles. A cycle starts with `j < k` light jobs with probability `p_j`,
+/// and with at least `k` light jobs otherwise.
 fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
     let many = Cycle::default().plus((1.0 - few.sum()).max(0.0), cycles[few.len()]);
     let each = few.iter().zip(cycles);

@@ -1,6 +1,6 @@
 use super::queue::MsfqQueue;
 
-/// The first two moments of a time; both are additive for independent times.
+/// The first two moments of a time. If two times are independent, both values can be added.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Time {
     pub mean: f64,
@@ -36,7 +36,8 @@ impl Time {
 }
 
 pub(super) struct Passages {
-    /// Passage from level i + 1 to i, i < k: the time, and ∫ number of light jobs.
+    /// For each `i < k`, the time of the passage from level `i + 1` to level `i`, and the integral
+    /// of the number of light jobs during this time.
     pub down: Vec<(Time, f64)>,
     pub drains: Vec<Time>,
     pub busy: Time,
@@ -53,8 +54,8 @@ impl Passages {
             let (above, area) = down[i];
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
-            // X = H + (with probability λ/(λ + iμ)) X' + X, conditioned on the number of
-            // repetitions.
+            // `X = H + (with probability λ/(λ + iμ)) X' + X`. The variance is computed for a given
+            // number of repetitions.
             let again = above.mean + mean;
             let up = rate / (rate + service);
             let own = 1.0 / (rate + service).powi(2) + up * above.variance;

@@ -1,4 +1,4 @@
-/// A job type of a one-or-all system, with Poisson arrivals and exponential sizes.
+/// One of the two job types of a one-or-all system, with Poisson arrivals and exponential sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OneOrAllType {
     /// λ \[1/time\].
@@ -13,7 +13,7 @@ impl OneOrAllType {
     }
 }
 
-/// A one-or-all system under strict MSFQ(ℓ).
+/// A one-or-all system with the strict policy MSFQ(ℓ).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqQueue {
     pub(super) servers: usize,
@@ -31,10 +31,11 @@ pub struct MsfqError(pub(super) String);
 pub const MOST_SERVERS: usize = 1024;
 
 impl MsfqQueue {
-    /// Creates a system in which `servers` ≥ 1 light jobs run at once, or a heavy job alone.
+    /// Creates a system that can serve up to `servers` ≥ 1 light jobs at the same time, or a single
+    /// heavy job.
     ///
     /// # Errors
-    /// Returns an error if ℓ ≥ k or the load is at least 1.
+    /// Returns an error if `ℓ ≥ k` or if the load is at least 1.
     pub fn new(
         servers: usize,
         threshold: usize,

@@ -9,7 +9,8 @@ fn queue(servers: usize, threshold: usize, rates: [f64; 2]) -> MsfqQueue {
     MsfqQueue::new(servers, threshold, stream(rates[0]), stream(rates[1])).unwrap()
 }
 
-/// k = 32, nine of ten jobs light, mean size 1, rate 6; from an independent computation.
+/// There are `k = 32` servers, nine of ten jobs are light, the mean size is 1 and the rate is 6.
+/// The expected values are the result of an independent computation.
 #[test]
 fn matches_known_response_times_at_rate_6() {
     for (threshold, expected) in [(0, 67.8704), (1, 21.2779), (8, 10.6579), (31, 11.4467)] {
@@ -19,7 +20,8 @@ fn matches_known_response_times_at_rate_6() {
     }
 }
 
-/// An independent computation has 12.2146 for light jobs, 0.08 % more.
+/// An independent computation gives 12.2146 for the light jobs, which is 0.08 % more than this
+/// value.
 #[test]
 fn approximation_matches_known_values_at_rate_6() {
     let queue = queue(32, 31, [5.4, 0.6]);
@@ -64,7 +66,7 @@ impl State {
     }
 }
 
-/// The strict rule as a truncated chain.
+/// The strict policy as a Markov chain with a limited number of jobs.
 struct Chain {
     servers: usize,
     threshold: usize,
@@ -228,7 +230,7 @@ fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)>
     })
 }
 
-/// On one server, Kleinrock's conservation law holds.
+/// If there is only one server, Kleinrock's conservation law must hold.
 #[test]
 fn one_server_conserves_work() {
     for (light, heavy) in systems(1) {

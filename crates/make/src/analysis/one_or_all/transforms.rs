@@ -4,35 +4,38 @@ use super::queue::MsfqQueue;
 
 pub(super) type C = Complex<f64>;
 
-/// Returns `1 − b` for the transform b of an M/M/1 busy period at s, without cancellation: the root
-/// e of `λ e² + (μ − λ + s) e = s` that is 0 for s = 0.
+/// Returns `1 − b`, where `b` is the transform of an M/M/1 busy period at `s`, without
+/// cancellation. The result is the root `e` of `λ e² + (μ − λ + s) e = s` that is 0 if `s` is 0.
 fn busy_period(arrivals: f64, service: f64, s: C) -> C {
     let gap = s + (service - arrivals);
     2.0 * s / (gap + (gap * gap + 4.0 * arrivals * s).sqrt())
 }
 
 impl MsfqQueue {
-    /// Returns the rate at which the empty system receives a light job, or a heavy job during whose
-    /// busy period a light job arrives. Cycles with other heavy jobs are not counted separately,
-    /// since rounding would dominate if light jobs are rare.
+    /// Returns the rate of arrivals to the empty system of either a light job or a heavy job that
+    /// is followed by a light job in the same busy period. A cycle in which there is no light job
+    /// is not counted as a separate cycle. Otherwise, the rounding errors would be too large if
+    /// light jobs are rare.
     pub(super) fn filling_rate(&self) -> f64 {
         let (light, heavy) = (self.light.arrival_rate, self.heavy);
         let followed = busy_period(heavy.arrival_rate, heavy.service_rate, light.into());
         light + heavy.arrival_rate * followed.re
     }
 
-    /// Returns `1 − y'(1)`: one minus the mean number of light jobs that replace one.
+    /// Returns `1 − y'(1)`, where `y'(1)` is the mean number of light jobs that replace one light
+    /// job.
     pub(super) fn contraction_gap(&self) -> f64 {
         let light = self.light.offered() / self.servers as f64;
         (1.0 - self.load()) / ((1.0 - light) * (1.0 - self.heavy.offered()))
     }
 }
 
-/// The values at one point z, stored as differences from 1, where the iteration ends.
+/// The values at a point `z`. Each of them is stored as its difference from 1, which is the limit
+/// of the iteration.
 struct Point {
-    /// 1 − y(z), where y replaces a light job beyond the k-th.
+    /// `1 − y(z)`, where `y` is the factor that replaces each light job after the first `k` jobs.
     next: C,
-    /// 1 − f.
+    /// `1 − f`.
     loss: C,
     excess: Vec<C>,
     grows: bool,
@@ -47,7 +50,8 @@ impl Point {
         let all = k as f64 * light.service_rate;
         let next = busy_period(light.arrival_rate, all, sigma);
         let y = 1.0 - next;
-        // losses[i] is one minus the factor for the passage from i light jobs to i − 1.
+        // The value of `losses[i]` is `1 − x`, where `x` is the factor for the passage from `i`
+        // light jobs to `i − 1`.
         let mut losses = vec![next; k + 1];
         for i in (1..k).rev() {
             let leaves = if i <= queue.threshold {
@@ -83,8 +87,8 @@ impl Point {
     }
 }
 
-/// Returns a radius ≤ 2 within which the sums of [`iterate`] are power series: all transforms exist
-/// there, and y(z) < z.
+/// Returns a radius of at most 2 for which the sums in [`iterate`] are power series. If `z` is equal
+/// to this radius, all transforms exist and `y(z) < z`.
 pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     let exists = |radius: &f64| {
         let point = Point::new(queue, C::from(1.0 - radius));
@@ -94,8 +98,9 @@ pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     radii.find(exists).map_or(1.0, f64::sqrt)
 }
 
-/// Returns `Σ_n F_n(z) a_i(z_n)`, i < k, and `F_∞(z)`, with `z_0 = 1 − u, z_{n+1} = y(z_n)` and F_n
-/// the product of the first n f; `None` if it takes too many steps.
+/// Returns `Σ_n F_n(z) a_i(z_n)` for each `i < k`, and `F_∞(z)`. Here, `z_0 = 1 − u`,
+/// `z_{n+1} = y(z_n)`, and `F_n` is the product of the first `n` factors `f`. Returns `None` if the
+/// number of steps is too large.
 pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     let mut sums = vec![C::ZERO; queue.servers];
     let (mut u, mut product) = (u, C::ONE);

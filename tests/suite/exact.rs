@@ -61,7 +61,7 @@ fn one_is_distinguished_from_its_neighbours() {
     }
     for load in ["0.999999999999999", "0.999999999999"] {
         let refused = outcome(&section7_at(load)).unwrap_err();
-        assert!(refused.to_string().contains("below 1, exactly"));
+        assert!(refused.to_string().contains("the exact load is below 1"));
     }
     artifact_of(&section7_at("0.9999999999"));
 }

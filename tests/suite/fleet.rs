@@ -299,5 +299,5 @@ fn a_fleet_that_is_too_large_to_simulate_is_refused() {
     let file = folder.write("large.yaml", &text);
     let output = folder.name("p.json");
     let typed = format!("{file} --preemption none -o {output}");
-    fails(&typed, "GiB of memory, and 1 GiB is allowed");
+    fails(&typed, "GiB of memory, more than the limit of 1 GiB");
 }

@@ -1,4 +1,6 @@
-//! What makes policies for multiresource jobs: the program with its proof, modulation, exact analysis, the optimum of small systems, and the choice. Compiles HiGHS.
+//! This crate computes scheduling policies for multiresource jobs. It contains the schedule program
+//! and its proof, the modulation, the exact analysis, the lower bounds and the selection of a
+//! policy.
 
 pub mod analysis;
 pub mod bound;

@@ -1,22 +1,16 @@
-//! What a policy will cost: mean numbers and response times, exactly; and the MSR paper's bounds
-//! and approximation.
+//! This module computes the exact mean number of jobs and the mean response time of each type under
+//! a policy, and the bounds of the MSR paper.
 //!
-//! # Theory
-//! Under an MSR policy without backfilling whose empty slots keep their clocks, the number of
-//! type-i jobs and the phase of the modulating chain are a quasi-birth-death process of their
-//! own (the MSR paper, §6.1, which decouples the types but does not solve for them). Its law gives
-//! `E[Q_i]`, `P(Q_i > x)` and, since jobs of a type are served in their order of arrival, the
-//! law of the response time; `E[T_i] = E[Q_i]/λ_i` by Little, `E[T] = Σ E[Q_i] / Σ λ_i`. All of
-//! that for Poisson arrivals and sizes that are exponential or, with preemption, of phase type;
-//! others are analysed as Poisson and exponential with the same means, and claims of such results
-//! state that.
+//! If empty slots keep their clocks and there is no backfilling, then the number of jobs of type i
+//! and the phase of the modulating chain form a quasi-birth-death process (the MSR paper, §6.1).
+//! Its stationary distribution gives `E[Q_i]` and `P(Q_i > x)`. It also gives the response times,
+//! because each type is served in the order of arrival. The analysis is exact if the arrivals are
+//! Poisson and the sizes are exponential or, with preemption, of phase type. All other
+//! distributions are replaced by ones of this kind that have the same mean, and the claims state
+//! this.
 //!
-//! # Practice
-//! Two solvers, and each queue goes to the one with less work: [`synth_queues::ctmc::Qbd`] works with
-//! matrices of phases × phases, [`synth_queues::ctmc::rounds`] with vectors of levels, which suits
-//! routes of hundreds of phases. What neither can solve within the budget is refused with its size,
-//! and the bounds remain ([`PaperBounds`]). The checker solves the same queues by [`synth_queues::ctmc::cycle`], which says what
-//! of it is shared. MSFQ on one-or-all systems has a theory of its own ([`one_or_all`]).
+//! A queue is solved either with matrices ([`synth_queues::ctmc::Qbd`]) or with vectors of levels
+//! ([`synth_queues::ctmc::rounds`]), depending on which of the two is cheaper.
 
 pub mod one_or_all;
 mod paper;
@@ -33,7 +27,7 @@ use synth_queues::ctmc::{
     matrix_work, rounds, rounds::RoundLaw, staged_phases, staged_qbd,
 };
 
-/// Mean numbers of jobs (K), and the mean responses that follow.
+/// The mean number of jobs of each type. The mean response times can be computed from these.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// `E[Q_i]` (K).
@@ -41,12 +35,12 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// `E[T] = Σ E[Q_i] / Σ λ_i` \[time\].
+    /// Returns `E[T] = Σ E[Q_i] / Σ λ_i` \[time\].
     pub fn mean_response(&self, workload: &Workload) -> f64 {
         self.numbers.iter().sum::<f64>() / workload.total_arrival_rate()
     }
 
-    /// `Σ w_i E[T_i]` \[time\], w of sum 1.
+    /// Returns `Σ w_i E[T_i]` \[time\], where the weight `w_i` is the share of type i in the load.
     pub fn weighted_response(&self, workload: &Workload) -> f64 {
         let pairs = self.numbers.iter().zip(workload.types());
         let responses = pairs.map(|(number, job_type)| number / job_type.arrival_rate());
@@ -54,7 +48,8 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// Returns the objective's value \[time\]; of [`Objective::P99`] the mean: see [`Objective::analysed`].
+    /// Returns the value of the objective \[time\]. For [`Objective::P99`], this is the mean
+    /// response time.
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
             Objective::Mean | Objective::P99 => self.mean_response(workload),
@@ -63,8 +58,8 @@ impl Cost {
     }
 }
 
-/// Returns the weights w of the types (K), of sum 1, with which `Σ w_i E[T_i]` is the objective; of [`Objective::P99`] those
-/// of the mean.
+/// Returns the weights `w` (K) such that the [analysed](Objective::analysed) objective is equal to
+/// `Σ w_i E[T_i]`.
 pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     match objective {
         Objective::Mean | Objective::P99 => {
@@ -75,21 +70,20 @@ pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     }
 }
 
-/// Why there is no exact answer.
+/// Reasons why there is no exact result.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// Beyond the budget, with the size of the chain.
+    /// The size of the chain exceeds the budget.
     #[error("{0}")]
     TooLarge(String),
     /// A type is unstable under the policy.
     #[error("{0}")]
     Unstable(String),
-    /// The solver found no reliable answer.
+    /// The solver did not find an accurate solution.
     #[error("{0}")]
     Solver(String),
 }
 
-/// Returns a number of states; beyond what is worth telling, none.
 fn counted(about: &str, number: f64) -> String {
     if number < 1e15 {
         format!("{about}{number:.0}")
@@ -98,42 +92,33 @@ fn counted(about: &str, number: f64) -> String {
     }
 }
 
-/// Matrices that take less work are used without a comparison.
+/// If the matrix solution needs less work than this, it is used and the methods are not compared.
 const SMALL: f64 = 3e5;
 
-/// The most operations for the levels of one law by matrices.
 const MOST_STEPS: usize = 200_000_000;
 
-/// The largest relative error of a mean that is claimed.
 const MEAN_ERROR: f64 = 1e-6;
 
-/// Errors, relative to a probability, with which it is still claimed.
 const TAIL_ERROR: f64 = 1e-8;
 
-/// The error of a law from which percentiles are taken.
 const LAW_ERROR: f64 = 1e-10;
 
-/// Of chains with fewer phases the number of levels is computed for the message.
 const FEW_PHASES: f64 = 1e3;
 
-/// No phase of a chain takes less work.
 const LEAST: f64 = 100.0;
 
-/// From so many phases of all types together on, types are taken side by side.
 const SIDE_BY_SIDE: usize = 20_000;
 
 /// The queue of one type under a policy.
 pub struct TypeQueue<'a> {
     job_type: &'a JobType,
     queue: ModulatedQueue<'a>,
-    /// The stages of its sizes, where these have to be added.
     stages: Option<PhaseType>,
 }
 
 impl<'a> TypeQueue<'a> {
-    /// Type i under the policy of this chain. Without preemption, and where they are not of phase
-    /// type, sizes are taken as exponential, and arrivals as Poisson in any case: for others the
-    /// result is an approximation.
+    /// Returns the queue of type i. The arrivals are assumed to be Poisson. The sizes are assumed
+    /// to be exponential, unless they are of phase type and the policy is preemptive.
     pub fn new(
         workload: &'a Workload,
         modulation: &'a Modulation,
@@ -149,12 +134,13 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the queue.
+    /// Returns the underlying queue.
     pub fn queue(&self) -> &ModulatedQueue<'a> {
         &self.queue
     }
 
-    /// Returns the MSR paper's bounds and approximation (for exponential sizes).
+    /// Returns the bounds and the approximation of the MSR paper, which are valid for exponential
+    /// sizes.
     pub fn bounds(&self) -> PaperBounds {
         PaperBounds::new(&self.queue)
     }
@@ -163,7 +149,6 @@ impl<'a> TypeQueue<'a> {
         self.queue.arrival_rate() / self.queue.capacity()
     }
 
-    /// Returns whether going round is cheaper than matrices, and the work of the cheaper way.
     fn plan(&self) -> (bool, f64) {
         let matrices = self.queue.matrix_work();
         if matrices < SMALL {
@@ -173,7 +158,7 @@ impl<'a> TypeQueue<'a> {
         (rounds < matrices, rounds.min(matrices))
     }
 
-    /// Returns how many numbers its law takes in memory, at most.
+    /// Returns an upper bound on the numbers that the distribution stores.
     pub fn numbers(&self) -> f64 {
         match (&self.stages, self.plan().0) {
             (None, true) => rounds::memory(&self.queue),
@@ -181,7 +166,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns how much work the mean takes, very roughly in nanoseconds.
+    /// Returns a very rough estimate of the work for the mean, in nanoseconds.
     pub fn work(&self) -> f64 {
         match self.stages {
             Some(_) => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
@@ -189,7 +174,6 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Phases of the chain, those for stages of sizes included.
     fn phases(&self) -> f64 {
         match &self.stages {
             Some(stages) => staged_phases(&self.queue, stages),
@@ -200,7 +184,7 @@ impl<'a> TypeQueue<'a> {
     fn failed(&self, source: impl std::error::Error) -> AnalysisError {
         let (name, load) = (self.job_type.name(), self.load());
         AnalysisError::Solver(format!(
-            "the queue of type `{name}` (load {load}) has no answer with a digit left: {source}"
+            "the queue of type `{name}` (load {load}) could not be solved accurately: {source}"
         ))
     }
 
@@ -209,29 +193,28 @@ impl<'a> TypeQueue<'a> {
         if load >= 1.0 || load.is_nan() {
             let name = self.job_type.name();
             return Err(AnalysisError::Unstable(format!(
-                "type `{name}` has load {load} under this policy, and must have less than 1"
+                "type `{name}` has load {load} under this policy; a stable type needs a load below 1"
             )));
         }
-        // Infinite where memory does not suffice.
         let is_within = |work: f64| work <= budget && work.is_finite();
         if budget > 0.0 && is_within(self.work()) {
             return Ok(());
         }
-        // Of many types with long chains the levels would take longer than all else.
         let is_counted = budget > 0.0 || self.phases() < FEW_PHASES;
         let levels = is_counted.then(|| rounds::levels(&self.queue)).flatten();
         Err(AnalysisError::TooLarge(format!(
-            "the chain of type `{}` has {} phases and {} levels, more than the budget for exact analysis allows",
+            "the chain of type `{}` has {} phases and {} levels, which exceeds the budget of the exact analysis",
             self.job_type.name(),
             counted("", self.phases()),
             counted("about ", levels.unwrap_or(f64::INFINITY))
         )))
     }
 
-    /// `E[Q_i]` \[jobs\].
+    /// Returns `E[Q_i]` \[jobs\].
     ///
     /// # Errors
-    /// When the type is unstable, the chain larger than `budget` allows, or no answer is certain.
+    /// Returns an error if the type is unstable, if the size of the chain exceeds the `budget`, or
+    /// if the result is not accurate.
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
         if let Some(stages) = &self.stages {
@@ -243,8 +226,8 @@ impl<'a> TypeQueue<'a> {
         Ok(self.by_matrices(&self.queue.qbd())?.mean())
     }
 
-    /// Returns the law by matrices; refused where its mean has too few digits. Next to a load of 1 rounding of
-    /// the rates alone moves the mean.
+    /// Solves the queue with matrices. If the load is close to 1, the rounding of the rates alone
+    /// changes the mean.
     fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
@@ -256,7 +239,8 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Checks a mean number: one below the mean number in service has lost all its digits.
+    /// Returns an error if the mean number of jobs is less than the mean number of jobs in service.
+    /// In this case, the result has no correct digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
@@ -266,10 +250,10 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the law of the number of jobs and the phase, or its mean where the law of sizes has stages.
+    /// Returns the distribution of the number of jobs, or only its mean if sizes have stages.
     ///
     /// # Errors
-    /// As [`TypeQueue::mean_number`].
+    /// Same as [`TypeQueue::mean_number`].
     pub fn law(&self, budget: f64) -> Result<TypeLaw, AnalysisError> {
         if self.stages.is_some() {
             return Ok(TypeLaw::Mean(self.mean_number(budget)?));
@@ -283,8 +267,8 @@ impl<'a> TypeQueue<'a> {
         Ok(law)
     }
 
-    /// Returns what comes of going round, where that is the cheaper way; `None` where it is not, or fails and
-    /// matrices are within the budget.
+    /// Solves the queue by rounds. Returns `None` if matrices are cheaper, or if the rounds fail
+    /// and the matrices are within the budget.
     fn by_rounds<T>(
         &self,
         budget: f64,
@@ -300,7 +284,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the law of the response time; `None` where following it takes more than the budget.
+    /// Returns the response time distribution; `None` if it would take more than the budget.
     pub fn survival(&self, law: TypeLaw, budget: f64) -> Option<Survival> {
         let law = match law {
             TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
@@ -312,18 +296,18 @@ impl<'a> TypeQueue<'a> {
     }
 }
 
-/// The law of one type's number of jobs.
+/// The distribution of the number of jobs of one type.
 pub enum TypeLaw {
-    /// By going round.
+    /// Computed by rounds.
     Rounds(RoundLaw),
-    /// By matrices.
+    /// Computed by matrices.
     Matrices(Box<Stationary>),
-    /// Of sizes with stages, of which only the mean is known.
+    /// The mean only, because the sizes have stages.
     Mean(f64),
 }
 
 impl TypeLaw {
-    /// `E[Q_i]` \[jobs\].
+    /// Returns `E[Q_i]` \[jobs\].
     pub fn mean_number(&self) -> f64 {
         match self {
             TypeLaw::Rounds(law) => law.mean,
@@ -332,7 +316,7 @@ impl TypeLaw {
         }
     }
 
-    /// Returns the least x with `P(Q_i > x) ≤ p`, and that probability; `None` where it has too few digits.
+    /// Returns the least x with `P(Q_i > x) ≤ p`, and that probability; `None` if it is inaccurate.
     pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
         match self {
             TypeLaw::Rounds(law) => {
@@ -348,7 +332,6 @@ impl TypeLaw {
     }
 }
 
-/// By phase and number of jobs, until probabilities are negligible; `None` where these are too many.
 fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
     let mut levels = law.levels();
     let first = levels.next()?;
@@ -368,7 +351,7 @@ fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
 /// Returns the exact mean numbers of all types.
 ///
 /// # Errors
-/// As [`TypeQueue::mean_number`], of the first type that has none.
+/// Same as [`TypeQueue::mean_number`], for the first type that fails.
 pub fn exact(
     workload: &Workload,
     modulation: &Modulation,
@@ -380,7 +363,7 @@ pub fn exact(
     Ok(Cost { numbers: numbers? })
 }
 
-/// Section 6.4's approximation of the mean numbers; infinite where a type is unstable.
+/// Returns the mean numbers by the approximation of section 6.4; infinite if a type is unstable.
 pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
     let types = 0..workload.types().len();
@@ -392,12 +375,12 @@ pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     Cost { numbers }
 }
 
-/// Less than [`exact`] takes, roughly in nanoseconds, and about as long as it takes to tell how much that is.
+/// Returns a lower bound on the work of [`exact`], roughly in nanoseconds.
 pub fn least_work(workload: &Workload, modulation: &Modulation) -> f64 {
     (workload.types().len() * modulation.phases.len()) as f64 * LEAST
 }
 
-/// The work that [`exact`] takes, very roughly in nanoseconds; infinite where it is seen to be more than `most`.
+/// Returns the work of [`exact`], very roughly in nanoseconds; infinite if it exceeds `most`.
 pub fn work(
     workload: &Workload,
     modulation: &Modulation,

@@ -2,26 +2,26 @@ use statrs::function::gamma::{gamma_ur, ln_gamma};
 
 use synth_queues::ctmc::{ModulatedQueue, RelativeCompletions};
 
-/// What the MSR paper says of one type's mean number of jobs, corrected.
+/// The corrected bounds of the MSR paper on the mean number of jobs of one type.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperBounds {
     /// `ρ_i`.
     pub load: f64,
-    /// `E[Δ(v)]` \[jobs\], v after the completion.
+    /// `E[Δ(v)]` \[jobs\], where `v` is the phase after a completion.
     pub mean_ahead: f64,
-    /// The least and the largest `Δ(s)` \[jobs\].
+    /// The minimum and the maximum of `Δ(s)` \[jobs\].
     pub range_ahead: (f64, f64),
     /// `(ρ + E[Δ(v)])/(1 − ρ) − max Δ` (theorem 8) \[jobs\].
     pub lower: f64,
     /// `(ρ + E[Δ(v)])/(1 − ρ) − min Δ + β` (theorem 8) \[jobs\].
     pub upper: f64,
-    /// Section 6.4's approximation, clamped to the bounds (appendix C) \[jobs\].
+    /// The approximation of section 6.4 (see appendix C), which is clamped to the range of the two
+    /// bounds \[jobs\].
     pub approximation: f64,
 }
 
 impl PaperBounds {
-    /// Returns the bounds and the approximation of a queue in an environment that goes round; infinite
-    /// where it is not stable.
+    /// Returns the bounds and the approximation; infinite if the queue is unstable.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let relative = RelativeCompletions::new(queue);
         let most = relative.ahead.iter().copied().fold(f64::MIN, f64::max);
@@ -49,10 +49,12 @@ impl PaperBounds {
     }
 }
 
-/// Erlang's C formula, the probability that an arrival waits in M/M/k, for real k > a > 0.
+/// Returns the value of Erlang's C formula, which is the probability that a job has to wait in an
+/// M/M/k queue, for real numbers `k > a > 0`.
 ///
-/// By Jagerman's integral (Bell System Technical Journal 53, 1974) the blocking probability is
-/// `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`, and `C = B/(1 − ρ(1 − B))`, ρ = a/k.
+/// The blocking probability is computed with Jagerman's integral (Bell System Technical Journal 53,
+/// 1974): `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`. Then `C = B/(1 − ρ(1 − B))`,
+/// where `ρ = a/k`.
 pub fn erlang_c(servers: f64, offered: f64) -> f64 {
     let ln_blocking = servers * offered.ln()
         - offered
@@ -65,9 +67,8 @@ pub fn erlang_c(servers: f64, offered: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// M/M/1: the load. M/M/2: 2ρ²/(1+ρ). Of non-integer k the integral itself, by Simpson's rule.
     #[test]
-    fn erlang_c_at_whole_and_other_numbers_of_servers() {
+    fn erlang_c_of_integer_and_real_servers() {
         for load in [0.1, 0.5, 0.99] {
             assert!((erlang_c(1.0, load) - load).abs() < 1e-13);
             let two = 2.0 * load * load / (1.0 + load);
@@ -87,7 +88,6 @@ mod tests {
         }
     }
 
-    /// Hundreds of servers: no overflow, and the recursion B(k) = aB/(k + aB) holds.
     #[test]
     fn erlang_c_of_many_servers() {
         let blocking = |k: f64, a: f64| {

@@ -20,10 +20,9 @@ fn assert_digits(found: &[f64], expected: &[f64], relative: f64) {
     }
 }
 
-/// Section 7 of the MSR paper: mean numbers by an independent computation (10 digits), through
-/// workload, policy and chain.
+/// These values are from an independent computation with 10 digits for section 7 of the MSR paper.
 #[test]
-fn mean_numbers_of_section_seven() {
+fn matches_mean_numbers_of_section_seven() {
     let table = "
         full  sequential-eager 2       .9 10.125      15.00379781 11.68192948
         full  sequential-eager 2       .5 1.125       2.574179743 1.560344828
@@ -47,7 +46,6 @@ fn mean_numbers_of_section_seven() {
         let workload = workload.scaled(load / 0.9).unwrap();
         let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
         let cost = exact(&workload, &modulation, preemption, 1e9).unwrap();
-        // Scaling by .5/.9 rounds the rates.
         assert_digits(&cost.numbers, numbers, 1e-9);
         let far = Modulation::new(
             &workload,
@@ -62,7 +60,8 @@ fn mean_numbers_of_section_seven() {
     }
 }
 
-/// Switching ever faster, each type of the preemptive loop becomes M/M/β with half the speed.
+/// If the policy switches very fast, then each type of the preemptive loop becomes an M/M/β queue
+/// with half the speed.
 #[test]
 fn fast_switching_approaches_its_limit() {
     let (workload, policy) = section7(Preemption::Full, Route::ALL[0], 1e6);
@@ -88,7 +87,8 @@ struct Law {
     exits: Vec<f64>,
 }
 
-/// Phase-type sizes against brute force in extended precision (`tests/reference/phase_type.py`).
+/// The expected values are from a brute-force solution in extended precision
+/// (`tests/reference/phase_type.py`).
 #[test]
 fn phase_type_means_agree_with_brute_force() {
     let path = concat!(
@@ -121,9 +121,8 @@ fn phase_type_means_agree_with_brute_force() {
     }
 }
 
-/// One stage is the exponential law, whatever the number of servers.
 #[test]
-fn one_stage_is_exponential() {
+fn single_stage_sizes_are_exponential() {
     let (workload, policy) = section7(Preemption::Setup, Route::ALL[0], 0.3);
     let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
     for i in 0..3 {
@@ -135,10 +134,9 @@ fn one_stage_is_exponential() {
     }
 }
 
-/// Theorem 8, with v after the completion, holds on all routes over α; the approximation lies
-/// between.
+/// The bounds of theorem 8 must hold, where `v` is the phase after a completion.
 #[test]
-fn the_papers_bounds_hold() {
+fn exact_means_satisfy_the_papers_bounds() {
     for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
         for route in Route::ALL {
             let (workload, policy) = section7(preemption, route, 0.05);
@@ -147,7 +145,6 @@ fn the_papers_bounds_hold() {
                 let modulation = chain.at(rate);
                 for i in 0..3 {
                     let queue = TypeQueue::new(&workload, &modulation, preemption, i);
-                    // Some bounds are met exactly: service may go unused in one phase alone.
                     let slack = 1e-12;
                     let (bounds, exact) = (queue.bounds(), queue.mean_number(1e9).unwrap());
                     assert!(bounds.lower <= exact * (1.0 + slack), "{route} {rate} {i}");
@@ -161,7 +158,7 @@ fn the_papers_bounds_hold() {
 }
 
 #[test]
-fn what_is_too_large_or_unstable_is_refused_with_its_numbers() {
+fn rejects_large_or_unstable_queues_with_their_numbers() {
     let (workload, policy) = section7(Preemption::None, Route::ALL[0], 0.3);
     let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
     let error = exact(&workload, &modulation, Preemption::None, 10.0).unwrap_err();
@@ -171,7 +168,6 @@ fn what_is_too_large_or_unstable_is_refused_with_its_numbers() {
     assert!(error.to_string().contains("has load 1."), "{error}");
 }
 
-/// `P(Q > x)` of M/M/1-like geometric tails, from the law's own sum.
 #[test]
 fn rare_numbers_are_quantiles() {
     let (workload, policy) = section7(Preemption::Full, Route::ALL[0], 2.0);

@@ -1,5 +1,3 @@
-//! The best function of a layout, by a linear program.
-
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
@@ -12,22 +10,22 @@ use synth_multiresource::artifact::Objective;
 use synth_multiresource::bound::{BoundCertificate, Costs, Layout, TypeRates, pooled};
 use synth_multiresource::workload::Fleet;
 
-/// What has to hold by more than the solver's tolerance, so that what it returns proves a bound.
+/// The slack of every condition above the solver's tolerance, so that a solution proves a bound.
 const MARGIN: f64 = 1e-6;
 
-/// With preemption so many times as many conditions, of which those that matter are taken in; rounds of that at most; and numbers that
-/// no unknown is beyond, time being in mean sizes.
+/// With preemption, conditions are generated lazily: the factor allowed on their number, the limit
+/// on rounds, and a bound on the unknowns.
 const MANY: usize = 5;
 const ROUNDS: usize = 100;
 const FAR: f64 = 1e6;
 
-/// How much smaller the next program is, where the solver has no answer.
 const SMALLER: usize = 4;
 
-/// Returns the bound and its proof by a program of at most so many rows.
+/// Returns the bound and its proof, from a linear program of at most `rows` rows.
 ///
 /// # Errors
-/// When the laws are others, there are more schedules than rows, or HiGHS finds no answer that proves anything.
+/// Returns an error if the distributions are unsupported, there are more schedules than rows, or no
+/// solution proves a bound.
 pub fn by_cells(
     fleet: &Fleet,
     objective: Objective,
@@ -52,7 +50,6 @@ pub fn by_cells(
     }
 }
 
-/// Returns the layout with as many cells as the rows allow, of large jobs first.
 fn refined(
     fleet: &Fleet,
     schedules: &[Vec<u32>],
@@ -62,7 +59,6 @@ fn refined(
     let k = fleet.types().len();
     let layout = |exact: Vec<u32>| Layout::new(schedules.to_vec(), exact, preempts);
     let fits = |layout: &Layout| {
-        // With preemption the unknowns are few, and conditions are taken in as they are needed.
         let (most, is_small) = match preempts {
             true => (MANY * most, layout.unknowns() <= most / 10),
             false => (most, true),
@@ -97,7 +93,7 @@ fn refined(
     }
 }
 
-/// Returns the unknowns of the best function, about. Time is in mean sizes, so that all numbers are near 1.
+/// Returns approximate unknowns of the best function. Time is scaled to mean sizes.
 fn solve(
     layout: &Layout,
     costs: &Costs,
@@ -128,7 +124,7 @@ fn solve(
     Ok(values.into_iter().map(|v| v * unit * unit).collect())
 }
 
-/// A combination of the unknowns, less the bound where it is about that, is at least this.
+/// `Σ terms − [is_of_bound] bound ≥ least`.
 struct Condition {
     terms: Vec<(usize, f64)>,
     is_of_bound: bool,
@@ -136,7 +132,6 @@ struct Condition {
 }
 
 impl Condition {
-    /// Returns by how much it does not hold.
     fn missing(&self, bound: f64, values: &[f64]) -> f64 {
         let sum: f64 = self.terms.iter().map(|(at, by)| values[*at] * by).sum();
         self.least - sum + if self.is_of_bound { bound } else { 0.0 }
@@ -172,8 +167,7 @@ fn conditions(
     all
 }
 
-/// Solves the program over some of the conditions first, and adds those that do not hold, the worst first: with preemption there are
-/// many, and few unknowns.
+/// Solves with some of the conditions and adds the most violated ones until all hold.
 fn generated(
     conditions: &[Condition],
     unknowns: usize,
@@ -201,7 +195,7 @@ fn generated(
     Err(BoundError::Large(rows))
 }
 
-/// Returns the largest bound, and the unknowns about, each at most so far from 0.
+/// Maximizes the bound; returns it and the approximate unknowns, each at most `far` from 0.
 fn of_conditions(
     conditions: &[impl Borrow<Condition>],
     unknowns: usize,
@@ -225,10 +219,10 @@ fn of_conditions(
     model.make_quiet();
     model.set_option("threads", 1);
     model.set_option("solver", "ipm");
-    // A corner of the polyhedron proves no more than a point near it, and takes longer.
+    // An interior point proves as much as a vertex and is found faster.
     model.set_option("run_crossover", "off");
     let solved = model.try_solve().map_err(refused)?;
-    // Whatever it ends as: what it has found is believed in nothing.
+    // The status does not matter, since the values are verified independently.
     let (status, solution) = (solved.status(), solved.get_solution());
     let value = |column: Option<Col>| column.map_or(0.0, |column| solution[column]);
     let values: Vec<f64> = columns.into_iter().map(value).collect();

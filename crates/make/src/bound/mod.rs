@@ -1,6 +1,4 @@
-//! Lower bounds on what any policy can reach, where the dynamic program does not go.
-//!
-//! [`by_cells`] finds the function of `synth_multiresource::bound` that proves most.
+//! Lower bounds on the cost of any policy, for workloads too large for the dynamic program.
 
 mod cells;
 mod prices;
@@ -12,35 +10,37 @@ pub use synth_multiresource::bound::{BoundDocument, CertificateError, Proof};
 
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// Why there is no bound.
+/// Reasons why there is no bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BoundError {
-    /// The program would have too many rows.
-    #[error("the program of the bound would have more than {0} rows")]
+    /// The linear program would have too many rows.
+    #[error("the linear program for the lower bound would have more than {0} rows")]
     Large(usize),
-    /// HiGHS found no numbers.
-    #[error("the program of the bound has no answer in double precision (the solver ends as {0})")]
+    /// HiGHS found no finite solution.
+    #[error("the linear program for the lower bound could not be solved (HiGHS status: {0})")]
     Solver(String),
-    /// What the solver returned proves nothing, or the laws are others.
+    /// The solution proves nothing, or the workload's distributions are not supported.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
 }
 
-/// A lower bound, and what proves it.
+/// A lower bound and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// No policy has less \[time\]; none that knows no more of a job than its type, where the workload reveals no more.
+    /// No policy has a smaller cost \[time\], given the information that the workload reveals.
     pub least: f64,
-    /// Why.
+    /// The proof.
     pub proof: Proof,
 }
 
-/// Returns the best of the bounds: that of prices, and where there are few enough schedules and sizes are exponential that of a function
-/// of the state, from a program of at most so many rows. Where policies may know sizes, or stop jobs of which nobody knows what is left, it is
-/// that of prices and sizes. Once it is over, no more is tried than prices of all types.
+/// Returns the best available lower bound.
+///
+/// Policies that know sizes, or preempt jobs of unknown remaining size, are bounded by prices and
+/// sizes; others by prices, and by a function of the state from a linear program of at most `rows`
+/// rows. Once `is_over` returns true, only the prices of all types are tried.
 ///
 /// # Errors
-/// When the objective is a percentile; where one way fails the other is taken.
+/// Returns an error if the objective is a percentile or every method fails.
 pub fn lower_bound(
     fleet: &Fleet,
     objective: Objective,
@@ -60,7 +60,7 @@ pub fn lower_bound(
     });
     let rows = if is_over() { 0 } else { rows };
     let by_cells = by_cells(fleet, objective, preemption != Preemption::None, rows);
-    // A policy that stops nothing is among those that may.
+    // The bound for preemptive policies also holds for nonpreemptive ones.
     let by_cells = by_cells.or_else(|_| self::by_cells(fleet, objective, true, rows));
     let by_cells = by_cells.map(|(least, certificate)| Bound {
         least,
@@ -73,7 +73,7 @@ pub fn lower_bound(
     }
 }
 
-/// Returns the bound as a file that `synth check` proves anew.
+/// Returns the bound as a file that `synth check` can verify.
 pub fn document(fleet: &Fleet, sought: (Objective, Preemption), bound: &Bound) -> BoundDocument {
     BoundDocument::new(fleet, sought, bound.least, bound.proof.clone())
 }

@@ -1,4 +1,4 @@
-//! The best bound that prices prove: by a linear program over inequalities of some of the types, or by sizes.
+//! Bounds from prices, combined by a linear program or with size distributions.
 
 use good_lp::{
     Expression, ProblemVariables, Solution as _, SolverModel as _, constraint, variable,
@@ -12,19 +12,18 @@ use synth_multiresource::bound::{
 };
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// Work of each of the programs whose prices are tried, in nodes of depth-first searches.
+/// The work limit of each program for prices, in depth-first nodes.
 const WORK: u64 = 20_000_000;
 
-/// How many programs over the first ones are tried, about.
 const FIRSTS: usize = 32;
 
-/// Returns the bound and the inequalities that prove it, those that are used; none where only jobs that never wait are a bound.
+/// Returns the bound and the inequalities that prove it; theory: [`PriceCut`].
 ///
-/// Tried are the prices of the program over all types, over each alone, and over the first ones in the order in which a single server
-/// of these prices would serve them: what a job costs over its work. Once it is over, those that were found by then count. Theory: [`PriceCut`].
+/// Tries the prices of program (7) over all types, each type alone, and prefixes of the types in
+/// descending order of cost per work.
 ///
 /// # Errors
-/// When the objective is a percentile, or prices that were found are refused.
+/// Returns an error if the objective is a percentile or if the prices are rejected.
 pub fn by_prices(
     fleet: &Fleet,
     objective: Objective,
@@ -48,10 +47,10 @@ pub fn by_prices(
     Ok((check_prices(&cuts, fleet, objective, preemption)?, cuts))
 }
 
-/// Returns the bound that holds whatever policies know of sizes, and what proves it: of the same prices as above the best, or jobs that never wait.
+/// Returns the bound that holds for any information about sizes, and its proof.
 ///
 /// # Errors
-/// When the objective is a percentile.
+/// Returns an error if the objective is a percentile.
 pub fn by_sizes(
     fleet: &Fleet,
     objective: Objective,
@@ -74,7 +73,6 @@ pub fn by_sizes(
     }
 }
 
-/// How well a bound is known, relatively, when prices are compared.
 const ROUGH: f64 = 0.05;
 
 fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<PriceCut> {
@@ -85,7 +83,6 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<P
     let mut order: Vec<usize> = (0..k).collect();
     let types = fleet.types();
     let per_work = |i: usize| {
-        // A type without a price has no work, and is not among those that have one.
         let own = all.types.iter().position(|own| *own == i);
         let price = own.map_or(0.0, |at| all.values[at]);
         costs[i] / (price * f64::from(types[i].nodes()) * types[i].mean_size())
@@ -102,7 +99,7 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<P
     cuts
 }
 
-/// Returns the prices of the program over some types, if it has any.
+/// Returns the prices of program (7) over some types, if any are positive.
 fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     types.sort_unstable();
     let part = fleet.only(&types).ok()?;
@@ -114,7 +111,6 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     let found = solve(&part, &limits).ok()?.certificate;
     let pairs = found.prices.iter().zip(part.types());
     let values: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_pieces()).collect();
-    // A type without a price proves nothing about its jobs.
     let priced = types.iter().zip(&values).filter(|(_, v)| **v > 0.0);
     let priced: Vec<usize> = priced.map(|(i, _)| *i).collect();
     match priced.len() {
@@ -129,7 +125,6 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     }
 }
 
-/// Returns how often each inequality is taken in the largest bound (dual of the least cost that satisfies all).
 fn combined(inequalities: &[Inequality], costs: &[f64]) -> Option<Vec<f64>> {
     let mut variables = ProblemVariables::new();
     let weights = variables.add_vector(variable().min(0.0), inequalities.len());

@@ -13,10 +13,9 @@ fn model(name: &str) -> Fleet {
     Fleet::read(path.as_ref()).unwrap().workload
 }
 
-/// A type: cores, arrival rate, and the law of its sizes.
+/// Cores, arrival rate and size of a type.
 type Kind<'a> = (u32, f64, &'a str);
 
-/// A server of some cores, and types.
 fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
     let mut text = format!(
         "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {cores}}}}}\njobs:\n"
@@ -28,7 +27,7 @@ fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
     Fleet::parse(&text, "test").unwrap().workload
 }
 
-/// The mean response time of M/M/k, by Erlang's C.
+/// The mean response time of M/M/k, by the Erlang C formula.
 fn erlang(servers: u32, load: f64) -> f64 {
     let (mut term, mut below) = (1.0, 0.0);
     for n in 0..servers {
@@ -39,10 +38,9 @@ fn erlang(servers: u32, load: f64) -> f64 {
     1.0 + waiting / (below + waiting) / (f64::from(servers) - load)
 }
 
-/// With as many exact counts as there are servers the function of M/M/k is among those that are sought, with preemption and without:
-/// the bound is exact, but for the margin that makes it a proof.
+/// With as many exact counts as servers, the bound is exact.
 #[test]
-fn of_one_type_the_bound_is_what_erlang_says() {
+fn bound_of_one_type_matches_erlang_c() {
     for (servers, load) in [(1, 0.8), (4, 3.2), (3, 1.0)] {
         let fleet = system(servers, &[(1, load, "mean_size: 1")]);
         for preempts in [true, false] {
@@ -56,9 +54,9 @@ fn of_one_type_the_bound_is_what_erlang_says() {
     }
 }
 
-/// Jobs that take the whole server: Pollaczek and Khinchine, whatever the law of sizes.
+/// The Pollaczek-Khinchine formula, for any size distribution.
 #[test]
-fn of_jobs_one_at_a_time_prices_are_exact() {
+fn price_bound_is_exact_for_whole_server_jobs() {
     for (size, second) in [
         ("mean_size: 1", 2.0),
         ("size: {law: deterministic, mean: 1}", 1.0),
@@ -71,7 +69,7 @@ fn of_jobs_one_at_a_time_prices_are_exact() {
         assert!(is_near, "{size}: {bound}, exact {exact}");
         assert_eq!(cuts.len(), 1);
     }
-    // What is left of a job that was stopped is not known: then only that jobs do not wait is a bound, and that of sizes.
+    // With preemption the remaining size is unknown, so only zero waiting and sizes give bounds.
     let fleet = system(3, &[(3, 0.7, "size: {law: deterministic, mean: 1}")]);
     let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::Full, &|| false).unwrap();
     assert!((bound - 1.0).abs() < 1e-8 && cuts.is_empty());
@@ -79,12 +77,12 @@ fn of_jobs_one_at_a_time_prices_are_exact() {
     assert!((bound.least / (1.0 + 0.7 / 2.0 / 0.3) - 1.0).abs() < 5e-3);
 }
 
-/// The mean response time of shortest remaining work first on one server (Schrage and Miller, Operations Research 14, 1966), for a density
-/// of sizes that is 0 from `most` on.
+/// The mean response time of SRPT on one server (Schrage and Miller, Operations Research 14, 1966),
+/// for a density of sizes that is 0 beyond `most`.
 fn shortest_first(rate: f64, density: impl Fn(f64) -> f64, most: f64) -> f64 {
     let steps = 200_000;
     let width = most / f64::from(steps);
-    // Below x: chance, load, and square; and the time that x takes from its start.
+    // Up to x: probability, load and second moment; and the residence time.
     let (mut chance, mut load, mut square, mut inside) = (0.0, 0.0, 0.0, 0.0);
     let mut mean = 0.0;
     for step in 0..steps {
@@ -100,16 +98,14 @@ fn shortest_first(rate: f64, density: impl Fn(f64) -> f64, most: f64) -> f64 {
     mean
 }
 
-/// Of jobs that take the whole server it is what shortest remaining work first reaches, known by another formula.
 #[test]
-fn of_jobs_one_at_a_time_sizes_give_shortest_remaining_work_first() {
+fn size_bound_of_whole_server_jobs_matches_srpt() {
     let exponential = shortest_first(0.8, |x| (-x).exp(), 40.0);
     let uniform = shortest_first(0.6, |x| f64::from(x < 2.0) / 2.0, 2.0);
     for (size, rate, exact) in [
         ("mean_size: 1", 0.8, exponential),
         ("size: {law: uniform, low: 0, high: 2}", 0.6, uniform),
         ("size: {law: deterministic, mean: 1}", 0.7, 1.0 + 0.35 / 0.3),
-        // So narrow that the order matters little, and that parts of the law leave the range of numbers.
         (
             "size: {law: weibull, mean: 1, scv: 2.4e-4}",
             0.5,
@@ -121,15 +117,13 @@ fn of_jobs_one_at_a_time_sizes_give_shortest_remaining_work_first() {
         assert!(bound <= exact, "{size}: {bound}, exact {exact}");
         assert!(bound > 0.997 * exact, "{size}: {bound}, exact {exact}");
         assert!(matches!(proof, Proof::Sizes(_)));
-        // As several types of the same jobs.
         let parts = [(3, 0.3 * rate, size), (3, 0.7 * rate, size)];
         let (of_parts, _) = by_sizes(&system(3, &parts), MEAN, &|| false).unwrap();
         assert!((of_parts / bound - 1.0).abs() < 1e-3, "{size}: {of_parts}");
     }
 }
 
-/// The mean response time of those with the least left first, each that fits, with preemption; of the types cores, arrival rates, and
-/// means of exponential sizes.
+/// Simulates the mean response time under preemptive shortest remaining size first.
 fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut exponential =
@@ -163,9 +157,8 @@ fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
     area / f64::from(come)
 }
 
-/// No bound is above what a policy reaches that knows sizes and stops jobs at no cost, and where all cores are used it is near.
 #[test]
-fn no_bound_by_sizes_is_above_what_a_policy_reaches() {
+fn size_bounds_are_below_a_simulated_policy() {
     for (cores, types) in [
         (2, vec![(1, 1.2, 1.0)]),
         (2, vec![(1, 1.8, 1.0)]),
@@ -180,14 +173,13 @@ fn no_bound_by_sizes_is_above_what_a_policy_reaches() {
         let kinds: Vec<Kind<'_>> = kinds.collect();
         let (bound, _) = by_sizes(&system(cores, &kinds), MEAN, &|| false).unwrap();
         let ratio = bound / least_left_first(cores, &types, 400_000);
-        assert!(ratio < 1.0, "{cores} {types:?}: {ratio} of what is reached");
-        assert!(ratio > 0.8, "{cores} {types:?}: {ratio} of what is reached");
+        assert!(ratio < 1.0, "{cores} {types:?}: {ratio} simulated");
+        assert!(ratio > 0.8, "{cores} {types:?}: {ratio} simulated");
     }
 }
 
-/// A proof by sizes holds of all policies of its workload, is checked anew, and is none of a busier one's larger number.
 #[test]
-fn proofs_by_sizes_are_checked_anew() {
+fn size_proofs_are_verified() {
     let text = "kind: multiresource\ntime_unit: s\nknown: size\nserver: {capacity: {cpu: 4}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2, mean_size: 1}\n  - {name: b, demand: {cpu: 3}, arrival_rate: .3, size: {law: lognormal, mean: 1, scv: 4}}\n";
     let fleet = Fleet::parse(text, "test").unwrap().workload;
     for preemption in [Preemption::None, Preemption::Full] {
@@ -203,7 +195,6 @@ fn proofs_by_sizes_are_checked_anew() {
         let mut beyond = own.clone();
         beyond.bound *= 1.0 + 1e-6;
         assert!(beyond.check().is_err());
-        // Servers that are worth less than their schedules, prices that are below zero, and a search of a type that is not there.
         let refused = |change: &dyn Fn(&mut ShapeWorth)| {
             let mut cut = cut.clone();
             change(&mut cut.servers[0]);
@@ -225,10 +216,10 @@ fn proofs_by_sizes_are_checked_anew() {
     }
 }
 
-/// The dynamic program is another derivation: no bound is above what a policy reaches in its box; and how near they come.
+/// The dynamic program is an independent derivation of the optimum.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
-fn no_bound_is_above_the_optimum() {
+fn bounds_do_not_exceed_the_optimum() {
     let systems: [(u32, &[Kind<'_>], f64); 4] = [
         (
             4,
@@ -278,9 +269,9 @@ fn no_bound_is_above_the_optimum() {
     }
 }
 
-/// Section 7 of the MSR paper at load .9: the optimum is 3.28 to 3.30 with preemption and 5.46 without.
+/// Section 7 of the MSR paper at load 0.9: the optimum is 3.28 to 3.30, or 5.46 nonpreemptive.
 #[test]
-fn more_rows_bound_better() {
+fn more_rows_improve_the_bound() {
     let fleet = model("section7");
     for (preempts, rows, least) in [
         (true, 1_000, 2.94),
@@ -295,9 +286,8 @@ fn more_rows_bound_better() {
     }
 }
 
-/// With preemption conditions are taken in as they are needed: the bound is that of all of them at once.
 #[test]
-fn conditions_taken_in_one_by_one_give_the_same_bound() {
+fn lazily_generated_conditions_give_the_same_bound() {
     let fleet = model("section7");
     let (some, own) = by_cells(&fleet, MEAN, true, 800).unwrap();
     let (all, other) = by_cells(&fleet, MEAN, true, 1_000).unwrap();
@@ -305,9 +295,8 @@ fn conditions_taken_in_one_by_one_give_the_same_bound() {
     assert!((some / all - 1.0).abs() < 1e-4, "{some}, {all}");
 }
 
-/// A proof of one workload is none of another, nor of policies that may do more; and one that was changed proves less, or nothing.
 #[test]
-fn proofs_are_of_one_workload() {
+fn proofs_hold_for_their_own_workload_only() {
     let fleet = model("section7");
     let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000, &|| false).unwrap();
     let document = document(&fleet, (MEAN, Preemption::None), &bound);
@@ -332,7 +321,6 @@ fn proofs_are_of_one_workload() {
     let Proof::Potential(own) = &bound.proof else {
         panic!("{bound:?}")
     };
-    // A power that nobody can write out, and a shape of tomorrow.
     let mut far = own.clone();
     far.exponent = i32::MAX;
     assert!(far.check(&fleet, MEAN).is_err());
@@ -350,9 +338,8 @@ fn proofs_are_of_one_workload() {
     }
 }
 
-/// Prices of a fleet with gangs, and of types that have none, are checked as those of one server.
 #[test]
-fn fleets_have_bounds() {
+fn bounds_of_fleets_are_verified() {
     for name in ["fleet", "gangs", "vms"] {
         let fleet = model(name);
         let fleet = fleet.scaled(1.2).unwrap();

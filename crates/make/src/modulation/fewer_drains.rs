@@ -1,6 +1,5 @@
-//! Among the optimal mixes, one whose loop drains less: a descent over the bases of the optimal
-//! face. A schedule worth as much as those in use comes in, and the ratio test says which one goes
-//! out, as in the simplex method; where the loop is then shorter, that is the mix.
+//! Descends over the bases of the optimal face to a mix whose loop drains less: a schedule of the
+//! same worth enters, and the simplex ratio test selects the one that leaves.
 
 use std::cmp::Reverse;
 
@@ -12,14 +11,12 @@ use crate::program::Mix;
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
-/// About the most additions that a descent may take.
 const WORK: usize = 400_000_000;
 
-/// Relative slack below which a type counts as tight.
+/// The relative slack below which a type counts as tight.
 const TIGHT: f64 = 1e-9;
 
-/// Returns the mix, or one of the same load with less to drain in a round of its loop; `face` are schedules
-/// that may take part in it (of a worth that optimal ones have).
+/// Returns a mix of the same load, from schedules of optimal worth, whose loop drains no more.
 pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
     if face.is_empty() {
         return mix;
@@ -40,7 +37,6 @@ pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
     best.mix
 }
 
-/// A mix and its loop.
 struct Descent<'a> {
     workload: &'a Workload,
     mix: Mix,
@@ -50,7 +46,7 @@ struct Descent<'a> {
     t: f64,
 }
 
-/// The equations of a mix: `Σ_s π_s u_si / b_i = t` of the tight types, and `Σ π = 1`.
+/// The equations of a mix: `Σ_s π_s u_si / b_i = t` for tight types, and `Σ π = 1`.
 struct Basis {
     tight: Vec<usize>,
     equations: LU<f64, Dyn, Dyn>,
@@ -72,7 +68,7 @@ impl<'a> Descent<'a> {
         self.workload.types()[i].offered_load()
     }
 
-    /// `None` where the tight types are not as many as the schedules, or do not determine them.
+    /// `None` if the tight types do not determine the weights.
     fn basis(&self) -> Option<Basis> {
         let n = self.mix.schedules.len();
         let loads = self.mix.loads(self.workload);
@@ -88,7 +84,6 @@ impl<'a> Descent<'a> {
         is_regular.then_some(Basis { tight, equations })
     }
 
-    /// Returns the mix after the exchange that shortens the loop most.
     fn next(&self, basis: &Basis, face: &[Schedule]) -> Option<Descent<'a>> {
         let others = face.iter().filter(|u| !self.mix.schedules.contains(u));
         let gains = others.filter_map(|schedule| {
@@ -110,8 +105,7 @@ impl<'a> Descent<'a> {
         mixes.next()
     }
 
-    /// Returns the schedule that leaves when this one comes in, and the new weights; `None` where no schedule
-    /// leaves, or the load would change.
+    /// Returns the index of the leaving schedule and the new weights.
     fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
         let change = basis.equations.solve(&DVector::from_fn(n + 1, |row, _| {
@@ -135,7 +129,7 @@ impl<'a> Descent<'a> {
         Some((leaving, (0..n).map(weight).collect()))
     }
 
-    /// By how much the loop becomes shorter, with the schedule in the best place of the present tour.
+    /// Returns the reduction of twice the drains, with the schedule inserted at the best place.
     fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
         let rest = self.order.iter().filter(|s| **s != leaving);
         let rest: Vec<&Schedule> = rest.map(|&s| &self.mix.schedules[s]).collect();

@@ -1,15 +1,13 @@
-//! The order of the loop. Moving from u to v drains `Σ_i (u_i − v_i)⁺` slots; summed around
-//! a loop that is half its L1 length, so the best order is a symmetric travelling-salesman
-//! tour: exact by dynamic programming (Held and Karp) for few schedules, 2-opt beyond.
+//! The order of the loop. Moving from u to v drains `Σ_i (u_i − v_i)⁺` slots; a loop drains half
+//! its L1 length, so the best order is a symmetric travelling-salesman tour.
 
 use itertools::Itertools;
 
 use synth_multiresource::schedule::Schedule;
 
-/// Up to this many schedules the order is exact.
 const EXACT: usize = 12;
 
-/// Completions that one round of the loop has to wait for: `Σ_legs Σ_i (u_i − v_i)⁺`.
+/// Returns the completions that one round of the loop waits for: `Σ_legs Σ_i (u_i − v_i)⁺`.
 pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
     let legs = order.iter().circular_tuple_windows();
     legs.map(|(&s, &v)| distance(&schedules[s], &schedules[v]))
@@ -17,13 +15,13 @@ pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
         / 2
 }
 
-/// Returns the paper's order: schedules sorted lexicographically.
+/// Returns the paper's order, in which schedules are sorted lexicographically.
 pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
     let all = 0..schedules.len();
     all.sorted_by_key(|&s| &schedules[s]).collect()
 }
 
-/// Returns an order with the least to drain: exact up to 12 schedules, a 2-opt tour beyond.
+/// Returns an order with the least to drain: exact up to 12 schedules, by 2-opt beyond.
 pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let start = lexicographic_order(schedules);
     if schedules.len() <= 3 {
@@ -42,13 +40,11 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     tour.into_iter().map(|p| start[p]).collect()
 }
 
-/// L1 distance.
 pub(super) fn distance(u: &[u32], v: &[u32]) -> u64 {
     let pairs = u.iter().zip(v);
     pairs.map(|(u, v)| u64::from(u.abs_diff(*v))).sum()
 }
 
-/// Held and Karp: the shortest way from 0 through each set of stops, by last stop.
 fn shortest_tour(n: usize, length: impl Fn(usize, usize) -> u64) -> Vec<usize> {
     let stops = n - 1;
     let mut best = vec![vec![(u64::MAX, 0); stops]; 1 << stops];
@@ -79,7 +75,6 @@ fn shortest_tour(n: usize, length: impl Fn(usize, usize) -> u64) -> Vec<usize> {
     tour
 }
 
-/// From the given order, reverses segments while that shortens the tour.
 fn two_opt(n: usize, length: impl Fn(usize, usize) -> u64) -> Vec<usize> {
     let mut tour: Vec<usize> = (0..n).collect();
     let mut improved = true;

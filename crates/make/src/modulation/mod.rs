@@ -1,13 +1,10 @@
-//! How to move between the working schedules: the loop, the switching routes, and the
-//! modulating chain with its law.
+//! The loop over the working schedules, the switching routes, and the modulating chain.
 //!
-//! The chain's state is a [`Phase`]: a working schedule, or a stage of the route to the next
-//! one with its vector of slots. A draining slot of type i frees at rate `c_i μ_i`, and that
-//! event *is* a type-i completion. The chain does not look at the queue, which is what makes
-//! its analysis exact.
+//! A draining slot of type i frees at rate `c_i μ_i`, and that event *is* a type-i completion. The
+//! chain does not depend on the queue, which makes its analysis exact.
 //!
-//! Source: the MSR paper, §5.1, §7 and appendices E and F. It says that routes have minimal
-//! impact; they decide the largest stable switching rate (a factor 3.4 in its own example).
+//! Source: the MSR paper, §5.1, §7 and appendices E and F. Contrary to the paper, routes matter: in
+//! its own example they change the largest stable switching rate by a factor of 3.4.
 
 mod fewer_drains;
 mod loop_order;
@@ -24,29 +21,29 @@ use synth_multiresource::artifact::MsrConfig;
 use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::{Edge, Environment, ModulatedQueue};
 
-/// The modulating chain of an MSR policy, solved.
+/// The modulating chain of an MSR policy and its stationary distribution.
 #[derive(Clone, Debug)]
 pub struct Modulation {
     /// The phases, in the order in which they are passed.
     pub phases: Arc<[Phase]>,
     /// The chain, with the fraction of time in each phase.
     pub environment: Environment,
-    /// By edge: the type whose completion it is.
+    /// The type that completes, for each edge.
     completions: Arc<[Option<usize>]>,
-    /// Fraction of time in working schedules; the rest is spent on routes.
+    /// The fraction of time in working schedules; the rest is spent on routes.
     pub working_time: f64,
     transit: f64,
-    /// `E[u]` (K): how many slots of each type serve on average, routes included.
+    /// `E[u]` (K): mean number of serving slots of each type, including routes.
     pub mean_schedule: Vec<f64>,
     mean_in_transit: Vec<f64>,
     switching_rate: f64,
 }
 
 impl Modulation {
-    /// Builds the chain of a policy and solves for its law.
+    /// Builds the chain of a policy and solves for its stationary distribution.
     ///
     /// # Errors
-    /// When the chain would have more than `limit` phases, or is not irreducible.
+    /// Returns an error if the chain would have more than `limit` phases or is not irreducible.
     pub fn new(
         workload: &Workload,
         policy: &MsrConfig,
@@ -62,7 +59,6 @@ impl Modulation {
         let environment = Environment::new(chain.node_count(), edges)?;
         let completions = chain.edge_weights().map(|step| step.completion).collect();
         let phases: Arc<[Phase]> = chain.node_weights().cloned().collect();
-        // A single schedule is never left.
         let is_left = policy.order.len() > 1;
         let rate = if is_left { policy.switching_rate } else { 0.0 };
         Ok(Self::summed(phases, completions, environment, rate))
@@ -98,8 +94,7 @@ impl Modulation {
         }
     }
 
-    /// Returns the same chain at another switching rate: working schedules are left faster or slower, and
-    /// what happens on the routes does not depend on it.
+    /// Returns the same chain at another switching rate.
     pub fn at(&self, rate: f64) -> Self {
         if self.switching_rate == 0.0 {
             return self.clone();
@@ -111,8 +106,7 @@ impl Modulation {
         Self::summed(phases, completions, environment, rate)
     }
 
-    /// Returns the number of type-i jobs and the phase: exact where the policy does not backfill and empty slots
-    /// keep their clocks.
+    /// Returns the queue of type i; exact without backfilling and if empty slots keep their clocks.
     pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
         let job_type = &workload.types()[i];
         let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
@@ -121,32 +115,30 @@ impl Modulation {
         ModulatedQueue::new(&self.environment, lambda, mu, servers, serves)
     }
 
-    /// `ρ_i = b_i / E[u_i]` (K).
+    /// Returns the loads `ρ_i = b_i / E[u_i]` (K).
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
         let pairs = workload.types().iter().zip(&self.mean_schedule);
         pairs.map(|(t, u)| t.offered_load() / u).collect()
     }
 
-    /// Switches per time: α times the fraction of time in working schedules.
+    /// Returns the number of switches per unit of time: α times the working fraction.
     pub fn switching_frequency(&self) -> f64 {
         self.switching_rate * self.working_time
     }
 
-    /// Returns the supremum of the switching rates that keep every type stable; infinite where routes cost no
-    /// service.
+    /// Returns the supremum of the switching rates at which every type is stable.
     ///
-    /// By renewal and reward over one round of the loop: working time `N/α`, and on the
-    /// routes, whatever α is, time `T` and service `C_i`. Type i is stable iff
-    /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`, which is linear in 1/α.
+    /// By renewal-reward over one round, the working time is `N/α`, and the routes take time `T`
+    /// and give service `C_i`. Type i is stable iff `b_i (N/α + T) < (N/α)(πW)_i + C_i`, linear in
+    /// 1/α.
     pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
         let mut largest = f64::INFINITY;
         for (i, job_type) in workload.types().iter().enumerate() {
             let (offered, in_transit) = (job_type.offered_load(), self.mean_in_transit[i]);
             let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
-            // Time on routes is summed, not 1 − working: where there are no routes it must be 0 exactly.
+            // Transit time is summed, not 1 − working, so that it is exactly 0 without routes.
             let missed = offered * self.transit - in_transit;
-            // Both are per unit of time at this α: working time scales as 1/α. The missed service is a
-            // difference, and counts as 0 below its rounding error.
+            // Missed service is a difference and counts as 0 below its rounding error.
             if missed > 1e-12 * (offered * self.transit + in_transit) {
                 largest = largest.min(self.switching_rate * spare / missed);
             }

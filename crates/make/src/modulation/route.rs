@@ -7,15 +7,15 @@ use synth_multiresource::schedule::Packing;
 use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::ChainError;
 
-/// Why a modulating chain could not be built or solved.
+/// Reasons why a modulating chain cannot be built or solved.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulationError {
-    /// It would have more phases than this limit.
+    /// The chain would have more phases than this limit.
     #[error(
-        "the modulating chain has more than {0} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
+        "the modulating chain has more than {0} phases, because its routes wait for too many individual jobs. Use a sequential route, which has fewer phases, or full preemption, which has none, or model a part of the server"
     )]
     TooLarge(usize),
-    /// The chain has no law.
+    /// The chain has no stationary distribution.
     #[error(transparent)]
     Chain(#[from] ChainError),
 }
@@ -23,30 +23,24 @@ pub enum ModulationError {
 /// A state of the modulating chain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phase {
-    /// Position in the loop: of the schedule that works, or of the one that the route goes to.
+    /// Position in the loop of the working schedule, or of the schedule that the route leads to.
     pub position: usize,
-    /// Whether this is a working state; otherwise a stage of a route.
+    /// Whether this is a working schedule and not a stage of a route.
     pub working: bool,
-    /// Slots of each type (K) that serve.
+    /// The serving slots of each type (K).
     pub slots: Vec<u32>,
-    /// Slots of each type (K) in setup: they hold their room and serve no job.
+    /// The slots of each type (K) in setup, which occupy capacity but serve no job.
     pub setups: Vec<u32>,
 }
 
-/// A transition of the modulating chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
-    /// Rate [1/time].
     pub rate: f64,
-    /// The type whose completion this event is; `None` for timers and setups.
     pub completion: Option<usize>,
 }
 
-/// Builds the modulating chain of a policy. Nodes of a loop come in its order and, within a route, by
-/// the number of slots still to go, so that every edge but the last goes forward.
-///
-/// # Errors
-/// When there are more than `limit` phases.
+/// Builds the modulating chain of a policy. Nodes follow the order of the loop and, within a route,
+/// the number of slots still to go, so that only the last edge goes backward.
 pub(super) fn chain(
     workload: &Workload,
     policy: &MsrConfig,
@@ -58,7 +52,7 @@ pub(super) fn chain(
     let packing = Packing::new(workload);
     let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
     let mut chain = DiGraph::new();
-    // In a loop the next working state has its place behind the route that leads there.
+    // In a loop, each further working state comes after the route that leads to it.
     let first = match policy.rates {
         None => 1,
         Some(_) => policy.order.len(),
@@ -83,8 +77,7 @@ pub(super) fn chain(
     Ok(chain)
 }
 
-/// Returns a lower bound on the phases: in a loop a concurrent leg passes at least one for each vector of
-/// slots still to go, a sequential one for each slot.
+/// Returns a lower bound on the number of phases in a loop.
 fn least_phases(policy: &MsrConfig) -> f64 {
     if policy.rates.is_some() {
         return policy.order.len() as f64;
@@ -120,7 +113,6 @@ impl Step {
     }
 }
 
-/// The way to the schedule at `position` of the loop.
 struct Leg<'a> {
     packing: &'a Packing,
     policy: &'a MsrConfig,
@@ -129,7 +121,6 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
-    /// Adds this leg's phases, breadth first; returns the working state it ends in.
     fn build(
         &self,
         chain: &mut DiGraph<Phase, Step>,
@@ -139,7 +130,6 @@ impl Leg<'_> {
         limit: usize,
     ) -> Result<NodeIndex, ModulationError> {
         let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
-        // The phase at the very moment when the timer fires.
         let slots = match self.policy.preemption {
             Preemption::Full => self.target(),
             _ => &chain[from].slots,
@@ -178,7 +168,6 @@ impl Leg<'_> {
         self.policy.schedule(self.position)
     }
 
-    /// Returns the phases that follow one on the route.
     fn steps(&self, phase: &Phase) -> impl Iterator<Item = (Phase, Step)> {
         self.moving(phase).into_iter().map(|i: usize| {
             let mut next = phase.clone();
@@ -195,7 +184,7 @@ impl Leg<'_> {
         })
     }
 
-    /// Returns the types whose slots are on their way out in this phase.
+    /// Returns the types that have slots still to go.
     fn moving(&self, phase: &Phase) -> Vec<usize> {
         let leaving = |i: &usize| phase.setups[*i] > 0 || phase.slots[*i] > self.target()[*i];
         let all = (0..phase.slots.len()).filter(leaving);
@@ -205,8 +194,7 @@ impl Leg<'_> {
         }
     }
 
-    /// Does what happens at once after an event: setups begin, room is filled, the route ends. Eager admission goes in
-    /// type order, each as many as fit up to its target.
+    /// Applies the immediate effects of an event. Eager admission proceeds in type order.
     fn settle(&self, phase: &mut Phase) {
         if self.policy.preemption == Preemption::Setup {
             for i in self.moving(phase) {

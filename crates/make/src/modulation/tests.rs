@@ -14,10 +14,9 @@ fn section7() -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// Section 7 of the MSR paper at ρ = .9: phases and largest stable switching rates of the
-/// four routes, from an independent computation (five digits).
+/// Section 7 of the MSR paper at ρ = 0.9, from an independent computation (five digits).
 #[test]
-fn routes_of_section_seven() {
+fn matches_the_routes_of_section_seven() {
     let workload = section7();
     for (route, phases, largest) in [
         ("sequential-eager", 9, 0.32),
@@ -33,10 +32,8 @@ fn routes_of_section_seven() {
     }
 }
 
-/// The supremum is one: just below it every type is stable, just above some is not, by the
-/// law of the chain at that very rate; and it does not depend on the rate it is found from.
 #[test]
-fn largest_stable_rate_is_where_a_type_becomes_unstable() {
+fn types_become_unstable_at_the_largest_stable_rate() {
     let workload = section7();
     for preemption in [Preemption::None, Preemption::Setup] {
         for route in Route::ALL {
@@ -56,10 +53,9 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
     }
 }
 
-/// Route by hand, sequential and eager, from (0,0,2) to (1,4,0) and back: occupancy of the
-/// routes is 1.5 and 37/12 time units, and type 3 gets 2 + 3/2 slot-times of it.
+/// By hand for sequential eager routes: they take 1.5 and 37/12, with 2 + 3/2 slot-times of type 3.
 #[test]
-fn mean_schedule_by_renewal_and_reward() {
+fn mean_schedule_matches_renewal_reward() {
     let rate = 0.1;
     let seven = section_seven(Preemption::None, Route::ALL[0], rate);
     let modulation = Modulation::new(&section7(), &seven, 1000).unwrap();
@@ -71,7 +67,7 @@ fn mean_schedule_by_renewal_and_reward() {
     assert!((modulation.mean_schedule[1] - second).abs() < 1e-14);
 }
 
-/// Returns a random server with three types, and a random loop of up to four of its schedules.
+/// Returns a random server with three types, and up to four of its schedules.
 fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {a: 12, b: 10}}\njobs:\n"
@@ -106,10 +102,8 @@ fn random_policy(schedules: &[Schedule], preemption: Preemption, route: Route) -
     }
 }
 
-/// On random loops: elimination and LU give the same law, and every phase fits on the
-/// server, slots in setup included.
 #[test]
-fn chains_of_random_loops() {
+fn random_loops_have_consistent_chains() {
     for seed in 0..40 {
         let (workload, schedules) = random_case(seed);
         let packing = Packing::new(&workload);
@@ -118,7 +112,6 @@ fn chains_of_random_loops() {
                 let policy = random_policy(&schedules, preemption, route);
                 let modulation = Modulation::new(&workload, &policy, 10_000).unwrap();
                 let graph = chain(&workload, &policy, 10_000).unwrap();
-                // One equation is replaced by Σ π = 1.
                 let rates = graph.map(|_, _| (), |_, step| step.rate);
                 let mut system = ctmc::generator(&rates).transpose();
                 let last = system.nrows() - 1;
@@ -141,7 +134,6 @@ fn chains_of_random_loops() {
     }
 }
 
-/// Full preemption is the limit of ever faster setups, and its mean schedule is πW.
 #[test]
 fn fast_setups_approach_full_preemption() {
     let (workload, schedules) = random_case(1);
@@ -169,7 +161,7 @@ fn fast_setups_approach_full_preemption() {
 }
 
 #[test]
-fn a_chain_beyond_its_limit_is_refused() {
+fn rejects_chains_beyond_the_limit() {
     for route in ["concurrent-late", "concurrent-eager"] {
         let policy = section_seven(Preemption::None, route.parse().unwrap(), 0.05);
         let error = Modulation::new(&section7(), &policy, 12).unwrap_err();
@@ -178,10 +170,9 @@ fn a_chain_beyond_its_limit_is_refused() {
     }
 }
 
-/// Of appendix J's 343 979 optimal bases the loops need 9 to 43 completions a round (the
-/// paper's own 34); the least is found.
+/// The loops of the 343 979 optimal bases drain 9 to 43 completions (34 in the paper).
 #[test]
-fn the_least_to_drain_of_appendix_j() {
+fn finds_the_least_drains_of_appendix_j() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/vms.yaml");
     let workload = Workload::read(path.as_ref()).unwrap().workload;
     let solved = program::solve(&workload, &SolveLimits::default()).unwrap();
@@ -192,9 +183,8 @@ fn the_least_to_drain_of_appendix_j() {
     assert_eq!(found, 9);
 }
 
-/// One schedule is never left: no switches, all time working, stable at any rate.
 #[test]
-fn a_single_schedule_is_never_left() {
+fn single_schedule_is_never_left() {
     for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
         let mut single = section_seven(preemption, Route::ALL[0], 2.0);
         single.schedules = vec![vec![1, 4, 0]];

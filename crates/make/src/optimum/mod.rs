@@ -1,20 +1,14 @@
-//! The least mean response time that any policy can have, of small systems: without preemption, or with full.
+//! The least mean response time of any policy, for small systems.
 //!
-//! # Theory
-//! For Poisson arrivals and exponential sizes the state is, without preemption, the schedule that runs and the number
-//! of waiting jobs of each type, and a policy starts waiting jobs at events; with full preemption it is the number of
-//! jobs of each type, and a policy chooses the schedule. The least average cost is
-//! that of a dynamic program, which is solved by relative value iteration on a box of waiting jobs
-//! where arrivals beyond it are lost.
+//! With Poisson arrivals and exponential sizes, the nonpreemptive state is the running schedule and
+//! the waiting jobs of each type; with full preemption it is the jobs of each type, and the
+//! schedule is a decision. The least average cost is found by relative value iteration on a box in
+//! which arrivals beyond the box are lost. Its optimum is a lower bound for the unbounded system,
+//! since a policy in the box can imitate any policy and idle in place of lost jobs. The box grows
+//! until that hardly matters.
 //!
-//! The optimum in the box is a lower bound for the system without one: a policy in the box can serve
-//! the jobs that are not lost as a policy without the box serves them, and idle for the others. So is
-//! the least change of a sweep. The box grows until that hardly matters.
-//!
-//! # Practice
-//! Memory and time grow as schedules × box, and the box as a power of the number of types: two types on
-//! dozens of servers, four on a handful. With preemption schedules are decisions, not states: three or four types
-//! on any server. What is too large is refused before anything is computed.
+//! Memory and time grow as schedules × box, and the box exponentially in the number of types: two
+//! types on dozens of servers, or four on a few.
 
 mod preemptive;
 mod region;
@@ -33,15 +27,15 @@ use synth_multiresource::bound::costs;
 use synth_multiresource::schedule::{Packing, enumerate, maximal};
 use synth_multiresource::workload::{JobType, Workload};
 
-/// Which policies are compared, and by what.
+/// The class of policies, and the metric to minimize.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Problem {
-    /// What policies may do.
+    /// Whether policies may preempt.
     pub preemption: Preemption,
-    /// γ, where that is with setups \[1/time\].
+    /// The setup rate γ, for preemption with setups \[1/time\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
-    /// What is least.
+    /// The metric that is minimized.
     pub objective: Objective,
 }
 
@@ -56,18 +50,18 @@ impl Problem {
     }
 }
 
-/// Limits on the work.
+/// The limits on the work.
 #[derive(Clone, Debug)]
 pub struct OptimumLimits {
-    /// Relative distance between the bounds, and of what the last growth of the box changed.
+    /// The relative tolerance for the gap of the bounds and for the effect of growing the box.
     pub tolerance: f64,
-    /// States at most.
+    /// The maximum number of states.
     pub states: usize,
-    /// Sweeps over one box at most.
+    /// The maximum number of sweeps over one box.
     pub sweeps: usize,
-    /// States × sweeps at most, all boxes together: a limit on time that is the same on each machine.
+    /// Maximum number of states × sweeps over all boxes: a limit that is the same on every machine.
     pub updates: u64,
-    /// Wall-clock time, all boxes together; past it the bounds are as far apart as they are.
+    /// The wall-clock limit over all boxes.
     pub time: Duration,
 }
 
@@ -75,7 +69,6 @@ impl Default for OptimumLimits {
     fn default() -> Self {
         OptimumLimits {
             tolerance: 0.005,
-            // Below 400 MB.
             states: 20_000_000,
             sweeps: 200_000,
             updates: u64::MAX,
@@ -85,7 +78,7 @@ impl Default for OptimumLimits {
 }
 
 impl OptimumLimits {
-    /// Returns the same, but no longer than this.
+    /// Lowers the time limit to at most `time`.
     #[must_use]
     pub fn within(self, time: Duration) -> Self {
         OptimumLimits {
@@ -94,7 +87,7 @@ impl OptimumLimits {
         }
     }
 
-    /// For an answer in passing: within half a second or so, and on any machine the same answer.
+    /// Returns limits that give the same answer on every machine, in about half a second.
     pub fn in_passing() -> Self {
         OptimumLimits {
             states: 100_000,
@@ -104,20 +97,20 @@ impl OptimumLimits {
     }
 }
 
-/// Why there is no optimum, and what to do.
+/// The reason why the optimum cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct OptimumError(String);
 
 impl OptimumError {
-    /// Of several servers.
+    /// The error for fleets of several servers.
     pub fn of_fleet() -> Self {
-        OptimumError("it is for one server".into())
+        OptimumError("the dynamic program supports only a single server".into())
     }
 
-    /// Of policies that know more of a job than its type.
+    /// The error for policies that know more about a job than its type.
     pub fn of_sizes() -> Self {
-        OptimumError("it is for policies that know no more of a job than its type".into())
+        OptimumError("the dynamic program supports only policies that do not know job sizes".into())
     }
 }
 
@@ -125,66 +118,66 @@ fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
     Err(OptimumError(why.into()))
 }
 
-/// Memory a state: two doubles, and those of the smaller box while it grows \[bytes\].
+/// Memory per state: two doubles, and those of the smaller box while it grows \[bytes\].
 const BYTES: f64 = 20.0;
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// The bounds are as close, and the last growth of the box changed as little, as requested.
+    /// The bounds and the last growth of the box are within the tolerance.
     Close,
-    /// The next box would have more states than the limit.
+    /// The next box would exceed the limit on states.
     Full,
-    /// By an interrupt, or at a limit on time, sweeps or updates.
+    /// Interrupted, or stopped by a limit on time, sweeps or updates.
     Cut,
 }
 
 /// The optimum of one system.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Optimum {
-    /// No policy with this preemption has less \[time\].
+    /// A lower bound on the objective of every policy in this class \[time\].
     #[serde(rename = "lower_bound_in_box")]
     pub lower: f64,
-    /// The least cost in the box is at most this \[time\].
+    /// An upper bound on the optimum in the box \[time\].
     #[serde(rename = "upper_bound_in_box")]
     pub upper_in_box: f64,
-    /// The most jobs of each type in the box: those that wait, or with preemption all.
+    /// Maximum number of jobs of each type in the box: waiting jobs, or all jobs with preemption.
     #[serde(rename = "most_jobs")]
     pub limits: Vec<usize>,
-    /// States of the last box.
+    /// The number of states of the last box.
     pub states: usize,
-    /// Sweeps over all boxes.
+    /// The number of sweeps over all boxes.
     pub sweeps: usize,
-    /// What the last growth of the box changed, relatively; not a number before the box has grown.
+    /// The relative effect of the last growth of the box; not a number before that.
     #[schemars(with = "Option<f64>")]
     pub growth: f64,
-    /// Why it ended.
+    /// Why the search ended.
     pub ended: Ended,
 }
 
-/// Progress.
+/// Progress of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct OptimumStep {
     /// States of the present box.
     pub states: usize,
     /// Sweeps over it.
     pub sweeps: usize,
-    /// Bounds of it \[time\].
+    /// Lower and upper bound of the optimum in it \[time\].
     pub bounds: [f64; 2],
 }
 
 impl OptimumStep {
-    /// Memory that they take \[bytes\].
+    /// Returns the memory that the states need \[bytes\].
     pub fn bytes(&self) -> f64 {
         BYTES * self.states as f64
     }
 }
 
-/// Returns the least mean response time that a policy with this preemption can have, or that weighted by load.
+/// Returns the least value of the objective over all policies with this preemption.
 ///
 /// # Errors
-/// When the laws have memory, when it is too large.
+/// Returns an error if arrivals or sizes are not memoryless, or if the state space is too large.
 pub fn optimum(
     workload: &Workload,
     problem: Problem,
@@ -194,24 +187,24 @@ pub fn optimum(
 ) -> Result<Optimum, OptimumError> {
     if workload.start_latency().is_some() {
         return refused(
-            "the optimum is for jobs that hold their room for an exponential time, and with a start latency they do not: without `start_latency` it can be computed",
+            "the dynamic program requires exponential holding times, which a start latency violates. Remove `start_latency`",
         );
     }
     let other = |t: &&JobType| !(t.is_poisson() && t.holding().is_exponential());
     if let Some(job_type) = workload.types().iter().find(other) {
         return refused(format!(
-            "the optimum is for Poisson arrivals and exponential sizes, and type `{}` has others",
+            "the dynamic program requires Poisson arrivals and exponential sizes, but type `{}` has other distributions",
             job_type.name()
         ));
     }
     let costs = costs(workload, problem.objective);
-    let costs = costs.map_err(|_| OptimumError("a percentile is no sum over jobs, as the dynamic program needs it: take --minimize mean or weighted".into()))?;
+    let costs = costs.map_err(|_| OptimumError("the dynamic program cannot minimize a percentile, which is not a sum over jobs. Use --minimize mean or weighted".into()))?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
     let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
     if let Some(rate) = problem.setup_rate.filter(is_far) {
         return refused(format!(
-            "a setup of mean {} beside jobs of mean {mean}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full",
+            "the mean setup time is {} and the mean job size {mean}; the dynamic program requires a ratio between 1e-6 and 1e6. For longer setups use --preemption none, for shorter ones full",
             1.0 / rate
         ));
     }
@@ -240,8 +233,7 @@ pub fn optimum(
     })
 }
 
-/// Grows the box until that hardly changes the optimum, or a limit is reached; in each box sweeps until the bounds are
-/// close or a limit is reached.
+/// Grows the box until that hardly changes the optimum or a limit is reached.
 fn closed_in(
     mut solver: impl Dynamic,
     limits: &OptimumLimits,
@@ -276,11 +268,10 @@ fn closed_in(
             }
         };
         let [lower, upper] = bounds;
-        // The lower bound of each box holds.
         best = best.max(lower);
         all_sweeps += sweeps;
         let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
-        // Changes of growing boxes fall at least geometrically: what all further ones would change.
+        // Effects of growing boxes decrease at least geometrically; extrapolate all further ones.
         let rest = match grown {
             Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
             _ => growth,
@@ -310,34 +301,27 @@ fn closed_in(
     }
 }
 
-/// Rates of setups, times the mean size of jobs.
 const SETUPS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
-/// The most schedules that are listed.
 const MOST_SCHEDULES: usize = 5_000;
 
-/// The most maximal schedules that are decided among, and the candidates among which they are looked for.
 const MOST_MAXIMAL: usize = 2_000;
 const VISITS: usize = 2_000_000;
 
-/// Waiting jobs of each type in the first box, beside as many as are in service on average: the most
-/// that the states have room for.
 const FIRST: [usize; 3] = [8, 6, 4];
 
 fn too_many(most: usize) -> OptimumError {
     OptimumError(format!(
-        "the dynamic program is for at most {most} schedules, and here are more: take fewer types, or fewer servers"
+        "the dynamic program supports at most {most} schedules, and this workload has more. Use fewer types or fewer servers"
     ))
 }
 
-/// Returns the first box.
 fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Region, OptimumError> {
     let in_service = |t: &JobType| t.offered_load().ceil().min(100.0) as usize;
     let (mut least, limit) = (f64::INFINITY, states as f64);
     for more in FIRST {
         let types = workload.types().iter();
         let sides: Vec<usize> = types.map(|t| more + in_service(t)).collect();
-        // In floating point: with dozens of types this is beyond any integer.
         let waiting: f64 = sides.iter().map(|b| *b as f64 + 1.0).product();
         least = least.min(schedules as f64 * waiting);
         if least <= limit {
@@ -349,7 +333,7 @@ fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Reg
         several => format!("{several} schedules × "),
     };
     refused(format!(
-        "the dynamic program would begin with {least:.1e} states ({times}the numbers of jobs of {} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --work",
+        "the dynamic program would start with {least:.1e} states ({times}job counts of {} types; {:.0} MB), more than the limit of {limit:.1e}. Use fewer types or a lower load, or raise --work of `synth optimum`",
         workload.types().len(),
         least * BYTES / 1e6
     ))

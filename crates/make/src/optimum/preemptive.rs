@@ -4,26 +4,27 @@ use super::region::{Dynamic, Region, Uniform};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
-/// Relative value iteration on one box with full preemption: a state is the number of jobs of each type, and a
-/// decision the maximal schedule that is served.
+/// Relative value iteration on one box with full preemption. The state is the number of jobs of
+/// each type, and the decision is the maximal schedule to serve.
 ///
-/// With every arrival beyond the box lost, one sweep is `V'(q) = c·q + Σ λ_i V(q + e_i) + (1 − Σ λ_i) V(q) − max_m Σ
-/// min(m_i, q_i) μ_i (V(q) − V(q − e_i))`, rates over the uniformization rate. A job more never costs less (in
-/// the box, too: it blocks one arrival at most, and then the states are the same), so that maximal schedules suffice.
-/// Bounds as without preemption; between two such sweeps the decisions are kept (modified policy iteration:
-/// Puterman and Shin, Management Science 24, 1978).
+/// With rates divided by the uniformization rate, one sweep is
+///
+/// ```text
+/// V'(q) = c·q + Σ λ_i V(q + e_i) + (1 − Σ λ_i) V(q)
+///         − max_m Σ min(m_i, q_i) μ_i (V(q) − V(q − e_i))
+/// ```
+///
+/// Maximal schedules suffice, since an additional job never lowers the cost. Decisions are kept for
+/// several sweeps (Puterman and Shin, Management Science 24, 1978).
 pub(super) struct Preemptive {
     region: Region,
     schedules: Vec<Schedule>,
     rates: Uniform,
     values: Vec<f64>,
-    /// V'.
     next: Vec<f64>,
-    /// By state the place of the schedule.
     choices: Vec<u32>,
 }
 
-/// Sweeps that keep the decisions, for each that makes them.
 const EVALUATIONS: usize = 11;
 
 impl Preemptive {
@@ -44,7 +45,7 @@ impl Preemptive {
         }
     }
 
-    /// V' of all states, with new decisions or those that were made; the least and the largest change.
+    /// Computes V' with new or kept decisions; returns the least and the largest change.
     fn step(&mut self, decides: bool) -> [f64; 2] {
         let length = self.region.limits.last().map_or(1, |most| most + 1);
         let mut next = std::mem::take(&mut self.next);
@@ -68,7 +69,7 @@ impl Preemptive {
         bounds.map(|b| b * self.rates.rate)
     }
 
-    /// Returns the same of a row of the last type's jobs, from a state on.
+    /// Does the same for a row of states that differ in the last type.
     fn row(
         &self,
         row: &mut Row,
@@ -101,7 +102,6 @@ impl Preemptive {
         bounds
     }
 
-    /// The schedules that gain most; of equals the first.
     fn decide(&self, row: &mut Row, choices: &mut [u32]) {
         let last = self.rates.services.len() - 1;
         row.best.fill(f64::NEG_INFINITY);
@@ -127,7 +127,6 @@ impl Preemptive {
         }
     }
 
-    /// What the schedules gain that were chosen.
     fn keep(&self, row: &mut Row, choices: &[u32]) {
         let last = self.rates.services.len() - 1;
         for (n, choice) in choices.iter().enumerate() {
@@ -141,11 +140,9 @@ impl Preemptive {
     }
 }
 
-/// What is computed for a row of states.
 struct Row {
-    /// Jobs of the types, but the last.
     counts: Vec<usize>,
-    /// By type: what the end of one job gains.
+    /// Rate-weighted gain of one completion, by type.
     gains: Vec<Vec<f64>>,
     own: Vec<f64>,
     best: Vec<f64>,

@@ -1,14 +1,9 @@
-//! The box of states that value iteration goes through, and the rates of what happens in it.
-
 use synth_multiresource::schedule::{Schedule, worth};
 use synth_multiresource::workload::Workload;
 
-/// Numbers of jobs of each type in a box.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
-    /// The most of each type.
     pub limits: Vec<usize>,
-    /// Places between neighbours in each type; the last type's are next to each other.
     pub strides: Vec<usize>,
     pub states: usize,
 }
@@ -26,18 +21,14 @@ impl Region {
         }
     }
 
-    /// Returns a box that is half as large again in each type.
     pub(super) fn grown(&self) -> Self {
         Region::new(self.limits.iter().map(|b| b + b.div_ceil(2)).collect())
     }
 
-    /// Jobs of type i in a state.
     pub(super) fn count(&self, i: usize, state: usize) -> usize {
         state / self.strides[i] % (self.limits[i] + 1)
     }
 
-    /// Calls with pairs of ranges of states, one job of type i fewer and as many more, until all are
-    /// through.
     pub(super) fn pairs(
         &self,
         i: usize,
@@ -49,7 +40,7 @@ impl Region {
         }
     }
 
-    /// Calls with ranges of states that have as many jobs of type i as the box has, until all are through.
+    /// Calls `of` with the index ranges of states at the upper edge of type i.
     pub(super) fn edges(&self, i: usize, mut of: impl FnMut(std::ops::Range<usize>)) {
         let (stride, block) = (self.strides[i], self.strides[i] * (self.limits[i] + 1));
         for end in (block..=self.states).step_by(block) {
@@ -57,8 +48,8 @@ impl Region {
         }
     }
 
-    /// The values of this box on a larger one: beyond four fifths, where the losses at its edge have an effect, as
-    /// the parabola through three points within, type by type.
+    /// Extends the values to a larger box. Values near the edge are distorted by losses, so a
+    /// parabola through three inner points is extrapolated, type by type.
     pub(super) fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {
         let mut sides: Vec<usize> = self.limits.iter().map(|b| b + 1).collect();
         let mut values = values.to_vec();
@@ -88,7 +79,7 @@ impl Region {
     }
 }
 
-/// Returns what the values at three points weigh in those of the parabola through them at n.
+/// Returns the Lagrange weights of three points at n.
 fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
     let [a, b, c] = points.map(|p| p as f64);
     let x = n as f64;
@@ -96,13 +87,11 @@ fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
     [weight(a, b, c), weight(b, a, c), weight(c, a, b)]
 }
 
-/// Rates and costs over the uniformization rate.
+/// Rates and costs divided by the uniformization rate.
 pub(super) struct Uniform {
-    /// λ of each type.
     pub arrivals: Vec<f64>,
-    /// μ of each type; with setups then γ.
+    /// μ of each type, followed by γ with setups.
     pub services: Vec<f64>,
-    /// Cost of a job of each type \[1/time\].
     pub costs: Vec<f64>,
     pub rate: f64,
 }
@@ -125,8 +114,7 @@ impl Uniform {
         }
     }
 
-    /// Adds the values after arrivals to a row of the last type's jobs, from a state on. Beyond the box an arrival is
-    /// lost. Returns the cost with that of the other types' jobs there.
+    /// Adds the values after arrivals to a row; returns `cost` plus that of the other types' jobs.
     pub(super) fn arrive(
         &self,
         region: &Region,
@@ -150,19 +138,16 @@ impl Uniform {
     }
 }
 
-/// Adds `rate` times each value.
 pub(super) fn add(row: &mut [f64], rate: f64, values: &[f64]) {
     row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
 }
 
-/// Value iteration on a box that grows.
 pub(super) trait Dynamic {
-    /// Returns the present box, and how many states there are for each of its places.
+    /// Returns the present box, and the number of states per index.
     fn region(&self) -> (&Region, usize);
 
-    /// Returns bounds on the average cost in the box, and the number of sweeps that they took.
+    /// Returns bounds on the average cost in the box, and the number of sweeps done.
     fn sweep(&mut self) -> ([f64; 2], usize);
 
-    /// Goes on to a larger box.
     fn grow(&mut self, larger: Region);
 }

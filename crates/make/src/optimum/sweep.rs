@@ -8,37 +8,25 @@ use super::region::{Dynamic, Region, Uniform, add};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
-/// Relative value iteration on one box.
+/// Relative value iteration on one box: `V'(s, q) = c(s, q) + Σ rates × U`, where U of a state is
+/// the least V reachable by starting jobs.
 ///
-/// With every arrival beyond the box lost, one sweep is `V'(s, q) = c(s, q) + Σ rates × U`, where U of
-/// a state is the least V of those that starting jobs leads to. Whatever V is, the least and the
-/// largest `V' − V` of all states are bounds on the least average cost (Odoni, Operations Research
-/// 17, 1969).
-///
-/// A state is a schedule that runs, and waiting jobs of each type in a box. With setups schedules are twice as long: jobs
-/// that run, then slots in setup.
+/// For any V, the least and the largest `V' − V` bound the least average cost (Odoni, Operations
+/// Research 17, 1969). With setups, a schedule lists running jobs and then slots in setup.
 pub(super) struct Sweeps {
-    /// All schedules, the empty one first.
     schedules: Vec<Schedule>,
-    /// By schedule and type: the place of that with one job more, if it is among them.
+    /// The index of the schedule with one more job, by schedule and type; likewise below.
     more: Vec<Vec<Option<usize>>>,
-    /// By schedule and type: the place of that with one job less.
     fewer: Vec<Vec<Option<usize>>>,
-    /// By schedule and type: where one of its jobs is stopped; of no types without setups.
     stopped: Vec<Vec<Option<usize>>>,
-    /// Schedules, the most jobs first.
     descending: Vec<usize>,
-    /// Waiting jobs.
     waiting: Region,
     rates: Uniform,
-    /// V by schedule.
     values: Vec<Vec<f64>>,
-    /// U by schedule.
     least: Vec<Vec<f64>>,
 }
 
 impl Sweeps {
-    /// Returns the values 0 of these schedules, with setups at this rate, if there are any.
     pub(super) fn new(
         schedules: Vec<Schedule>,
         waiting: Region,
@@ -72,7 +60,7 @@ impl Sweeps {
         }
     }
 
-    /// From V the least U of those that starting jobs leads to: no job, or one and so on.
+    /// Computes U from V: the least value over starting any number of jobs.
     fn start(&mut self) {
         for &s in &self.descending {
             let mut own = std::mem::take(&mut self.least[s]);
@@ -88,7 +76,7 @@ impl Sweeps {
         }
     }
 
-    /// The same after some jobs have been stopped. A job that is stopped at the edge of the box is lost.
+    /// Lowers U by preempting jobs. A job preempted at the edge of the box is lost.
     fn stop(&mut self) {
         for s in (0..self.stopped.len()).sorted_by_key(|s: &usize| {
             self.schedules[*s][..self.rates.arrivals.len()]
@@ -110,8 +98,7 @@ impl Sweeps {
         }
     }
 
-    /// V' of one schedule in the place of V, row by row of the last type's waiting jobs; and the least
-    /// and the largest change.
+    /// Replaces V of one schedule by V'; returns the least and the largest change.
     fn one(&self, s: usize, values: &mut [f64]) -> [f64; 2] {
         let (waiting, own) = (&self.waiting, &self.least[s]);
         let schedule = &self.schedules[s];
@@ -178,7 +165,7 @@ impl Dynamic for Sweeps {
     }
 }
 
-/// Returns by schedule and type the place of that with one job more, or less, if it is among them.
+/// Returns, by schedule and type, the index of the schedule with one more or one fewer job.
 pub(super) fn neighbours(schedules: &[Schedule], up: bool) -> Vec<Vec<Option<usize>>> {
     let places = schedules.iter().enumerate();
     let places: HashMap<&Schedule, usize> = places.map(|(n, s)| (s, n)).collect();
@@ -196,7 +183,7 @@ pub(super) fn neighbours(schedules: &[Schedule], up: bool) -> Vec<Vec<Option<usi
     schedules.iter().map(of).collect()
 }
 
-/// Returns each schedule with any of its slots in setup.
+/// Returns all ways to split the schedules into running slots and slots in setup.
 pub(super) fn in_setup(schedules: &[Schedule]) -> Vec<Schedule> {
     let parts = |schedule: &Schedule| {
         let ranges = schedule.iter().map(|slots| 0..=*slots);
@@ -209,7 +196,6 @@ pub(super) fn in_setup(schedules: &[Schedule]) -> Vec<Schedule> {
     schedules.iter().flat_map(parts).collect()
 }
 
-/// Takes what is less, value by value.
 fn least_of(own: &mut [f64], others: &[f64]) {
     own.iter_mut().zip(others).for_each(|(u, v)| *u = u.min(*v));
 }

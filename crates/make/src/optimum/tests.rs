@@ -15,7 +15,6 @@ fn found(workload: &Workload, sought: Problem, limits: &OptimumLimits) -> Optimu
     optimum(workload, sought, limits, &AtomicBool::new(false), |_| {}).unwrap()
 }
 
-/// The least mean, without setups.
 fn solve(workload: &Workload, preemption: Preemption, tolerance: f64) -> Optimum {
     let limits = OptimumLimits {
         tolerance,
@@ -24,9 +23,9 @@ fn solve(workload: &Workload, preemption: Preemption, tolerance: f64) -> Optimum
     found(workload, Problem::mean(preemption), &limits)
 }
 
-/// One type on three servers, with preemption or without: nothing to decide, M/M/3.
+/// One type on three servers is M/M/3 with any preemption.
 #[test]
-fn one_type_is_erlang() {
+fn one_type_matches_erlang() {
     let job = "  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n";
     let exact = 1.0 + crate::analysis::erlang_c(3.0, 2.1) / (3.0 - 2.1);
     for preemption in [Preemption::None, Preemption::Full] {
@@ -35,11 +34,10 @@ fn one_type_is_erlang() {
     }
 }
 
-/// One server, two types of which the second is ten times faster: the cμ rule. Its mean waiting
-/// times (Cobham) are `W₀/((1 − σ)(1 − σ'))`. With preemption the faster of exponential sizes has `E[S]/(1 − σ_1)`, the
-/// slower `(E[S] + W)/((1 − σ_1)(1 − σ_2))` by preemptive-resume priority.
+/// Without preemption the mean waits are `W₀/((1 − σ)(1 − σ'))` (Cobham). With it, the faster type
+/// has `E[S]/(1 − σ_1)` and the slower one `(E[S] + W)/((1 − σ_1)(1 − σ_2))`.
 #[test]
-fn one_server_follows_c_mu() {
+fn one_server_follows_the_c_mu_rule() {
     let text = "  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}
   - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n";
     let workload = one_server(1, text);
@@ -67,10 +65,8 @@ fn within(workload: &Workload, objective: Objective, limits: &OptimumLimits) -> 
     found(workload, sought, limits)
 }
 
-/// Four types that are alike are one: M/M/2 at ρ = .5, whatever the names. A box of nine waiting jobs of
-/// each loses next to nothing, and a larger one is not allowed.
 #[test]
-fn four_types_alike_are_one() {
+fn four_identical_types_behave_as_one() {
     let type_of = |name: &str, rate: f64| {
         format!("  - {{name: {name}, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}\n")
     };
@@ -88,9 +84,8 @@ fn four_types_alike_are_one() {
     assert_eq!(found.ended, Ended::Full);
 }
 
-/// Weights by load are those by number where all jobs are alike.
 #[test]
-fn the_weighted_optimum_is_the_mean_where_types_are_alike() {
+fn weighted_optimum_equals_mean_for_identical_types() {
     let text = "  - {name: a, demand: {cpu: 1}, arrival_rate: .2, mean_size: 1}\n  - {name: b, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1}\n";
     let workload = small(text);
     let limits = OptimumLimits::default();
@@ -100,12 +95,10 @@ fn the_weighted_optimum_is_the_mean_where_types_are_alike() {
     assert_eq!(mean.ended, Ended::Close);
 }
 
-/// The same box as a linear program over fractions of time and flows of starts (Manne, Management Science
-/// 6, 1960; the dual of the dynamic program, solved without iterating over values): both objectives.
+/// The dual linear program over time fractions (Manne, Management Science 6, 1960).
 #[test]
-fn the_box_is_the_optimum_of_a_linear_program() {
+fn box_optimum_matches_a_linear_program() {
     let workload = light_and_heavy();
-    // Dominant loads .25 and .2.
     let rates = [0.5, 0.4];
     let weights = [0.25 / 0.45, 0.2 / 0.45];
     for (objective, costs) in [
@@ -122,8 +115,6 @@ fn the_box_is_the_optimum_of_a_linear_program() {
     }
 }
 
-/// Returns the least mean cost of two types that need 1 and 2 of 2 servers, where arrivals that find so many
-/// waiting are lost.
 fn flows(rates: [f64; 2], services: [f64; 2], costs: [f64; 2], limits: [usize; 2]) -> f64 {
     let (mut variables, mut states) = (ProblemVariables::new(), HashMap::new());
     for running in [[0, 0], [1, 0], [2, 0], [0, 1]] {
@@ -174,9 +165,8 @@ fn flows(rates: [f64; 2], services: [f64; 2], costs: [f64; 2], limits: [usize; 2
     problem.solve().unwrap().eval(&cost)
 }
 
-/// What is too large is reported before anything is computed, however many types there are.
 #[test]
-fn what_is_too_large_is_reported_beforehand() {
+fn rejects_large_state_spaces_before_computing() {
     let never = AtomicBool::new(false);
     let types: String = (0..12)
         .map(|n| {
@@ -195,9 +185,8 @@ fn what_is_too_large_is_reported_beforehand() {
     assert!(text.contains("2.0e11 states (91 schedules"), "{text}");
 }
 
-/// A limit on work ends it at the same place on each machine, and its bound still holds.
 #[test]
-fn work_is_limited() {
+fn work_limit_stops_with_a_valid_bound() {
     let workload = small("  - {name: a, demand: {cpu: 1}, arrival_rate: 1.9, mean_size: 1}\n");
     let limits = OptimumLimits {
         updates: 10_000,
@@ -219,17 +208,14 @@ fn with_setups(workload: &Workload, setup_rate: f64, tolerance: f64) -> Optimum 
     found(workload, sought, &limits)
 }
 
-/// Two types, of which the second needs both servers.
 fn light_and_heavy() -> Workload {
     small(
         "  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n  - {name: heavy, demand: {cpu: 2}, arrival_rate: .4, mean_size: .5}\n",
     )
 }
 
-/// With setups it is no less than at no cost and no more than without preemption, whose optimum it has where they are
-/// slow; and the faster they are, the less it is.
 #[test]
-fn setups_are_between_full_and_none() {
+fn setup_optimum_lies_between_full_and_no_preemption() {
     let workload = light_and_heavy();
     let [none, full] = [Preemption::None, Preemption::Full].map(|p| solve(&workload, p, 2e-3));
     let found = [1e-3, 3.0, 30.0].map(|rate| with_setups(&workload, rate, 2e-3));
@@ -238,17 +224,14 @@ fn setups_are_between_full_and_none() {
     assert!(least.is_sorted_by(|a, b| *a > 1.01 * b), "{least:?}");
 }
 
-/// The same as a linear program over the fractions of time that each state is left so (Manne), in the same box: jobs
-/// that run, slots in setup, jobs that wait; and from each where to go at once before time passes. Stopping and
-/// starting are decided in the states that events lead to, by instantaneous flows.
+/// Manne's linear program in the same box; preemptions and starts are instantaneous flows.
 #[test]
-fn the_box_with_setups_is_the_optimum_of_a_linear_program() {
+fn setup_box_optimum_matches_a_linear_program() {
     let gamma = 4.0;
     let workload = light_and_heavy();
     let found = with_setups(&workload, gamma, 0.02);
     let [rates, services] = [[0.5, 0.4], [1.0, 2.0]];
     let [a, b] = [found.limits[0], found.limits[1]];
-    // Light and heavy jobs that run, light and heavy slots in setup.
     let fits = |s: &[usize; 4]| s[0] + s[2] + 2 * (s[1] + s[3]) <= 2;
     let counts = (0..81).map(|n| [n / 27, n / 9 % 3, n / 3 % 3, n % 3]);
     let slots: Vec<[usize; 4]> = counts.filter(fits).collect();
@@ -261,7 +244,6 @@ fn the_box_with_setups_is_the_optimum_of_a_linear_program() {
     let mut surplus = vec![Expression::from(0); places.len()];
     let (mut cost, mut time) = (Expression::from(0), Expression::from(0));
     for ((s, q), here) in &places {
-        // The part of time that is spent here.
         let part = variables.add(variable().min(0.0));
         cost += ((s[0] + s[1] + q[0] + q[1]) as f64 / 0.9) * part;
         time += part;
@@ -298,7 +280,6 @@ fn the_box_with_setups_is_the_optimum_of_a_linear_program() {
     assert_is_the_least(&found, variables, [cost, time], surplus);
 }
 
-/// Asserts that the bounds hold the least cost over flows that balance in every state for the whole of the time.
 fn assert_is_the_least(
     found: &Optimum,
     variables: ProblemVariables,
@@ -313,15 +294,13 @@ fn assert_is_the_least(
         model = model.with(constraint!(balance == 0.0));
     }
     let least = model.solve().unwrap().eval(cost);
-    // Up to what the solver takes for zero.
     let bounds = found.lower * (1.0 - 1e-5)..=found.upper_in_box;
     assert!(bounds.contains(&least), "{least} not in {bounds:?}");
 }
 
-/// Two types of which the first needs two servers of two: the least number of jobs as a linear program over the
-/// fractions of time that each state is served so (Manne), in the same box.
+/// Manne's linear program in the same box.
 #[test]
-fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
+fn preemptive_box_optimum_matches_a_linear_program() {
     let workload = light_and_heavy();
     let found = solve(&workload, Preemption::Full, 0.005);
     let [rates, services] = [[0.5, 0.4], [1.0, 2.0]];

@@ -1,34 +1,27 @@
-//! Columns that improve the master, found next to those that it uses: some jobs of one type are
-//! replaced by as many of another as then fit, and by those of a third in the room that is left.
+//! Improves columns by exchange: removes some jobs of one type, fills the freed capacity with a
+//! second type, and the remainder with a third.
 //!
-//! A column in the basis is worth exactly what the prices ask of a new one, so a gain in an
-//! exchange is a gain of the program. Exchanges find what prices alone do not show: schedules that
-//! fill several resources at once. They prove no bound: [`super::pricing`]
-//! does.
+//! A column in the basis is worth exactly the pricing threshold, so any gain improves the program.
+//! Exchanges find schedules that fill several resources at once, which prices do not reveal.
 
 use synth_multiresource::schedule::{Packing, Schedule};
 
-/// Exchanges on one server, at given values of its types.
 pub(super) struct Exchange<'a> {
     packing: &'a Packing,
     values: &'a [f64],
-    /// Types with value, the most valuable first.
+    /// The types of positive value, most valuable first.
     order: Vec<usize>,
-    /// Whether what is left after an exchange is offered to a third type.
     third: bool,
 }
 
-/// The most exchanges made in one column.
 const STEPS: usize = 3;
 
-/// Relative gain below which an exchange is none.
 const WORTH: f64 = 1e-12;
 
-/// Some jobs less of one type, more of others: the gain, and both.
+/// Gain, jobs removed, and jobs added (two types).
 type Step = (f64, Option<(usize, u32)>, [(usize, u32); 2]);
 
 impl<'a> Exchange<'a> {
-    /// With values (one a type) that are nonnegative.
     pub(super) fn new(packing: &'a Packing, values: &'a [f64], third: bool) -> Self {
         let mut order: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
         order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
@@ -40,8 +33,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Returns the schedule after the best exchange, the best after that and so on; `None` where the first
-    /// finds nothing.
+    /// Applies the best exchange repeatedly; `None` if there is no gain.
     pub(super) fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
         let mut room = self.packing.room(schedule)?;
         let mut better = schedule.clone();
@@ -77,8 +69,7 @@ impl<'a> Exchange<'a> {
         best
     }
 
-    /// Returns the room filled with one type, and the rest with another, if that gains more than the bar, net of
-    /// the jobs removed.
+    /// Fills the free capacity with one or two types; `None` if the net gain is at most `bar`.
     fn filling(&self, room: &[u64], less: Option<(usize, u32)>, bar: f64) -> Option<Step> {
         let lost = less.map_or(0.0, |(i, count)| f64::from(count) * self.values[i]);
         let mut bar = bar.max(WORTH * lost);
@@ -106,7 +97,6 @@ impl<'a> Exchange<'a> {
         best
     }
 
-    /// Returns the type whose jobs are worth most in a room.
     fn fullest(&self, room: &[u64]) -> (f64, Option<(usize, u32)>) {
         let mut best = (0.0, None);
         for &i in &self.order {

@@ -1,25 +1,20 @@
-//! The optimum as a fraction, proven from both sides.
-//!
-//! # Theory
-//! With `x_s = ρ π_s` program (7) and its dual are
+//! The optimum as exact fractions, proven from both sides. With `x_s = ρ π_s`, program (7) and its
+//! dual are
 //!
 //! ```text
-//! ρ  =  min Σ_s x_s   s.t.  Σ_s x_s u_si ≥ b_i,  x ≥ 0     =     max Σ_i b_i v_i   s.t.  v·u ≤ 1 (each u ∈ S),  v ≥ 0
+//! ρ  =  min Σ_s x_s    s.t.  Σ_s x_s u_si ≥ b_i,  x ≥ 0
+//!    =  max Σ_i b_i v_i  s.t.  v·u ≤ 1 (each u ∈ S),  v ≥ 0
 //! ```
 //!
-//! and the prices of the certificate are `y_i = b_i v_i / ρ`. Where the offered loads b are fractions,
-//! so are the vertices of both. Which schedules are in use, which types are tight and which have a price
-//! is taken from the optimum in doubles; `x` solves the equations of tight types, `v` those of the
-//! schedules in use (Applegate, Cook, Dash, Espinoza, Operations Research Letters 35, 2007, settle linear
-//! programs so). Both are then verified in whole numbers, all constraints and the equality of the two
-//! values; so the proof does not depend on the doubles.
+//! and the certificate's prices are `y_i = b_i v_i / ρ`. The floating-point optimum tells which
+//! schedules are in use, which types are tight and which have a price. Then `x` solves the
+//! equations of the tight types and `v` those of the schedules in use (as in Applegate, Cook, Dash,
+//! Espinoza, Operations Research Letters 35, 2007), and everything is verified in integers.
 //!
-//! # Practice
-//! Only independent rows of the tight types are taken, so that degenerate optima need no special
-//! case; likewise for the schedules, and where those in use do not determine the prices, others
-//! that are worth 1 are searched for. To prove that no schedule is worth more takes a search
-//! (the checker's, [`is_bounded`]), except where ρ is the fluid bound: at v_i = D_ij/P_j of the bottleneck j no
-//! schedule is worth more than 1, since u·D ≤ P.
+//! Only independent rows are used, so degenerate optima need no special case. If the schedules in
+//! use do not determine the prices, further schedules of worth 1 are searched for. Proving that no
+//! schedule is worth more takes a search ([`is_bounded`]), unless ρ is the fluid bound: at v_i =
+//! D_ij/P_j of the bottleneck j no schedule is worth more than 1.
 
 mod knapsack;
 mod system;
@@ -36,20 +31,18 @@ use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::{JobType, Workload};
 use system::{Echelon, Fractions, dot};
 
-/// Rounds of correcting which types are tight and which schedules are in use.
 const CORRECTIONS: usize = 8;
 
-/// Relative slack up to which a type may be tight, and a schedule worth 1.
+/// The relative slack up to which a type counts as tight, or a schedule as worth 1.
 const TIGHT: f64 = 1e-7;
 
-/// By how much the load in fractions may be above that in doubles.
 const ROUNDING: f64 = 1e-9;
 
-/// Schedules worth 1 that are tried to find prices.
 const TRIED: usize = 5_000;
 
-/// Returns the optimum of a solved program in fractions; a search, where one is needed, visits at most `nodes`
-/// nodes. `None` where an offered load is no fraction, or the doubles are too far from a vertex.
+/// Returns the optimum as exact fractions, searching at most `nodes` nodes for a proof.
+///
+/// `None` if a load is not rational or the floating-point solution is too far from a vertex.
 pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<ExactLoad> {
     let program = Program::new(workload)?;
     let (schedules, times) = program.times(solution)?;
@@ -64,7 +57,7 @@ pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<Exa
     })
 }
 
-/// The program in whole numbers: `b_i = loads_i / unit`.
+/// The program in integers: `b_i = loads_i / unit`.
 struct Program {
     packing: Packing,
     loads: Vec<BigInt>,
@@ -85,31 +78,27 @@ impl Program {
         })
     }
 
-    /// Returns `b_i` in double precision.
     fn offered(&self, i: usize) -> f64 {
         nearest(&BigRational::new(self.loads[i].clone(), self.unit.clone()))
     }
 
-    /// Returns `ρ = Σ_s x_s`, of times in multiples of 1/unit.
+    /// Returns `ρ = Σ_s x_s`, from times in multiples of 1/unit.
     fn load(&self, times: &Fractions) -> BigRational {
         let total: BigInt = times.numerators.iter().sum();
         BigRational::new(total, &times.denominator * &self.unit)
     }
 
-    /// Schedules with `x_s > 0` in multiples of 1/unit, feasible and as good as in doubles.
+    /// Returns the schedules with `x_s > 0`, and these times in multiples of 1/unit.
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
         let Mix { schedules, weights } = &solution.mixes[0];
         let mut used: Vec<usize> = (0..schedules.len()).collect();
-        // Of schedules that depend on each other those with the least weight are left out.
         used.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         let mut order = self.by_tightness(solution);
         for _ in 0..CORRECTIONS {
             let basis: Vec<&Schedule> = used.iter().map(|&s| &schedules[s]).collect();
-            // The equations of the first independent types in order; 0 for schedules that depend on the others.
             let row = |i: usize| basis.iter().map(|u| u[i]).collect::<Vec<u32>>();
             let rows = order.iter().map(|&i| (row(i), self.loads[i].clone()));
             let times = solve_independent(rows, basis.len())?;
-            // The types that get less than `b_i`.
             let served = |i: usize| dot(&row(i), &times.numerators);
             let is_starved = |&i: &usize| served(i) < &self.loads[i] * &times.denominator;
             let starved: Vec<usize> = (0..self.loads.len()).filter(is_starved).collect();
@@ -118,7 +107,7 @@ impl Program {
                 return (nearest(&self.load(&times)) <= most)
                     .then(|| in_use(schedules, used, times));
             }
-            // The doubles did not tell these from 0: a schedule that is not in use, a tight type.
+            // Rounding misjudged these: schedules not in use, tight types.
             let signs = used.iter().zip(&times.numerators);
             let kept = signs.filter(|(_, x)| !x.is_negative());
             used = kept.map(|(s, _)| *s).collect();
@@ -127,13 +116,11 @@ impl Program {
         None
     }
 
-    /// Returns the types, the probably tight ones first.
     fn by_tightness(&self, solution: &Solution) -> Vec<usize> {
         let served = solution.mixes[0].mean_schedule();
         let load = solution.certificate.load;
         let slack = |i: usize| served[i] / self.offered(i) * load - 1.0;
         let slack: Vec<f64> = (0..served.len()).map(slack).collect();
-        // A price where there is slack is an error of rounding.
         let priced = |i: usize| slack[i] < TIGHT && solution.certificate.prices[i] > TIGHT;
         let mut order: Vec<usize> = (0..served.len()).collect();
         order.sort_by(|&a, &b| {
@@ -143,7 +130,6 @@ impl Program {
         order
     }
 
-    /// Prices that prove the load.
     fn prices(
         &self,
         solution: &Solution,
@@ -177,7 +163,7 @@ impl Program {
         is_proof.then_some(worths)
     }
 
-    /// Returns the resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
+    /// Returns a resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
     fn bottleneck(&self, load: &BigRational) -> Option<usize> {
         (0..self.packing.capacity().len()).find(|&j: &usize| {
             let loads = self.loads.iter().enumerate();
@@ -197,8 +183,7 @@ impl Program {
             .collect()
     }
 
-    /// Values `v` (K) of running jobs at which each schedule of the mix is worth 1; 0 for types without
-    /// a price in doubles.
+    /// Returns values `v` (K) of running jobs at which each schedule of the mix is worth 1.
     fn values(&self, solution: &Solution, mix: &[Schedule], nodes: u64) -> Option<Fractions> {
         let prices = &solution.certificate.prices;
         let mut priced: Vec<usize> = (0..prices.len()).filter(|&i| prices[i] > 0.0).collect();
@@ -210,7 +195,7 @@ impl Program {
         if rank < priced.len() {
             let mut tried = 0;
             let guide = &solution.certificate.servers[0].resource_prices;
-            // `v_i = ρ y_i / b_i` in doubles.
+            // `v_i = ρ y_i / b_i` in floating point.
             let value = |(i, y)| solution.certificate.load * y / self.offered(i);
             let rough: Vec<f64> = prices.iter().enumerate().map(value).collect();
             knapsack::near(&self.packing, &rough, guide, TIGHT, nodes, |u| {
@@ -228,8 +213,7 @@ impl Program {
     }
 }
 
-/// Solves the first independent equations in `unknowns` unknowns; unknowns that depend on others are
-/// 0. The caller checks the other equations.
+/// Solves the first independent equations with dependent unknowns at 0; the rest is not checked.
 fn solve_independent(
     equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
     unknowns: usize,
@@ -248,7 +232,6 @@ fn solve_independent(
     Some(system::solve(&square, &right)?.spread(&columns, unknowns))
 }
 
-/// Returns the schedules with a positive time, in the order of the mix.
 fn in_use(
     schedules: &[Schedule],
     used: Vec<usize>,

@@ -1,5 +1,4 @@
-//! Column generation: a master; columns for it from exchanges and from branch and bound, which also
-//! gives the bound.
+//! Column generation: columns come from exchanges and branch and bound, the bound from the latter.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -13,57 +12,46 @@ use super::{Knapsack, ProgramError, SolveLimits};
 use synth_multiresource::artifact::ShapeWorth;
 use synth_multiresource::schedule::{Schedule, worth};
 
-/// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
 const FIRST_LOOK: u64 = 2_000;
 
-/// Columns that the exchanges of one round find at most.
 const ENOUGH: usize = 10;
 
-/// Distance from the bound at which the weights are solved anew, to full precision.
+/// The relative gap below which the weights are re-solved at full precision.
 const NEAR: f64 = 1e-6;
 
-/// Relative improvement below which a column is not added.
 const WORTH: f64 = 1e-11;
 
-/// Prices that prove an upper bound on t.
 #[derive(Clone, Debug)]
 pub(super) struct Proof {
-    /// What a running job of each type is worth (K), `Σ_i b_i v_i = 1`.
+    /// The worth of a running job (K), with `Σ_i b_i v_i = 1`.
     pub values: Vec<f64>,
-    /// What a server of each site is worth (H); the searches that prove it are there once the generation is over.
+    /// The worth of a server of each site (H).
     pub servers: Vec<ShapeWorth>,
-    /// The search that bounds each site (H), where it takes one with prices of its own at each node.
+    /// The search tree that bounds each site (H), if it needed node-specific prices.
     trees: Vec<Option<Tree>>,
-    /// The bound.
     pub t: f64,
 }
 
-/// Column generation under way.
 pub(super) struct Generation<'a> {
     problem: &'a Problem,
     pub master: Master<'a>,
-    /// The best weights, one a column.
     pub weights: Vec<f64>,
-    /// The least upper bound on t so far.
     pub proof: Proof,
     pub rounds: usize,
-    /// The work that is left, and when all has to be over.
+    /// The remaining work.
     left: Cell<u64>,
     deadline: Option<Instant>,
-    /// How long searches may take, one after the other.
     efforts: &'static [Effort],
-    /// The next search's place among these.
     effort: usize,
-    /// Where among the columns in use the next round of exchanges begins.
+    /// The offset in the columns in use at which the next round of exchanges starts.
     turn: usize,
-    /// Whether the exchanges found all the columns that they may, when last tried with three types.
+    /// Whether the last round of three-type exchanges found the maximum number of columns.
     is_rich: bool,
-    /// Whether the first search has always been complete so far.
+    /// Whether every first search was complete so far.
     is_small: bool,
 }
 
 impl<'a> Generation<'a> {
-    /// Begins with columns that serve every type.
     pub(super) fn new(
         problem: &'a Problem,
         columns: Vec<Column>,
@@ -87,7 +75,7 @@ impl<'a> Generation<'a> {
         })
     }
 
-    /// Runs until the optimum is proven or the limits are reached.
+    /// Runs until the optimum is proven or a limit is reached.
     pub(super) fn run(&mut self) -> Result<(), ProgramError> {
         loop {
             self.rounds += 1;
@@ -106,7 +94,6 @@ impl<'a> Generation<'a> {
         Ok(())
     }
 
-    /// Returns whether no work or no time is left.
     fn is_over(&self) -> bool {
         self.left.get() == 0 || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
@@ -115,12 +102,10 @@ impl<'a> Generation<'a> {
         primal.value >= self.proof.t * (1.0 - MET)
     }
 
-    /// Adds columns, from the cheapest source that has any. A small search that is complete has the
-    /// best columns; otherwise exchanges come first, those that try a third type only where they find
-    /// much. `false` when the optimum is proven or no column is found.
+    /// Adds columns from the cheapest source that has any; `false` if the optimum is proven or none
+    /// is found. Exchanges with a third type are tried only while they are productive.
     fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
-            // A short depth-first search at the prices of the root.
             let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
             let (columns, exact) = self.priced(primal, glimpse);
             self.is_small = exact;
@@ -151,7 +136,6 @@ impl<'a> Generation<'a> {
                 return Ok(true);
             }
             tried = true;
-            // No better column was found, but that is not yet a proof: search longer.
             self.effort += 1;
             if exact || self.effort == self.efforts.len() || self.is_over() {
                 self.effort = self.effort.min(self.efforts.len() - 1);
@@ -160,7 +144,6 @@ impl<'a> Generation<'a> {
         }
     }
 
-    /// Adds columns by exchanges in those in use; returns how many. A round starts where the last one ended.
     fn exchange(&mut self, primal: &Primal, third: bool) -> Result<usize, ProgramError> {
         let sites = &self.problem.sites;
         let local = |h: usize| self.problem.local(h, &primal.values);
@@ -188,7 +171,6 @@ impl<'a> Generation<'a> {
         self.master.add(found)
     }
 
-    /// Columns by branch and bound with prices of its own at each node, and whether it was complete.
     fn searched(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
         let (effort, left) = (self.efforts[self.effort], self.left.clone());
         let deadline = self.deadline;
@@ -197,7 +179,7 @@ impl<'a> Generation<'a> {
             let (mut priced, work) = search.run(effort, left.get(), deadline);
             left.set(left.get().saturating_sub(work));
             if priced.tree.is_none() {
-                // Too long for others to repeat it: what the prices of the root prove.
+                // Too long for others to repeat: use the bound of the root prices.
                 priced.bound = knapsack.relaxed();
             }
             priced
@@ -207,7 +189,7 @@ impl<'a> Generation<'a> {
         found
     }
 
-    /// Columns of all sites, and whether each search was complete; improves the bound.
+    /// Prices all sites and improves the proof; also returns whether all searches finished.
     fn priced(
         &mut self,
         primal: &Primal,
@@ -242,8 +224,7 @@ impl<'a> Generation<'a> {
         (columns, all_exact)
     }
 
-    /// What a schedule on each site must be worth more than, scaled so that the sum over the servers is
-    /// t: the solver's values satisfy that only within its tolerance.
+    /// Returns the worth that a schedule on each site must exceed, rescaled to sum to t exactly.
     fn bars(problem: &Problem, primal: &Primal) -> Vec<f64> {
         let sites = problem.sites.iter().zip(&primal.bars);
         let total: f64 = sites.map(|(site, bar)| site.count * bar).sum();
@@ -253,7 +234,7 @@ impl<'a> Generation<'a> {
 }
 
 impl Proof {
-    /// Writes each tree as small as it can be.
+    /// Records each search tree in its smallest form.
     fn compact(&mut self, problem: &Problem) {
         for (h, (site, server)) in problem.sites.iter().zip(&mut self.servers).enumerate() {
             let values = problem.local(h, &self.values);
@@ -262,7 +243,7 @@ impl Proof {
         }
     }
 
-    /// Jobs divided into arbitrarily small pieces, each site limited by one resource.
+    /// Returns the fluid bound: jobs are divisible, and each site is limited by one resource.
     fn fluid(problem: &Problem) -> Self {
         let values = problem.fluid_values();
         let (mut t, mut servers) = (0.0, Vec::new());

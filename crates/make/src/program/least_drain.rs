@@ -1,10 +1,8 @@
-//! Which of the many optima: the one with the least to drain when a non-preemptive loop
-//! moves between its schedules.
+//! Selects among the optima one that drains little when a nonpreemptive loop changes schedules.
 //!
-//! The secondary program over the optimal face, `min Σ_s π_s ‖u_s − t b‖₁` with the load held
-//! at its optimum: schedules near the mean schedule are near each other. By complementary
-//! slackness every optimal mix uses only schedules worth exactly t at the certificate's
-//! prices; those are walked, nearest to `t b` first, within a budget.
+//! Minimizes `Σ_s π_s ‖u_s − t b‖₁` over the optimal face: schedules near the mean are near each
+//! other. By complementary slackness, optimal mixes use only schedules worth exactly t at the
+//! certificate's prices.
 
 use good_lp::{
     Expression, ProblemVariables, ResolutionError, Solution as _, SolverModel, Variable,
@@ -19,18 +17,14 @@ use super::{Knapsack, Mix, ProgramError, Solution};
 use synth_multiresource::schedule::{Fluid, Packing, Schedule, worth};
 use synth_multiresource::workload::Workload;
 
-/// Nodes that the walk may visit for each schedule of the face.
 const NODES_A_SCHEDULE: u64 = 100;
 
-/// Relative distance from the optimal worth at which a schedule is on the face.
+/// The relative distance from the optimal worth up to which a schedule is on the face.
 const SLACK: f64 = 1e-9;
 
-/// Entries of the secondary program: with many types, fewer schedules are considered.
 const ENTRIES: usize = 100_000;
 
-/// Chooses among the known columns and at most `face` further schedules. Returns the schedules of the optimal face, as far
-/// as they were listed, and a mix as good as the solution's with the least distance to the mean schedule; `None` when no
-/// better one is found.
+/// Returns schedules of the optimal face, and the optimal mix nearest to their mean, if found.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
@@ -53,20 +47,18 @@ pub(super) fn choose(
     let Some(weights) = nearest_mix(&columns, &scaled, &centre, t * fluid) else {
         return Ok((columns, None));
     };
-    // Since t is held at a rounded number, the vertex may have one schedule too many, of a weight of
-    // about 1e-12. The program over the chosen schedules alone has a basis of at most K.
+    // Since t is rounded, the vertex may have a surplus schedule with a weight of about 1e-12; the
+    // program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(&workload.clone().into());
     let mut master = Master::new(&problem)?;
     master.add(chosen.iter().map(|u| Column(0, u.clone())).collect())?;
-    // Where it has none, the first mix stands.
     let weights = master.solve().ok().map(|primal| primal.weights);
     let mix = weights.map(|weights| Mix::new(&chosen, &master.polished(weights)));
     Ok((columns, mix))
 }
 
-/// Returns `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
-/// does not find an optimum (the first mix then stands).
+/// Solves `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`.
 fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
     let distance = |u: &Schedule| -> f64 {
         let pairs = u.iter().zip(centre);
@@ -88,10 +80,10 @@ fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> 
     Some(weights.iter().map(|w| solution.value(*w)).collect())
 }
 
-/// Returns how long each of some rows (N × K) is served for the largest `min_i (mean row)_i / b_i`: N numbers of sum 1.
+/// Returns weights of the rows (N × K) that maximize `min_i (mean row)_i / b_i`.
 ///
 /// # Errors
-/// When HiGHS does not end optimal.
+/// Returns an error if HiGHS finds no optimum.
 pub fn most_even(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
     let mut variables = ProblemVariables::new();
     let t = variables.add(variable().min(0.0));

@@ -1,5 +1,4 @@
-//! The restricted master program, kept alive in HiGHS between rounds so that each solve
-//! starts from the last basis.
+//! The restricted master program, kept in HiGHS so that each solve is warm-started.
 
 use std::collections::HashSet;
 
@@ -10,54 +9,45 @@ use highs::{ColProblem, HighsModelStatus, Model, Row, Sense, Solution};
 use super::ProgramError;
 use super::problem::{Column, Problem};
 
-/// Why there is a model: a failed solve ends the work on it.
 const MODEL: &str = "HiGHS gives the model back";
 
-/// Columns for whose equations the largest pivots are looked for.
 const FULL_PIVOTS: usize = 200;
 
-/// The largest coefficient where the solver has no optimum of the program as it is.
+/// The largest coefficient of the master after [`Master::coarsen`].
 const COARSE: f64 = 1e7;
 
-/// A bound on t that is never reached: in units of the load's fluid bound t is at most 1. With it no
-/// direction is unbounded, whatever the solver drops of a row whose coefficients are large.
+/// Never binds, since t is at most 1; keeps the program bounded if the solver drops coefficients.
 const MOST: f64 = 4.0;
 
-/// The master over the columns found so far.
 pub(super) struct Master<'a> {
     problem: &'a Problem,
-    /// What each row is divided by (K): [`Problem::scaled`], or more where the solver fails.
+    /// The divisor of each row (K): [`Problem::scaled`], or larger if the solver fails with it.
     scaled: Vec<f64>,
-    /// `None` while HiGHS solves, and after a failure.
+    /// `None` while HiGHS runs, and after a failure.
     model: Option<Model>,
     rows: Vec<Row>,
-    /// One a site: its weights have at most the sum 1.
     convexity: Vec<Row>,
     columns: Vec<Column>,
     known: HashSet<Column>,
 }
 
-/// An optimum of the master.
 pub(super) struct Primal {
-    /// t, recomputed from the weights.
     pub value: f64,
-    /// One weight a column, in the master's column order.
     pub weights: Vec<f64>,
-    /// `v_i = y_i/b_i` (K): what a running job of each type is worth; nonnegative, `Σ b_i v_i = 1`.
+    /// Worth `v_i = y_i/b_i` of a running job (K); nonnegative, `Σ b_i v_i = 1`.
     pub values: Vec<f64>,
-    /// What a schedule on one server of each site has to be worth more than, to improve t.
+    /// Per site, the worth that a schedule must exceed to improve t.
     pub bars: Vec<f64>,
 }
 
 impl<'a> Master<'a> {
-    /// Returns a master without columns.
     pub(super) fn new(problem: &'a Problem) -> Result<Self, ProgramError> {
         Master::scaled(problem, problem.scaled.clone(), f64::INFINITY)
     }
 
     fn scaled(problem: &'a Problem, scaled: Vec<f64>, most: f64) -> Result<Self, ProgramError> {
         let mut lp = ColProblem::new();
-        // Rows are divided by b_i: unscaled, a type of rate 1e-9 starves within tolerance.
+        // Rows are divided by b_i; otherwise a type with rate 1e-9 starves within the tolerance.
         let rows: Vec<Row> = scaled.iter().map(|_| lp.add_row(0.0..)).collect();
         let convexity = problem.sites.iter().map(|_| lp.add_row(..=1.0)).collect();
         lp.add_column(1.0, 0.0..=most, rows.iter().map(|r| (*r, -1.0)));
@@ -77,12 +67,10 @@ impl<'a> Master<'a> {
         })
     }
 
-    /// Returns the columns that the master knows, in order.
     pub(super) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Adds the new ones among the columns; returns how many there were.
     pub(super) fn add(&mut self, columns: Vec<Column>) -> Result<usize, ProgramError> {
         let before = self.columns.len();
         for column in columns {
@@ -111,7 +99,7 @@ impl<'a> Master<'a> {
     pub(super) fn solve(&mut self) -> Result<Primal, ProgramError> {
         let mut solution = self.run();
         if solution.is_err() && self.model.is_some() {
-            // With coefficients of very different size presolve drops the small ones.
+            // Presolve drops small coefficients when magnitudes differ widely.
             self.model().set_option("presolve", "off");
             solution = self.run();
         }
@@ -121,15 +109,14 @@ impl<'a> Master<'a> {
         }
         let solution = solution.map_err(ProgramError::Solver)?;
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
-        // In a maximization HiGHS gives the duals of ≥ rows as negative numbers. They belong to the
-        // scaled rows: divided by the scale they are what a running job is worth.
+        // HiGHS reports the duals of ≥ rows as negative in a maximization, and in scaled rows.
         let (of_types, of_convexity) = solution.dual_rows().split_at(self.rows.len());
         let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();
         let worths = raw.iter().zip(&self.problem.offered);
         let total: f64 = worths.map(|(v, b)| v * b).sum();
         if total.is_nan() || total <= 0.0 {
-            return Err(ProgramError::Solver("an optimum without prices".into()));
+            return Err(ProgramError::Solver("optimum without prices".into()));
         }
         let bars = self.problem.sites.iter().zip(of_convexity);
         let bars = bars.map(|(site, dual)| dual.max(0.0) / site.count / total);
@@ -141,7 +128,7 @@ impl<'a> Master<'a> {
         })
     }
 
-    /// Runs HiGHS on the master as it stands: an optimum, or what it ended as.
+    /// Runs HiGHS and returns the optimum, or the solver's status otherwise.
     fn run(&mut self) -> Result<Solution, String> {
         let model = self.model.take().expect(MODEL);
         let solved = model.try_solve().map_err(|status| format!("{status:?}"))?;
@@ -153,9 +140,8 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// Makes the same master anew, with coefficients of at most [`COARSE`]: a type that needs less of the
-    /// time than one over it is given that much. The weights found are a mix as any other, and
-    /// prices prove what they prove; but the two sides may not meet.
+    /// Rebuilds the master with coefficients of at most [`COARSE`], giving rare types more time
+    /// than they need. Weights and prices stay valid, but the gap may stay open.
     fn coarsen(&mut self) -> Result<(), ProgramError> {
         let mut scaled = self.scaled.clone();
         for Column(site, schedule) in &self.columns {
@@ -171,9 +157,9 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Returns the weights with the equations of their basis solved anew: with N columns in use on H
-    /// sites, N + 1 − H rows are tight. The solver's tolerance is absolute, and a rare type's row has
-    /// coefficients of 1e9 and more. Kept only if t does not fall.
+    /// Re-solves the equations of the basis at full precision, since the solver's absolute
+    /// tolerance is too coarse for rare types; keeps the result if t does not fall. With N columns
+    /// in use on H sites, N + 1 − H rows are tight.
     pub(super) fn polished(&self, weights: Vec<f64>) -> Vec<f64> {
         let used: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] > 0.0).collect();
         let served = self.served(&weights);
@@ -187,7 +173,6 @@ impl<'a> Master<'a> {
         if equations > tight.len() {
             return weights;
         }
-        // What a column in full use adds to a type's row.
         let factor = |Column(site, schedule): &Column, i: usize| {
             let site = &self.problem.sites[*site];
             let place = site.types.binary_search(&i);
@@ -196,7 +181,7 @@ impl<'a> Master<'a> {
             })
         };
         let is_on = |s: usize, site: usize| f64::from(u8::from(self.columns[s].0 == site));
-        // Unknowns: the weights in use, then t. Rows: the tight types, then Σ π = 1 a site.
+        // Unknowns: the weights in use, then t. Rows: the tight types, then Σ π = 1 for each site.
         let entry = |row: usize, s: usize| match (row < equations, s < n) {
             (true, true) => factor(&self.columns[used[s]], tight[row]),
             (true, false) => -1.0,
@@ -205,7 +190,6 @@ impl<'a> Master<'a> {
         };
         let system = DMatrix::from_fn(n + 1, n + 1, entry);
         let right = DVector::from_fn(n + 1, |row, _| f64::from(u8::from(row >= equations)));
-        // With many columns the search for them takes most of the time.
         let solved = if n <= FULL_PIVOTS {
             system.full_piv_lu().solve(&right)
         } else {
@@ -226,13 +210,12 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// t of the weights as they are, recomputed, not as the solver states it.
     pub(super) fn coverage(&self, weights: &[f64]) -> f64 {
         let served = self.served(weights).into_iter();
         served.fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns `Σ_s π_s u_si / b_i` for each type, the weights of each site normalized.
+    /// Returns `Σ_s π_s u_si / b_i` for each type, with the weights of each site normalized.
     fn served(&self, weights: &[f64]) -> Vec<f64> {
         let used = || self.columns.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let mut totals = vec![0.0; self.problem.sites.len()];
@@ -264,11 +247,9 @@ mod tests {
     use synth_multiresource::schedule::{Packing, enumerate};
     use synth_multiresource::workload::Workload;
 
-    /// With coarse coefficients the program over all schedules has the optimum of the one with fine
-    /// ones, here that of section 7 of the MSR paper, 1/.9; and beside a type that is given more than it
-    /// needs, the others lose what that takes.
+    /// The optimum of section 7 of the MSR paper is 1/0.9.
     #[test]
-    fn a_coarser_master_has_nearly_the_same_optimum() {
+    fn coarse_master_has_nearly_the_same_optimum() {
         for (rare, tolerance) in [(1.0, 1e-12), (1e-12, 1e-6)] {
             let text = include_str!("../../../../models/section7.yaml");
             let text = text.replace(

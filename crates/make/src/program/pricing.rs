@@ -1,11 +1,9 @@
-//! The pricing problem: an integer knapsack in R dimensions, `max Σ_i v_i u_i` over `S`, by
-//! depth-first branch and bound; and where that does not end soon, by a tree of linear relaxations
-//! ([`tree`]).
+//! The pricing problem `max Σ_i v_i u_i` over `S`, an integer knapsack in R dimensions: depth-first
+//! branch and bound, or a [`tree`] of linear relaxations if that takes too long.
 //!
-//! The relaxation's dual gives resource prices `w ≥ 0` with `D_i·w ≥ v_i`. Types are visited
-//! by efficiency `e_i = v_i / (D_i·w) ≤ 1`, most efficient first; below a node whose
-//! remaining types start at i, nothing gains more than `e_i (w·room)`, since `e_i w` is dual
-//! feasible for them. At the root that is the bound of the linear relaxation.
+//! The relaxation's dual gives resource prices `w ≥ 0` with `D_i·w ≥ v_i`. Types are visited in
+//! descending order of efficiency `e_i = v_i / (D_i·w) ≤ 1`; if the remaining types start at i the
+//! gain is at most `e_i (w·room)`, since `e_i w` is dual feasible for them.
 
 mod simplex;
 mod tree;
@@ -22,16 +20,15 @@ pub(super) use tree::{Effort, Search, Tree, efforts};
 
 use synth_multiresource::schedule::{Packing, Schedule, largest, price};
 
-/// A knapsack with its resource prices, ready to be solved with more or less effort.
+/// A knapsack with its resource prices.
 pub(crate) struct Knapsack<'a> {
     pub(super) packing: &'a Packing,
-    /// Price of one unit of each resource.
+    /// Per unit of each resource.
     prices: Vec<f64>,
-    /// The types worth taking, most efficient first.
+    /// Most efficient first.
     items: Vec<Item>,
 }
 
-/// A type that may be taken.
 #[derive(Clone)]
 struct Item {
     job_type: usize,
@@ -40,9 +37,7 @@ struct Item {
     cost: f64,
     /// `v_i / D_i·w`.
     efficiency: f64,
-    /// Whole jobs of it in the relaxation's solution; `None` outside its basis.
     relaxed: Option<u32>,
-    /// No more are taken.
     most: u32,
 }
 
@@ -59,7 +54,6 @@ impl Item {
     }
 }
 
-/// Sorts types, the most efficient first.
 fn by_efficiency(items: &mut [Item]) {
     items.sort_by(|a, b| {
         let efficiency = b.efficiency.total_cmp(&a.efficiency);
@@ -68,27 +62,20 @@ fn by_efficiency(items: &mut [Item]) {
     });
 }
 
-/// What a knapsack search found.
 pub(super) struct Priced {
-    /// Schedules worth more than the threshold, the best first; each maximal.
     pub schedules: Vec<Schedule>,
-    /// No schedule is worth more than this.
     pub bound: f64,
-    /// Whether the search was complete: the bound is then the optimum (or the threshold, if no
-    /// schedule is worth more).
+    /// If the search was complete, the bound is the optimum or the threshold.
     pub exact: bool,
-    /// The proof of the bound, where it takes prices of its own at each node.
     pub tree: Option<Tree>,
 }
 
-/// Columns for the master in a round: the last improvements of one search.
 const COLUMNS_A_ROUND: usize = 20;
 
-/// Relative improvement below which a schedule is not looked for.
 const WORTH: f64 = 1e-12;
 
 impl<'a> Knapsack<'a> {
-    /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one a type.
+    /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one per type.
     pub(crate) fn new(packing: &'a Packing, values: &[f64]) -> Self {
         let (counts, prices) = relaxation(packing, values);
         let item = |i: usize| Item {
@@ -105,12 +92,12 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Prices `w` of the resources' integer units, with `D_i·w ≥ v_i` for every type.
+    /// Returns prices `w` per integer unit of the resources, with `D_i·w ≥ v_i` for every type.
     pub(crate) fn resource_prices(&self) -> Vec<f64> {
         self.prices.clone()
     }
 
-    /// Returns the bound of the linear relaxation, `P·w`.
+    /// Returns the bound `P·w` of the linear relaxation.
     pub(crate) fn relaxed(&self) -> f64 {
         price(self.packing.capacity(), &self.prices)
     }
@@ -145,8 +132,7 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns all schedules within a relative `slack` of the value `target`, nearest to `centre`
-    /// first, at most `limit` of them and looking at no more than `nodes` nodes.
+    /// Returns schedules worth at least `target * (1 − slack)`, nearest to `centre` first.
     pub(super) fn face(
         &self,
         target: f64,
@@ -170,7 +156,7 @@ impl<'a> Knapsack<'a> {
         found.map(|counts| self.schedule(counts)).collect()
     }
 
-    /// From counts in item order to a schedule; jobs that fit are added in type order.
+    /// Converts counts in item order to a schedule, filled up with jobs that still fit.
     fn schedule(&self, counts: &[u32]) -> Schedule {
         let mut schedule = vec![0; self.packing.types()];
         for (item, count) in self.items.iter().zip(counts) {
@@ -181,25 +167,24 @@ impl<'a> Knapsack<'a> {
     }
 }
 
-/// A depth-first search for schedules that are worth more than the best so far.
+/// A depth-first search for schedules worth more than the best so far.
 struct BranchAndBound<'a> {
     packing: &'a Packing,
-    /// The most efficient first.
     items: &'a [Item],
-    /// What the items from each on are worth above their cost, at most.
+    /// Bounds the value in excess of cost of the items from each index on.
     surplus: Vec<f64>,
     nodes: u64,
     best: f64,
-    /// Nothing is worth more.
     ceiling: f64,
     counts: Vec<u32>,
     room: Vec<u64>,
-    /// Worth, and counts of the first items; each worth more than the one before.
+    /// The worth and counts of the leading items, ascending.
     found: Vec<(f64, Vec<u32>)>,
 }
 
 impl BranchAndBound<'_> {
-    /// Visits the counts of the items from `k` on, in room of this price; `false` when the nodes are spent.
+    /// Visits the counts of items from `k` on; `price` is the price of the free capacity. Returns
+    /// `false` if the node limit is reached.
     fn visit(&mut self, k: usize, value: f64, price: f64) -> bool {
         if value > self.best * (1.0 + WORTH) {
             self.best = value;
@@ -219,7 +204,6 @@ impl BranchAndBound<'_> {
         self.nodes -= 1;
         let next = items.get(k + 1).map_or(0.0, |i| i.efficiency);
         let most = self.packing.most(item.job_type, &self.room).min(item.most);
-        // Counts near the relaxation's solution first; types outside its basis at their largest count.
         let first = item.relaxed.unwrap_or(most).min(most);
         let mut complete = true;
         for count in (first..=most).chain((0..first).rev()) {
@@ -227,7 +211,7 @@ impl BranchAndBound<'_> {
             let left = price - f64::from(count) * item.cost;
             let bound = next * left + self.surplus[k + 1];
             if value.max(value + bound) <= self.best * (1.0 + WORTH) {
-                // With fewer of this item the bound only falls.
+                // With fewer jobs of this item the bound only falls.
                 if count < first { break } else { continue }
             }
             self.counts[k] = count;
@@ -242,7 +226,6 @@ impl BranchAndBound<'_> {
     }
 }
 
-/// Walks the near-optimal schedules, those with counts near the centre first.
 struct Walk<'a> {
     knapsack: &'a Knapsack<'a>,
     floor: f64,
@@ -285,8 +268,7 @@ impl Walk<'_> {
     }
 }
 
-/// Solves the knapsack without integrality: jobs of each type (K), of which at most R in the basis; and the dual prices of
-/// each resource's unit (R), with `D_i·w ≥ v_i` for every type.
+/// Solves the knapsack without integrality: counts (K) and unit prices (R) with `D_i·w ≥ v_i`.
 fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let capacity = packing.capacity();
     let (counts, per_capacity) = if capacity.len() == 1 {
@@ -297,7 +279,6 @@ fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
         relaxed_program(packing, values, None)
             .filter(|(_, prices)| shortage(packing, values, prices) <= 1.0 + SHORT)
             .or_else(|| relaxed_program(packing, values, Some(&alone)))
-            // Without an answer every price is 0, and what is missing is added.
             .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
     };
     let prices = covering(packing, values, per_capacity);
@@ -306,7 +287,6 @@ fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     (counts, prices)
 }
 
-/// Returns an amount per unit of a resource; 0 if there is none of it.
 fn over(amount: f64, units: u64) -> f64 {
     match units {
         0 => 0.0,
@@ -314,10 +294,8 @@ fn over(amount: f64, units: u64) -> f64 {
     }
 }
 
-/// Up to this, prices of the solver that do not cover a value are scaled up.
 const SHORT: f64 = 1e-6;
 
-/// Returns the largest ratio of a type's value to what it costs at these prices, 1 at least.
 fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
     let cost = |i: usize| -> f64 {
         let parts = prices.iter().enumerate();
@@ -327,9 +305,9 @@ fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
     valued.map(|i| values[i] / cost(i)).fold(1.0, f64::max)
 }
 
-/// Prices at which every type costs its value at least: the solver's tolerance is absolute, and must
-/// not make a bound unsound. What one lacks by more than that is put on the resource of which it takes
-/// the largest share, since a price of 0 cannot be scaled up.
+/// Raises prices until every type costs at least its value, so that the bound is sound despite the
+/// solver's absolute tolerance. Large shortages go to the type's most used resource, since a price
+/// of 0 cannot be scaled up.
 fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64> {
     let short = shortage(packing, values, &prices);
     if short <= 1.0 + SHORT {
@@ -346,8 +324,7 @@ fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64>
     prices
 }
 
-/// One resource needs no solver: all of it goes to the type with the most value for it, which sets
-/// the price.
+/// Gives the single resource to the type with the most value per unit, which sets the price.
 fn one_resource(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let worth = |i: &usize| values[*i] / packing.share(*i, 0);
     let dearest = (0..values.len()).max_by(|a, b| worth(a).total_cmp(&worth(b)));
@@ -357,7 +334,7 @@ fn one_resource(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     (counts, vec![worth(&dearest)])
 }
 
-/// Prepares HiGHS for a program: silent, on one thread, with this tolerance of the constraints.
+/// Configures HiGHS: silent, single-threaded, with this primal feasibility tolerance.
 pub(crate) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
     let mut program = program.using(good_lp::highs);
     program.set_verbose(false);
@@ -365,15 +342,13 @@ pub(crate) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
     one.set_option("primal_feasibility_tolerance", tolerance)
 }
 
-/// A bound on the scaled unknowns of the relaxation that is never reached: each is 1 at most.
+/// Never binds: each scaled unknown is at most 1.
 const MOST: f64 = 2.0;
 
-/// Returns `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity. `None` where the
-/// solver has no optimum.
+/// Solves `max v·u`, `u ≥ 0`, with each resource at most full, demands as shares of capacity.
 ///
-/// With units the unknowns are `u_i` over what fits alone, so that the largest coefficient of each is
-/// 1, and the objective tells what servers full of one type are worth. They are bounded: the solver
-/// drops small coefficients, and a type whose demands are dropped would be unbounded.
+/// With `units`, unknowns are relative to the count that fits alone, so the largest coefficient of
+/// each is 1. They are bounded because the solver drops small coefficients.
 fn relaxed_program(
     packing: &Packing,
     values: &[f64],

@@ -1,5 +1,3 @@
-//! The solved program: a mix with its certificate.
-
 use std::time::Duration;
 
 use num_rational::BigRational;
@@ -11,28 +9,25 @@ use synth_multiresource::artifact::ShapeWorth;
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::JobType;
 
-/// A certificate is a proof when its relative gap is at most this.
+/// A certificate counts as a proof if its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
 
-/// Loads within this of 1 cannot be distinguished from 1 in double precision: such a workload is
-/// not called stabilizable.
+/// Loads within this distance of 1 are indistinguishable from 1, hence not called stabilizable.
 pub const LOAD_MARGIN: f64 = 1e-11;
 
-/// Relative distance at which both sides of the certificate are taken as met.
+/// The relative gap at which the two sides of the certificate count as equal.
 pub(super) const MET: f64 = 1e-11;
 
-/// Limits on the work of [`solve`](super::solve).
+/// The limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
 pub struct SolveLimits {
-    /// Work of the searches for columns and proofs, in nodes of depth-first ones: some 20 ns each; past it the answer is "not
-    /// proven", on each machine the same.
+    /// The budget of the searches in depth-first nodes of about 20 ns; beyond it nothing is proven.
     pub work: u64,
-    /// Wall-clock limit of the column generation; past it the answer is "not proven", too.
+    /// The wall-clock limit of the column generation; beyond it nothing is proven.
     pub time: Duration,
-    /// How often a search that proves nothing is made longer, at most.
+    /// How many times a search without a result is repeated with a larger budget.
     pub longer: usize,
-    /// The most schedules of the optimal face among which the optimum with the least to drain is
-    /// sought; 0: any optimum is taken.
+    /// The most schedules of the optimal face among which to look for the least draining; 0: any.
     pub face: usize,
 }
 
@@ -47,78 +42,74 @@ impl Default for SolveLimits {
     }
 }
 
-/// Two-sided evidence for the load.
+/// Upper and lower bound on the load.
 #[derive(Clone, Debug)]
 pub struct LoadCertificate {
-    /// `max_i ρ_i` of the mixes: the load ρ from above.
+    /// An upper bound on the load ρ: `max_i ρ_i` of the mixes.
     pub load: f64,
-    /// Prices `y` (K), nonnegative, of sum 1.
+    /// The prices `y` (K), nonnegative, with sum 1.
     pub prices: Vec<f64>,
-    /// What a server of each shape is worth at these prices (H), without the mixes. The prices of the resources are the dual
-    /// of the priced knapsack's relaxation: they name what is scarce.
+    /// The worth of a server of each shape (H), and the resource prices that show what is scarce.
     pub servers: Vec<ShapeWorth>,
-    /// No policy has a load below this: `1 / Σ_h n_h z_h`.
+    /// A lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
     pub bound: f64,
 }
 
 impl LoadCertificate {
-    /// Returns `y_i/b_i` (K): what a running job of each type is worth.
+    /// Returns the worth `y_i/b_i` of a running job of each type (K).
     pub fn values(&self, types: &[JobType]) -> Vec<f64> {
         let pairs = self.prices.iter().zip(types);
         pairs.map(|(y, t)| y / t.offered_load()).collect()
     }
 
-    /// Returns the relative gap `load/bound − 1`, at least 0: rounding may put the load below its bound.
+    /// Returns the relative gap `load/bound − 1`, at least 0 despite rounding.
     pub fn gap(&self) -> f64 {
         (self.load / self.bound - 1.0).max(0.0)
     }
 
-    /// Returns whether the gap is small enough to be called a proof.
+    /// Returns whether the gap is at most [`PROOF_GAP`].
     pub fn proven(&self) -> bool {
         self.gap() <= PROOF_GAP
     }
 }
 
-/// The solved program.
+/// A solution of program (7).
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The best mix of each shape (H), over all types of the fleet (K); none is empty. For one server, of the many optima
-    /// one with little to drain.
+    /// The best mix of each shape (H) over all types (K); for one server, one with little draining.
     pub mixes: Vec<Mix>,
-    /// The proof that they are best, or the gap that is left.
+    /// The proof of optimality, or the remaining gap.
     pub certificate: LoadCertificate,
-    /// The optimum in fractions, where it was sought and there is one.
+    /// The optimum as exact fractions, if it was requested and found.
     pub exact: Option<ExactLoad>,
-    /// Of one server, schedules that optimal mixes may use, those of this mix among them; none where any optimum
-    /// was taken.
+    /// For one server, schedules that optimal mixes may use; empty if they were not searched for.
     pub face: Vec<Schedule>,
-    /// Work done: master programs solved.
+    /// The number of master programs solved.
     pub rounds: usize,
-    /// Work done: columns in the last master.
+    /// The number of columns in the last master program.
     pub columns: usize,
 }
 
-/// The program's optimum in fractions.
+/// The optimum of program (7) as exact fractions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactLoad {
     /// `ρ = max_i b_i / (πW)_i` of the mix.
     pub load: BigRational,
     /// The schedules `W` (N × K) of the mix.
     pub schedules: Vec<Schedule>,
-    /// Their weights `π` (N), positive, of sum 1.
+    /// Their weights `π` (N), positive, with sum 1.
     pub weights: Vec<BigRational>,
-    /// The proof that no mix is better: prices `y` (K), nonnegative, of sum 1, at which no schedule is worth more than
-    /// `1/ρ`. `None` where there is only the bound in double precision.
+    /// Prices `y` (K) with sum 1 at which no schedule is worth more than `1/ρ`; `None` if unproven.
     pub prices: Option<Vec<BigRational>>,
 }
 
 impl ExactLoad {
-    /// Returns whether ρ is proven from both sides.
+    /// Returns whether ρ is proven to be optimal.
     pub fn is_proven(&self) -> bool {
         self.prices.is_some()
     }
 
-    /// Returns the mix in the nearest doubles.
+    /// Returns the mix in double precision.
     pub fn mix(&self) -> Mix {
         Mix {
             schedules: self.schedules.clone(),
@@ -127,22 +118,22 @@ impl ExactLoad {
     }
 }
 
-/// Returns the double nearest to a fraction; infinite beyond their range.
+/// Returns the double nearest to a fraction, or infinity beyond the range of doubles.
 pub fn nearest(fraction: &BigRational) -> f64 {
     fraction.to_f64().expect("a denominator is not 0")
 }
 
-/// Why there is no solution.
+/// Reasons why program (7) has no solution.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// HiGHS did not end optimal: its answer is not used.
+    /// HiGHS did not report an optimum; its answer is discarded.
     #[error(
-        "the linear program has no answer in double precision (the solver ends as {0}): leave out the types with the least load, or bring the demands closer together"
+        "the linear program could not be solved in double precision (solver status: {0}). Remove the types with the least load, or use demands of more similar magnitude"
     )]
     Solver(String),
-    /// Numbers beyond what double precision can compare with each other.
+    /// A number outside the range that double precision can handle.
     #[error(
-        "{0}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives"
+        "{0}, outside the supported range 1e-100 to 1e100. Choose a time unit that brings rates and sizes into that range, or remove the type if it never arrives"
     )]
     OutOfRange(String),
 }

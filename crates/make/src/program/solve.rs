@@ -1,5 +1,3 @@
-//! Program (7), solved by column generation.
-
 use super::generation::Generation;
 use super::least_drain;
 use super::problem::{Column, Problem};
@@ -8,10 +6,10 @@ use synth_core::number::shown;
 use synth_multiresource::schedule::{Fluid, Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Solves the program by column generation. Whether the optimum is proven: [`LoadCertificate::proven`].
+/// Solves program (7) by column generation; see [`LoadCertificate::proven`].
 ///
 /// # Errors
-/// When HiGHS does not end optimal, or numbers are out of its range.
+/// Returns an error if HiGHS finds no optimum or a number is out of range.
 pub fn solve(
     servers: &(impl Clone + Into<Fleet>),
     limits: &SolveLimits,
@@ -19,11 +17,12 @@ pub fn solve(
     solve_from(&servers.clone().into(), limits, &[])
 }
 
-/// Solves the program, starting from schedules of each shape (H) known to be good, over all types (K), such as those of
-/// nearly the same fleet. Those that do not fit are left out.
+/// Solves program (7) from known good schedules over all types (K), one list per shape (H).
+///
+/// Schedules that do not fit are ignored.
 ///
 /// # Errors
-/// As [`solve`].
+/// Same as [`solve`].
 pub fn solve_from(
     fleet: &Fleet,
     limits: &SolveLimits,
@@ -75,7 +74,6 @@ pub fn solve_from(
     Ok(solution)
 }
 
-/// Known schedules that fit, and those of a first master.
 fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> Vec<Column> {
     let mut columns = Vec::new();
     for (site, shape) in fleet.shapes().iter().enumerate() {
@@ -89,7 +87,7 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
     columns
 }
 
-/// Returns the mix of each site, over all types. A shape that the optimum does not need gets a schedule, too.
+/// Returns the mix of each site over all types; sites without weight get their first schedule.
 fn mixes(problem: &Problem, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     let mix = |site: usize| {
         let pairs = columns.iter().zip(weights);
@@ -115,12 +113,10 @@ fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
     }
 }
 
-/// Roundings of the mean schedule in the first master.
 const ROUNDINGS: usize = 256;
 
-/// Schedules for the first master: a maximal one around each type, so that every type is
-/// served; and roundings of the mean schedule at the fluid bound, filled up starting with
-/// each type. Where jobs are small these already fill the bottleneck and meet the bound.
+/// Returns maximal schedules built around each type, so that every type is served, and roundings of
+/// the mean schedule at the fluid bound, which meet the bound if jobs are small.
 fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let k = packing.types();
     let load = |i: usize| workload.types()[i].offered_load();
@@ -137,12 +133,11 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
         let turned: Vec<usize> = (i..k).chain(0..i).collect();
         packing.filled(mean.clone(), &turned)
     };
-    // With very many types some hundred roundings suffice.
     let roundings = (0..k.min(ROUNDINGS)).map(near);
     (0..k).map(around).chain(roundings).collect()
 }
 
-/// Returns `max_i ρ_i`, ρ_i being what the type brings over what all servers serve of it on average.
+/// Returns `max_i ρ_i` of the mixes.
 fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
     let mut served = vec![0.0; fleet.types().len()];
     for (shape, mix) in fleet.shapes().iter().zip(mixes) {

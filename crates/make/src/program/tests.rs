@@ -14,7 +14,6 @@ pub(super) fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// A random system of the class: few large jobs, or many small ones with four digits.
 pub(super) fn random_workload(seed: u64) -> Workload {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
     let (types, resources) = (random.random_range(1..=4), random.random_range(1..=3));
@@ -50,9 +49,8 @@ pub(super) fn random_workload(seed: u64) -> Workload {
     Workload::parse(&text, "random").unwrap().workload
 }
 
-/// The load is that of the mix, and the bound holds against every schedule, one by one.
 #[test]
-fn proofs_hold_against_all_schedules_of_random_systems() {
+fn proofs_hold_for_all_schedules_of_random_workloads() {
     for seed in 0..300 {
         let workload = random_workload(seed);
         let solution = solve(&workload, &SolveLimits::default()).unwrap();
@@ -74,9 +72,9 @@ fn proofs_hold_against_all_schedules_of_random_systems() {
     }
 }
 
-/// Known loads: 131/200 and .9 exactly; .90766491 by an independent column generation.
+/// 0.90766491 is from an independent column generation.
 #[test]
-fn loads_of_the_models() {
+fn matches_known_loads_of_the_models() {
     for (name, load, tolerance) in [
         ("vms", 131.0 / 200.0, 1e-12),
         ("section7", 0.9, 1e-12),
@@ -92,9 +90,8 @@ fn loads_of_the_models() {
     }
 }
 
-/// Where the optimum is unique it is found: section 7 has {(0,0,2), (1,4,0)}, half and half.
 #[test]
-fn the_unique_optimum_of_section_seven() {
+fn finds_the_unique_optimum_of_section_seven() {
     let limits = SolveLimits::default();
     let mut mix = solve(&model("section7"), &limits).unwrap().mixes.remove(0);
     mix.schedules.sort();
@@ -102,10 +99,9 @@ fn the_unique_optimum_of_section_seven() {
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
 }
 
-/// A type of rate 1e-9 beside one of rate 1: rows that are not divided by b_i let a solver
-/// call a mix optimal that starves it.
+/// Without division by b_i, solvers accept a mix that starves the rare type.
 #[test]
-fn a_rare_type_is_not_starved() {
+fn rare_types_are_not_starved() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
   - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
   - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
@@ -117,13 +113,13 @@ fn a_rare_type_is_not_starved() {
         .iter()
         .all(|load| *load <= solution.certificate.load && *load > 0.0);
     assert!(are_below, "{loads:?}");
-    // Common jobs alone need 2/3 of the time at three a time; the rare ones nearly nothing.
+    // Common jobs alone need 2/3 of the time, three at a time; the rare ones almost none.
     assert!((solution.certificate.load - 2.0 / 3.0).abs() < 1e-8);
 }
 
-/// Scaling all rates scales the load and nothing else (theorem 10).
+/// Scaling all rates scales the load (theorem 10).
 #[test]
-fn the_load_is_linear_in_the_rates() {
+fn load_is_linear_in_the_rates() {
     for seed in 300..330 {
         let workload = random_workload(seed);
         let load = |w: &Workload| solve(w, &SolveLimits::default()).unwrap().certificate.load;
@@ -133,9 +129,8 @@ fn the_load_is_linear_in_the_rates() {
     }
 }
 
-/// No time for the proof: the answer says so, and its mix is still one.
 #[test]
-fn without_time_nothing_is_called_proven() {
+fn zero_time_limit_proves_nothing() {
     let limits = SolveLimits {
         time: Duration::ZERO,
         ..SolveLimits::default()
@@ -145,10 +140,9 @@ fn without_time_nothing_is_called_proven() {
     assert!(solution.certificate.gap() > 0.0);
 }
 
-/// Loads sixteen and more decades apart, and far beyond capacity: coefficients that HiGHS
-/// would drop or refuse if the program were not scaled.
+/// Without scaling, HiGHS would drop or reject some coefficients.
 #[test]
-fn loads_of_very_different_size() {
+fn solves_loads_of_very_different_magnitude() {
     for (common, rare, load) in [
         (2.0, 1e-16, 2.0 / 3.0),
         (1e10, 0.2, 1e10 / 3.0),
@@ -168,11 +162,8 @@ fn loads_of_very_different_size() {
     }
 }
 
-/// A type whose jobs take nearly no time, on several resources: a running job of it is worth 1e30
-/// times what the others are. The load is that of the workload without it; and so where demands are
-/// so small a part of the server that HiGHS drops them as coefficients.
 #[test]
-fn values_of_very_different_size() {
+fn solves_values_of_very_different_magnitude() {
     let text = |capacity: &str, jobs: &[String]| {
         let jobs: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
         format!(
@@ -217,10 +208,8 @@ fn values_of_very_different_size() {
     }
 }
 
-/// Prices cover every value, whatever their sizes; and where the solver finds the optimum, the price
-/// of the server is what the relaxation is worth: no more than any other covering prices'.
 #[test]
-fn prices_of_the_relaxation_cover_all_values() {
+fn relaxation_prices_cover_all_values() {
     for seed in 0..200 {
         let workload = random_workload(seed);
         let packing = Packing::new(&workload);
@@ -236,11 +225,10 @@ fn prices_of_the_relaxation_cover_all_values() {
             let cost = cost(&prices, packing.demand(i));
             assert!(cost >= value * (1.0 - 1e-14), "seed {seed}: {cost} {value}");
         }
-        // Each resource alone: the price at which the dearest of its types is covered.
+        // Each resource alone, at the price that covers its most valuable type.
         for j in 0..packing.capacity().len() {
             let each = (0..packing.types()).map(|i| values[i] / packing.demand(i)[j] as f64);
             let server = each.fold(0.0, f64::max) * packing.capacity()[j] as f64;
-            // Infinite, or none, where a type takes nothing of it.
             if server.is_finite() {
                 let found = knapsack.relaxed();
                 let is_less = found <= server * (1.0 + 1e-8);
@@ -251,7 +239,7 @@ fn prices_of_the_relaxation_cover_all_values() {
 }
 
 #[test]
-fn loads_out_of_range_are_refused_by_name() {
+fn out_of_range_loads_are_rejected_by_name() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
   - {name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1}
   - {name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}\n";
@@ -269,7 +257,7 @@ fn loads_out_of_range_are_refused_by_name() {
     assert!(is_named, "{refused}");
 }
 
-/// A workload of a class of `lab/benches/instances`.
+/// A workload of one of the classes in `lab/benches/instances`.
 fn instance(class: &str, types: usize, seed: u64) -> Workload {
     let document = instances::document(class, types, seed);
     Workload::parse(&document, "instance").unwrap().workload
@@ -278,10 +266,8 @@ fn instance(class: &str, types: usize, seed: u64) -> Workload {
 #[path = "../../../../lab/benches/instances/mod.rs"]
 mod instances;
 
-/// Thirty types of each class, where bounds come from the fluid and from searches; the
-/// checker does them again (`tests/suite/checker.rs`).
 #[test]
-fn many_types_are_proven() {
+fn proves_workloads_of_thirty_types() {
     for (class, seed) in instances::CLASSES.into_iter().cartesian_product(1..=3) {
         let workload = instance(class, 30, seed);
         let solution = solve(&workload, &SolveLimits::default()).unwrap();
@@ -296,11 +282,9 @@ fn many_types_are_proven() {
     }
 }
 
-/// Where types of a whole server leave what they do not use, where tiny jobs stand beside large ones,
-/// and where demands are coprime: proven, and the checker's tests do the trees again
-/// (`tests/suite/checker.rs`).
+/// The checker's tests verify the search trees again (`tests/suite/checker.rs`).
 #[test]
-fn hard_classes_are_proven() {
+fn proves_hard_classes() {
     for (class, types, seed) in [
         ("hosts", 30, 12),
         ("hosts", 50, 1),
@@ -317,9 +301,8 @@ fn hard_classes_are_proven() {
     }
 }
 
-/// From the schedules of the optimum the optimum is there at once; and one more type is served.
 #[test]
-fn a_known_optimum_is_where_it_starts() {
+fn starts_from_known_schedules() {
     let workload = instance("cloud", 50, 1);
     let limits = SolveLimits::default();
     let solution = solve(&workload, &limits).unwrap();
@@ -329,7 +312,6 @@ fn a_known_optimum_is_where_it_starts() {
     assert!(again.rounds <= 3, "{}", again.rounds);
     let relative = again.certificate.load / solution.certificate.load - 1.0;
     assert!(relative.abs() < 1e-9, "{relative}");
-    // What does not fit is passed over.
     let foreign = [vec![vec![u32::MAX; 50]]];
     let from_nothing = solve_from(&workload.into(), &limits, &foreign).unwrap();
     assert!(from_nothing.certificate.proven());

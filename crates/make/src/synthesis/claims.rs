@@ -1,4 +1,4 @@
-//! What is known of a policy, each number with its method and the conditions it holds under.
+//! The claims of a policy: numbers with their method and conditions.
 
 use rayon::prelude::*;
 
@@ -13,24 +13,18 @@ use synth_multiresource::artifact::{
 use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::MEMORY;
 
-/// Work that goes into the laws of all types at effort 1, roughly in nanoseconds.
+/// The work for the distributions of all types at effort 1, roughly in nanoseconds.
 pub(super) const LAWS: f64 = 1e10;
 
-/// The part of it that goes into those of some types, where all are out of reach.
 const SOME: f64 = 0.1;
 
-/// Operations that go into the percentiles of one type at effort 1; of many types into those of all as much as into
-/// those of so many.
 const SURVIVAL: f64 = 5e8;
 const MANY: f64 = 10.0;
 
-/// A number of jobs is claimed that is exceeded at most this fraction of the time.
 const RARE: f64 = 0.01;
 
-/// How numbers were derived, and what they hold for.
 type Derivation = (Method, HoldsFor);
 
-/// Returns the claim of a number, of a type or of all.
 fn claim(
     workload: &Workload,
     (method, holds_for): &Derivation,
@@ -43,7 +37,7 @@ fn claim(
     Claim::new(quantity, subject, value, *method, holds_for.clone())
 }
 
-/// Returns all claims; and of each type whose exact mean is out of reach, why.
+/// Returns all claims, and why the exact means of some types are out of reach.
 pub(super) fn claims(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -66,13 +60,12 @@ pub(super) fn claims(
     Ok((claims.all, out_of_reach))
 }
 
-/// Returns the claim of a load that the program has proved.
 pub(super) fn load(workload: &Workload, load: f64) -> Claim {
     let program = &(Method::ExactProgram, HoldsFor::default());
     claim(workload, program, Quantity::Load, None, load)
 }
 
-/// Returns what the mean numbers of jobs of the types say, where they are known for Poisson arrivals and exponential sizes.
+/// Returns the claims that follow from mean numbers of jobs.
 pub(super) fn of_numbers(workload: &Workload, method: Method, numbers: &[f64]) -> Vec<Claim> {
     let law = &memoryless(method);
     let types = workload.types().iter().zip(numbers).enumerate();
@@ -87,7 +80,6 @@ pub(super) fn of_numbers(workload: &Workload, method: Method, numbers: &[f64]) -
     each.chain([all]).flat_map(both).collect()
 }
 
-/// Returns what makes a rule under a guard stable, whatever the rule: the loads while the guard is in charge.
 pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
     let proof = &memoryless(Method::ProofByGuard);
     let own =
@@ -95,7 +87,7 @@ pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
     loads.iter().enumerate().map(own).collect()
 }
 
-/// Returns the same of a guard with a loop.
+/// Returns the loads under a guard, which make the guarded rule stable.
 pub(super) fn of_guard(workload: &Workload, guard: &MsrConfig) -> Vec<Claim> {
     let modulation = Modulation::new(workload, guard, PHASE_LIMIT);
     let loads = modulation.map_or(Vec::new(), |modulation| modulation.loads(workload));
@@ -125,8 +117,7 @@ impl Claims<'_> {
             .push(claim(self.workload, own, quantity, of, value));
     }
 
-    /// Adds what the modulating chain and its law say. It waits for completions without preemption, and
-    /// never for arrivals: empty slots keep their clocks.
+    /// Adds the claims of the modulating chain, which never waits for arrivals.
     fn chain(&mut self) {
         let drains = self.policy.preemption == Preemption::None;
         let holds_for = HoldsFor {
@@ -156,8 +147,7 @@ impl Claims<'_> {
         TypeQueue::new(self.workload, self.modulation, self.policy.preemption, i)
     }
 
-    /// Adds means, rare numbers and percentiles of each type, or bounds where these are out of reach; and
-    /// what follows for all types. Returns what was out of reach.
+    /// Adds exact results or bounds of each type, and totals; returns what was out of reach.
     fn queues(&mut self) -> Result<Vec<AnalysisError>, SynthesisError> {
         let (mut out_of_reach, mut numbers) = (Vec::new(), Vec::new());
         for (i, queue) in self.exact_queues().into_iter().enumerate() {
@@ -182,12 +172,10 @@ impl Claims<'_> {
         Ok(out_of_reach)
     }
 
-    /// Returns the work that each type may take: any, if that of all types is within the effort; else for
-    /// those that are cheapest.
+    /// Returns the work allowed per type; if the effort does not suffice, for the cheapest only.
     fn budgets(&self) -> Vec<f64> {
         let all = self.options.work(LAWS);
         let types = self.workload.types().len();
-        // To tell their work would take as long.
         if least_work(self.workload, self.modulation) > SOME * all {
             return vec![0.0; types];
         }
@@ -206,7 +194,7 @@ impl Claims<'_> {
         budgets
     }
 
-    /// Analyses the types, as many side by side as memory suffices for.
+    /// Analyses types in parallel, as far as memory allows.
     fn exact_queues(&self) -> Vec<Result<(f64, Vec<Claim>), AnalysisError>> {
         let budgets: Vec<(usize, f64)> = self.budgets().into_iter().enumerate().collect();
         let tried = budgets.iter().filter(|(_, budget)| *budget > 0.0);
@@ -220,7 +208,7 @@ impl Claims<'_> {
         exact
     }
 
-    /// Returns the mean number of type i, and that and what else its queue says as claims.
+    /// Returns the mean number and the claims of type i.
     fn exact_queue(&self, i: usize, budget: f64) -> Result<(f64, Vec<Claim>), AnalysisError> {
         let exact = &self.of_queues(Method::ExactQbd, Some(i));
         let claim = |quantity, value| claim(self.workload, exact, quantity, Some(i), value);
@@ -248,7 +236,7 @@ impl Claims<'_> {
         Ok((number, claims))
     }
 
-    /// Adds what the mean numbers of the types say of all jobs; an approximation where one of them is.
+    /// Adds the claims for all jobs; an approximation if one type has only that.
     fn totals(&mut self, cost: &Cost, exact: bool) {
         let response = cost.mean_response(self.workload);
         if !exact {
@@ -265,8 +253,8 @@ impl Claims<'_> {
         self.push(own, Quantity::WeightedResponse, None, weighted);
     }
 
-    /// Adds theorem 8 for type i, and section 6.4 where that is a `guess` at the mean; returns the latter. They are for
-    /// exponential sizes, and preemption lets other laws in: `None` for these.
+    /// Adds the bounds of theorem 8 and, as a `guess`, the approximation of section 6.4, which is
+    /// returned; `None` for sizes that are not exponential.
     fn bounds(&mut self, i: usize, guess: bool) -> Option<f64> {
         let kind = &self.workload.types()[i];
         if self.policy.preemption != Preemption::None && !kind.holding().is_exponential() {
@@ -278,14 +266,13 @@ impl Claims<'_> {
             self.push(own, Quantity::MeanNumber, Some(i), bounds.approximation);
         }
         let bound = &self.of_queues(Method::BoundRelativeCompletions, Some(i));
-        // Those that serve are there, too.
         let least = bounds.lower.max(kind.offered_load());
         self.push(bound, Quantity::MeanNumberAtLeast, Some(i), least);
         self.push(bound, Quantity::MeanNumberAtMost, Some(i), bounds.upper);
         Some(bounds.approximation)
     }
 
-    /// Returns how the queue of a type, or those of all, are analysed; an approximation holds whatever the laws are.
+    /// Returns method and conditions; an approximation assumes nothing about the distributions.
     fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
         let all = self.workload.types();
         let types = job_type.map_or(all, |i| &all[i..=i]);

@@ -1,5 +1,4 @@
-//! The log of how a policy was found. It is written next to the policy, for people and programs that want to see it; it is
-//! not checked.
+//! The log of a synthesis, written next to the policy for information; it is not checked.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,20 +9,20 @@ use synth_multiresource::artifact::{Method, Objective, Preemption, Promise, Rout
 /// How a policy was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SynthesisLog {
-    /// Rounds of column generation.
+    /// The number of rounds of column generation.
     pub rounds: usize,
-    /// Columns in the last master program, of all shapes together.
+    /// The number of columns in the last master program, over all shapes.
     pub columns: usize,
-    /// Routes of the loop that were considered, as far as their chains could be listed.
+    /// Routes that were considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteTried>,
-    /// How it was chosen by simulation, if it was.
+    /// The selection by simulation, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<ChoiceLog>,
-    /// A lower bound on what any policy can reach, if one was sought and found.
+    /// A lower bound for all policies, if one was requested and found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower_bound: Option<Floor>,
-    /// Purchases, and the load after each.
+    /// Possible upgrades, with the load after each.
     pub upgrades: Upgrades,
 }
 
@@ -34,30 +33,30 @@ pub struct Floor {
     pub objective: Objective,
     /// The preemption that policies may use.
     pub preemption: Preemption,
-    /// No policy has less \[time\].
+    /// A lower bound on the objective of every policy \[time\].
     pub least: f64,
-    /// Whether it holds whatever a policy knows of sizes; else for those that know no more of a job than its type.
+    /// Whether it also holds for policies that know job sizes, not only types.
     pub knows_sizes: bool,
-    /// Whether that is about the optimum: a dynamic program found it, and came to its end. Else the optimum may be well above.
+    /// Whether it is near the optimum, as found by a dynamic program.
     pub is_near_optimum: bool,
 }
 
-/// A route that was considered, at its best switching rate.
+/// A route at its best switching rate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RouteTried {
     /// The route.
     pub route: Route,
     /// The switching rate \[1/time\].
     pub switching_rate: f64,
-    /// The objective \[time\]; absent where the policy is unstable at this rate.
+    /// The objective \[time\]; absent if the policy is unstable at this rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// How it was found.
+    /// The method by which the value was found.
     pub method: Method,
 }
 
 impl SynthesisLog {
-    /// The log of a policy that was found by analysis.
+    /// Returns the log of a policy that was found by analysis.
     pub fn of(synthesis: &Synthesis) -> Self {
         let known = synthesis.routes.iter();
         let known = known.filter_map(|r| Some((r.route, r.outlook.as_ref()?)));
@@ -76,34 +75,32 @@ impl SynthesisLog {
     }
 }
 
-/// How the policy was chosen among families, by simulation.
+/// The selection of a policy among families by simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChoiceLog {
     /// The objective that was minimized \[time\].
     pub objective: Objective,
-    /// The promises about types.
+    /// The guarantees for job types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
-    /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
-    /// those of the next seed, and the selected policy was measured on those of the one after that.
+    /// Seed of the comparison. Tuning used the next seed, and the final measurement the one after.
     pub seed: u64,
-    /// Independent replications.
+    /// The number of independent replications.
     pub replications: u32,
-    /// The work that might be done, in events of First-Fit with few types.
+    /// The work allowed, in events of First-Fit with few types.
     pub budget: u64,
-    /// Events that were simulated.
+    /// The number of simulated events.
     pub events: u64,
-    /// Whether the selected policy is better than each other candidate, all at 95 % together, or
-    /// differs from it by less than 1 %.
+    /// Whether the selected policy is better than or within 1 % of each other one (95 % together).
     pub decided: bool,
-    /// The selected policy comes first, the others in the order of the objective, those without a steady state last.
+    /// The candidates by objective; the selected one is first, those without a steady state last.
     pub candidates: Vec<CandidateLog>,
 }
 
-/// A relative difference between policies that is not worth longer runs.
+/// A relative difference between policies that does not justify longer runs.
 pub const CLOSE: f64 = 1e-2;
 
-/// Rules in common use, which the answer compares the policy with.
+/// Rules in common use, with which the report compares the policy.
 pub const USUAL: [&str; 6] = [
     "first-fit",
     "easy-by-mean",
@@ -113,11 +110,11 @@ pub const USUAL: [&str; 6] = [
     "best-fit",
 ];
 
-/// The default budget of a selection by simulation, in events of First-Fit with few types.
+/// The default budget of a selection, in events of First-Fit with few types.
 pub const BUDGET: u64 = 400_000_000;
 
 impl ChoiceLog {
-    /// Whether a candidate may be better or worse than the selected policy, by more than is worth longer runs.
+    /// Returns whether a candidate may differ from the selected policy by a relevant margin.
     pub fn is_open(&self, candidate: &CandidateLog) -> bool {
         match (candidate.outcome, candidate.ratio) {
             (Steadiness::Unstable | Steadiness::Behind, _) => false,
@@ -130,7 +127,7 @@ impl ChoiceLog {
         }
     }
 
-    /// Returns how many candidates have settled.
+    /// Returns how many candidates have converged.
     pub fn settled(&self) -> usize {
         let steady = |candidate: &&CandidateLog| candidate.outcome == Steadiness::Steady;
         self.candidates.iter().filter(steady).count()
@@ -138,15 +135,14 @@ impl ChoiceLog {
 }
 
 impl CandidateLog {
-    /// Whether it keeps the promises, and its objective is that of the selected policy within 1 % or what may be chance;
-    /// an interval of more than 5 % to both sides is not conclusive.
+    /// Returns whether it keeps the guarantees and matches the selected policy within 1 %.
     pub fn is_level(&self) -> bool {
         let is_known = |r: &LoggedMean| r.half_width <= 5.0 * CLOSE;
         let is_near = |r: &LoggedMean| r.mean <= 1.0 + CLOSE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Whether it is surely better than the selected policy, which has no ratio itself, and keeps the promises.
+    /// Returns whether it keeps the guarantees and is surely better than the selected policy.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }
@@ -155,60 +151,57 @@ impl CandidateLog {
 /// A policy that was simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CandidateLog {
-    /// Its family, or the rule that people run now.
+    /// The name of its family or rule.
     pub name: String,
-    /// Its knobs, in words.
+    /// A description of its tuning parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knobs: Option<String>,
-    /// How many policies of the family were tried.
+    /// The number of policies of the family that were tried.
     pub tried: usize,
-    /// Its outcome.
+    /// Whether it converged.
     pub outcome: Steadiness,
-    /// The objective \[time\], with its 95 % interval: for the selected policy as measured in a run of its own, `None` if
-    /// that was too short; for the others that value times the ratio.
+    /// The objective \[time\] with its 95 % interval, from a separate run or via the ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<LoggedMean>,
     /// The ratio of the objective to that of the selected policy, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<LoggedMean>,
-    /// How many times as much at least, at 95 %, if the run ended as soon as that was more than once: then there is neither a
-    /// value nor a ratio, since both would be too small.
+    /// A lower bound (95 %) on the ratio, if the run stopped early because it exceeded 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// Mean wait \[time\] of the jobs of each type, in the order of the workload: for the selected policy from the run of its own, and
-    /// of the others that times the ratio of the two on the same arrivals and sizes. Empty without a ratio.
+    /// The mean wait of each type \[time\], in the order of the workload; empty without a ratio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<LoggedMean>,
-    /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
+    /// The ratio of the mean that is not the objective, the weighted or the plain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_ratio: Option<LoggedMean>,
-    /// The largest mean slowdown of a type over the smallest, on the arrivals and sizes of the comparison.
+    /// The largest mean slowdown of a type over the smallest, in the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
-    /// Whether it was seen to keep the promises; `None` without promises, and if its runs are not conclusive.
+    /// Whether it was seen to keep the guarantees; `None` without guarantees or if inconclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
 }
 
-/// A mean from simulation, with its 95 % confidence interval.
+/// A simulated mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoggedMean {
     /// The mean.
     pub mean: f64,
-    /// Half the width of the interval around it.
+    /// Half the width of the interval.
     pub half_width: f64,
 }
 
-/// Whether a simulated policy has means.
+/// Whether a simulated policy reached a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
-    /// It settled.
+    /// It converged.
     Steady,
-    /// The runs were too short to say.
+    /// The runs were too short to tell.
     Unsettled,
-    /// It was left out before it settled: its jobs stayed more than twice as long as the best policy's.
+    /// It was dropped before it converged, since its jobs stayed more than twice as long.
     Behind,
-    /// The number of jobs, or of jobs of a type, grew without end.
+    /// The number of jobs, in total or of one type, grew without bound.
     Unstable,
 }

@@ -1,12 +1,8 @@
-//! The minimum of a function of a rate.
-
-/// The search ends where a step of 1 in the logarithm of the rate gains relatively less than this.
 const FLAT: f64 = 1e-4;
 
-/// Returns the minimum of a function of a rate below `largest`, and where it is: bracketed around
-/// `start` on a logarithmic scale, then by Brent's method (successive parabolas, golden section
-/// where they fail) until ln(rate) is known to `tolerance`. Where the function only falls, the
-/// search ends where it gains less than [`FLAT`]; where it only rises, likewise.
+/// Minimizes a function of a rate below `largest` by Brent's method on a logarithmic scale, from a
+/// bracket around `start`; returns the rate and the minimum. For a monotonic function the search
+/// ends at a gain below [`FLAT`].
 pub(super) fn minimum(
     mut function: impl FnMut(f64) -> f64,
     start: f64,
@@ -29,13 +25,11 @@ pub(super) fn minimum(
     (x.exp(), value)
 }
 
-/// A point with its value.
 type Point = (f64, f64);
 
-/// Three points of which the middle one is lowest; `None` where the function is infinite.
+/// Returns three points with the lowest in the middle; `None` if the function is infinite.
 fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<[Point; 3]> {
     let mut middle = (start, at(start));
-    // Next to the largest stable rate the value may have lost all its digits.
     for _ in 0..40 {
         if middle.1.is_finite() {
             break;
@@ -76,7 +70,6 @@ fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<
 
 fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) -> Point {
     let [(mut low, low_value), mut best, (mut high, high_value)] = bracket;
-    // Second and third best; and the last two steps.
     let (mut second, mut third) = ((low, low_value), (high, high_value));
     if low_value >= high_value {
         (second, third) = (third, second);
@@ -126,7 +119,7 @@ fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) ->
     best
 }
 
-/// Returns the step from a to the lowest point of the parabola through three points, if it has one.
+/// Returns the step from a to the vertex of the parabola through three points, if it has one.
 fn vertex(a: Point, b: Point, c: Point) -> Option<f64> {
     if !(b.1.is_finite() && c.1.is_finite()) {
         return None;
@@ -141,7 +134,7 @@ mod tests {
     use super::minimum;
 
     #[test]
-    fn of_smooth_functions() {
+    fn minimizes_smooth_functions() {
         for best in [1e-6, 0.3, 1.0, 50.0, 1e5] {
             let function = |rate: f64| (rate / best).ln().cosh() + 0.1 * (rate / best).ln().exp();
             let (rate, _) = minimum(function, 1.0, f64::INFINITY, 1e-7);
@@ -154,9 +147,8 @@ mod tests {
         }
     }
 
-    /// Next to an end beyond which the policy is unstable.
     #[test]
-    fn below_a_pole() {
+    fn minimizes_below_a_pole() {
         let function = |rate: f64| 1.0 / (1.0 - rate) + 1e-4 / rate;
         let (rate, value) = minimum(function, 0.9, 1.0, 1e-7);
         assert!((rate - 0.01 / 1.01).abs() < 1e-6, "{rate}");
@@ -164,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_function_that_only_falls_ends() {
+    fn ends_for_decreasing_functions() {
         let (rate, value) = minimum(|rate| 1.0 + 1.0 / rate, 1.0, f64::INFINITY, 1e-6);
         assert!(rate > 100.0 && value < 1.01, "{rate}");
         let nowhere = minimum(|_| f64::INFINITY, 1.0, f64::INFINITY, 1e-6);

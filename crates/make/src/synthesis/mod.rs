@@ -1,4 +1,4 @@
-//! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
+//! Synthesis of a policy from a workload: program, loop, route, switching rate and claims.
 
 mod choice;
 mod claims;
@@ -38,50 +38,47 @@ use synth_multiresource::artifact::{
 };
 use synth_multiresource::workload::{JobType, Workload};
 
-/// Phases up to which a chain is built.
+/// The maximum number of phases of a chain.
 pub const PHASE_LIMIT: usize = 20_000;
 
-/// Phases of a chain, times types, up to which a concurrent route is considered.
 const PHASES_OF_TYPES: usize = 4_000_000;
 
-/// Switches per mean job size where preemption is free: there more switching only helps,
-/// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
+/// More switching only helps if preemption is free; the MSR paper (§7.1, Figure 2a) finds most of
+/// the gain at α = 2 for sizes of mean 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
 
-/// Rates that are accepted, per mean job size: beyond, results would have no digit.
+/// The accepted rates times the mean job size; beyond this range results would have no digits.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 
-/// What the user decides; the rest is found.
+/// The options of a synthesis; everything else is determined automatically.
 #[derive(Clone, Debug)]
 pub struct SynthesisOptions {
-    /// The preemption that is allowed.
+    /// The kind of preemption that is allowed.
     pub preemption: Preemption,
-    /// γ [1/time], with [`Preemption::Setup`] only.
+    /// The setup rate γ, only with [`Preemption::Setup`] \[1/time\].
     pub setup_rate: Option<f64>,
-    /// α [1/time]; found if absent.
+    /// The switching rate α; tuned if absent \[1/time\].
     pub switching_rate: Option<f64>,
-    /// The route; found if absent.
+    /// The route; selected if absent.
     pub route: Option<Route>,
-    /// Whether left-over room is offered to waiting jobs.
+    /// Whether free capacity is offered to waiting jobs.
     pub backfill: Backfill,
     /// What happens to empty draining slots.
     pub empty_slots: EmptySlots,
-    /// What route and switching rate are chosen for, as far as it is [analysed](Objective::analysed), and
-    /// what a choice makes least.
+    /// The objective; see [analysed](Objective::analysed) for route and switching rate.
     pub objective: Objective,
-    /// Whether theorem 8's bounds are claimed of types whose exact means are, too.
+    /// Whether to claim the bounds of theorem 8 even for types with exact means.
     pub bounds: bool,
-    /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
+    /// The effort of the exact analysis; 1 is about ten seconds.
     pub effort: f64,
-    /// Limits on the work of the program.
+    /// The limits on solving program (7).
     pub limits: SolveLimits,
-    /// When all of this has to be over, if ever: what is not done by then is left out, and what comes out depends on
-    /// the machine.
+    /// The deadline, if any; with one, results depend on the machine.
     pub end: Option<Instant>,
 }
 
 impl SynthesisOptions {
-    /// The defaults for one kind of preemption: backfilling, slots released, all else found.
+    /// Returns the defaults: backfilling, released slots, and everything else tuned.
     pub fn new(preemption: Preemption) -> Self {
         SynthesisOptions {
             preemption,
@@ -98,17 +95,15 @@ impl SynthesisOptions {
         }
     }
 
-    /// The time left.
     fn left(&self) -> Duration {
         left(self.end)
     }
 
-    /// The work that may still be done \[ns\], of so much at effort 1.
+    /// Returns the remaining work \[ns\], given the work at effort 1.
     fn work(&self, at_one: f64) -> f64 {
         (self.effort * at_one).min(1e9 * self.left().as_secs_f64())
     }
 
-    /// The limits of a program that is solved now.
     fn limits_now(&self) -> SolveLimits {
         SolveLimits {
             time: self.limits.time.min(self.left()),
@@ -126,24 +121,24 @@ impl SynthesisOptions {
     }
 }
 
-/// The time until then; without an end the longest there is.
+/// Returns the remaining time, or the maximum without a deadline.
 pub fn left(end: Option<Instant>) -> Duration {
     end.map_or(Duration::MAX, |end| {
         end.saturating_duration_since(Instant::now())
     })
 }
 
-/// The outcome. Both are answers; none is an error.
+/// The outcome of a synthesis; neither is an error.
 #[derive(Debug)]
 pub enum SynthesisOutcome<T = Synthesis> {
     /// A policy that stabilizes the workload.
     Policy(Box<T>),
-    /// No policy is known to stabilize the workload, and why.
+    /// No policy is known to stabilize the workload.
     Overloaded(Overload),
 }
 
 impl<T> SynthesisOutcome<T> {
-    /// Returns the outcome of a further step, which only a policy takes.
+    /// Applies a further step to a policy.
     ///
     /// # Errors
     /// The errors of the step.
@@ -158,53 +153,51 @@ impl<T> SynthesisOutcome<T> {
     }
 }
 
-/// A policy with what was learned on the way.
+/// A policy and how it was found.
 #[derive(Debug)]
 pub struct Synthesis {
-    /// The product.
+    /// The policy file.
     pub artifact: Artifact,
     /// Its policy.
     pub policy: MsrConfig,
-    /// The program's solution, with the mix that the policy takes.
+    /// The solution of program (7), with the mix of the policy.
     pub solution: Solution,
     /// The routes that were considered.
     pub routes: Vec<RouteOption>,
-    /// Of each type that has bounds in place of an exact mean, why.
+    /// Why some types have bounds instead of an exact mean.
     pub out_of_reach: Vec<AnalysisError>,
-    /// Completions, or setups, that one round of the loop waits for.
+    /// The completions, or setups, that one round of the loop waits for.
     pub drains: u64,
-    /// What its route and switching rate were chosen for.
+    /// The objective for which route and switching rate were tuned.
     pub objective: Objective,
-    /// The load of the best schedules, where these are others.
+    /// The load of the best schedules, if the policy uses other ones.
     pub best: Option<f64>,
 }
 
 /// A workload at or beyond capacity.
 #[derive(Debug)]
 pub struct Overload {
-    /// Whether it is known that no policy stabilizes it; if not, the limits ended the search before the load was known to
-    /// be below or above 1.
+    /// Whether it is proved that no policy stabilizes the workload.
     pub decided: bool,
-    /// The load, and the prices that prove it.
+    /// The load and its proof.
     pub certificate: LoadCertificate,
-    /// The same in fractions, where there are any.
+    /// The load as an exact fraction, if known.
     pub exact: Option<ExactLoad>,
 }
 
-/// Options that fit no policy, or a failure of the solver.
+/// Invalid options, or a failure of a solver.
 #[derive(Debug, thiserror::Error)]
 pub enum SynthesisError {
-    /// The linear program.
+    /// The linear program failed.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// The modulating chain.
+    /// The modulating chain failed.
     #[error(transparent)]
     Modulation(#[from] ModulationError),
-    /// The exact analysis.
+    /// The exact analysis failed.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// Options that do not go together or with the workload, a rate that is out of range or unstable, or a workload at
-    /// capacity or too near to it to be analysed.
+    /// Conflicting options, an unsuitable rate, or a load too close to capacity.
     #[error("{0}")]
     Refused(String),
 }
@@ -212,8 +205,7 @@ pub enum SynthesisError {
 /// Synthesizes an MSR policy for the workload.
 ///
 /// # Errors
-/// When options contradict each other or the given switching rate is unstable; when the
-/// solver fails.
+/// Returns an error if options conflict, the given switching rate is unstable, or a solver fails.
 pub fn synthesize(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -222,11 +214,10 @@ pub fn synthesize(
     solved.and_then(|solution| of_solution(workload, options, solution))
 }
 
-/// Analyses schedules of one's own, with the route and the switching rate of the options, or the best ones. Theorem 8's
-/// bounds are claimed, too.
+/// Analyses given schedules, with the route and the switching rate of the options or the best ones.
 ///
 /// # Errors
-/// As [`synthesize`]; and when these schedules do not carry the load.
+/// Same as [`synthesize`], and if these schedules cannot carry the load.
 pub fn analyse(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -236,7 +227,6 @@ pub fn analyse(
     solved.and_then(|solution| of_own(workload, options, own, solution))
 }
 
-/// Returns the policy of one's own schedules, for a solved program.
 fn of_own(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -251,7 +241,7 @@ fn of_own(
     let above = loads.filter(|(load, _)| *load >= 1.0 - LOAD_MARGIN);
     if let Some((load, kind)) = above.max_by(|a, b| a.0.total_cmp(&b.0)) {
         return Err(ChoiceError::Broken(format!(
-            "these schedules do not carry the load: type `{}` has load {load} while they work, and must have less than 1; other schedules do: leave them out, or change their weights",
+            "these schedules do not carry the load: type `{}` has load {load}, expected less than 1. Other schedules do carry it: omit these, or change their weights",
             kind.name()
         )));
     }
@@ -274,7 +264,6 @@ fn of_own(
     Ok(synthesis)
 }
 
-/// Returns the policy for a solved program of load below 1.
 fn of_solution(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -284,7 +273,6 @@ fn of_solution(
     of_draft(workload, options, solution, draft)
 }
 
-/// Returns the policy whose schedules are those of the draft and of the solution.
 fn of_draft(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -308,9 +296,9 @@ fn of_draft(
     })
 }
 
-/// What is assumed where the queues of these types are analysed. The analysis follows sizes of phase
-/// type; but without preemption, where a type's service depends on the completions of the others, it takes
-/// all sizes as exponential. Arrivals are taken as Poisson.
+/// Returns the assumptions of the queue analysis of these types: Poisson arrivals, and exponential
+/// sizes unless they are of phase type with preemption. Without preemption a type's service depends
+/// on the completions of the others.
 pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
     let staged = |kind: &JobType| {
         let size = kind.holding();
@@ -335,7 +323,7 @@ fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), 
             return Ok(());
         }
         refused(format!(
-            "the {name} is {rate}; together with a mean size of {mean} that is out of range: give between {:e} and {:e}",
+            "the {name} {rate} is out of range for a mean job size of {mean}: expected a value between {:e} and {:e}",
             RATES.start() / mean,
             RATES.end() / mean
         ))
@@ -345,21 +333,21 @@ fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), 
     }
     if options.preemption != Preemption::None && workload.start_latency().is_some() {
         return refused(
-            "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs",
+            "the workload has a start latency, whose cost for preempted jobs is undefined. Use --preemption none; or remove `start_latency` and model the cost with setup times (--preemption setup and --setup-rate)",
         );
     }
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
         return refused(format!(
-            "the route {route} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
+            "the route {route} requires preemption `none` or `setup`; full preemption switches without a route. Remove --route"
         ));
     }
     match (options.preemption, options.setup_rate) {
         (Preemption::Setup, None) => refused(
-            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit",
+            "preemption `setup` needs the setup rate γ: add `--setup-rate γ`, the reciprocal of the mean setup time of a slot in the workload's time unit",
         ),
         (Preemption::Setup, Some(rate)) => check("setup rate", rate),
         (_, Some(rate)) => refused(format!(
-            "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
+            "the setup rate ({rate}) requires `--preemption setup`; remove it or select that preemption"
         )),
         _ => Ok(()),
     }
@@ -369,7 +357,7 @@ fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
     Err(SynthesisError::Refused(why.into()))
 }
 
-/// The policy but for route and switching rate, which stand at 1 per mean size.
+/// The policy before tuning, with a switching rate of 1 per mean size.
 fn first_draft(workload: &Workload, options: &SynthesisOptions, solution: &Solution) -> MsrConfig {
     MsrConfig {
         preemption: options.preemption,
@@ -385,7 +373,6 @@ fn first_draft(workload: &Workload, options: &SynthesisOptions, solution: &Solut
     }
 }
 
-/// Mean size over all arrivals.
 fn mean_size(workload: &Workload) -> f64 {
     let work: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
     work / workload.total_arrival_rate()

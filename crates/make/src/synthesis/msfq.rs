@@ -1,5 +1,3 @@
-//! MSFQ on a one-or-all system: its threshold by exact analysis.
-
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
@@ -14,46 +12,45 @@ use synth_multiresource::artifact::{Family, Method, Objective, StaticQuickswapCo
 use synth_multiresource::policy::{OneOrAll, Unsuitable};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// A one-or-all system with Poisson arrivals and exponential sizes, under MSFQ with any threshold.
+/// A one-or-all system with Poisson arrivals and exponential sizes under MSFQ.
 #[derive(Clone, Debug)]
 pub struct MsfqOutlook {
-    /// Which types they are.
+    /// The light and the heavy type.
     pub system: OneOrAll,
     light: OneOrAllType,
     heavy: OneOrAllType,
-    /// Weights of the two mean response times, light jobs first.
+    /// The weights of the mean response times of light and heavy jobs.
     weights: [f64; 2],
 }
 
-/// MSFQ by its threshold.
+/// MSFQ results by threshold.
 #[derive(Clone, Debug)]
 pub struct MsfqTable {
-    /// The least and the largest threshold, powers of 2 between them, and ℓ*.
+    /// The least and the largest threshold, powers of 2 between them, and the best threshold ℓ*.
     pub rows: Vec<MsfqRow>,
-    /// Whether ℓ* is the best of all thresholds, and not of some.
+    /// Whether all thresholds were evaluated.
     pub is_complete: bool,
-    /// Why thresholds that were looked at have no means, if there are such: each reason once.
+    /// Distinct reasons why some evaluated thresholds have no means.
     pub unknown: Vec<MsfqError>,
 }
 
-/// Means under one threshold.
+/// Results for one threshold.
 #[derive(Clone, Debug)]
 pub struct MsfqRow {
-    /// ℓ.
+    /// The threshold ℓ.
     pub threshold: usize,
-    /// Whether it is ℓ*.
+    /// Whether it is the best threshold ℓ*.
     pub is_best: bool,
-    /// Mean response times of light and of heavy jobs, exactly \[time\]; `None` if they are not certain.
+    /// The exact mean response times of light and of heavy jobs \[time\]; `None` if inaccurate.
     pub response: Option<[f64; 2]>,
-    /// The objective by the Quickswap paper's approximation \[time\]; `None` if it is not valid.
+    /// The objective by the Quickswap paper's approximation \[time\]; `None` if invalid.
     pub approximation: Option<f64>,
 }
 
-/// Means by the thresholds that were looked at.
 type Looked = BTreeMap<usize, Result<MsfqMeans, MsfqError>>;
 
 impl MsfqOutlook {
-    /// Returns `None` where the workload is no such system.
+    /// Returns `None` if the workload is no such system.
     pub fn new(workload: &Workload, objective: Objective) -> Option<Self> {
         let system = OneOrAll::new(workload).ok()?;
         let stream = |i: usize| {
@@ -76,20 +73,19 @@ impl MsfqOutlook {
     /// Returns the queue with threshold ℓ.
     ///
     /// # Errors
-    /// Where ℓ ≥ k, or no policy is stable.
+    /// Returns an error if ℓ ≥ k or no policy is stable.
     pub fn queue(&self, threshold: usize) -> Result<MsfqQueue, MsfqError> {
         let servers = self.system.servers as usize;
         MsfqQueue::new(servers, threshold, self.light, self.heavy)
     }
 
-    /// The objective for mean response times of light and of heavy jobs \[time\].
+    /// Returns the objective for mean response times of light and of heavy jobs \[time\].
     pub fn value(&self, response: [f64; 2]) -> f64 {
         self.weights[0] * response[0] + self.weights[1] * response[1]
     }
 
-    /// ℓ*, the best of the thresholds whose means are certain. All thresholds of up to 64 servers are
-    /// looked at; of more, powers of 2, and from the best of these on ever smaller steps, as if there were
-    /// one minimum.
+    /// Returns the best threshold ℓ* with accurate means. Beyond 64 servers only powers of 2 and a
+    /// local refinement are evaluated.
     pub fn best(&self) -> Option<usize> {
         self.best_of(&self.look())
     }
@@ -123,7 +119,7 @@ impl MsfqOutlook {
         looked
     }
 
-    /// MSFQ by its threshold, one of one's own among them.
+    /// Returns the results by threshold, including `own`.
     pub fn table(&self, own: Option<usize>) -> MsfqTable {
         let (mut looked, most) = (self.look(), self.system.servers as usize - 1);
         if let Some(l) = own {
@@ -151,11 +147,10 @@ impl MsfqOutlook {
     }
 }
 
-/// Makes strict MSFQ with this threshold, or with ℓ*, whose means are claims.
+/// Returns strict MSFQ with this threshold or with ℓ*, and claims its means.
 ///
 /// # Errors
-/// Where the workload is no one-or-all system with Poisson arrivals and exponential sizes, its means are not certain, or the
-/// solver fails.
+/// Returns an error if the workload is unsuitable, the means are inaccurate, or the solver fails.
 pub fn strict_msfq(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -168,7 +163,7 @@ pub fn strict_msfq(
     solved(&fleet, options)?.and_then(|solution| {
     let Some(outlook) = MsfqOutlook::new(workload, options.objective.analysed()) else {
         return refused(
-            "msfq-strict: its means are known for Poisson arrivals and exponential sizes; take --family quickswap, which is chosen by simulation",
+            "msfq-strict: its means are known only for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation",
         );
     };
     let requested = threshold.map(|l| l as usize);
@@ -191,7 +186,6 @@ pub fn strict_msfq(
     })
 }
 
-/// Returns the least and the largest threshold, and powers of 2 between them.
 fn shown(most: usize) -> impl Iterator<Item = usize> {
     let powers = (0..usize::BITS).map(|p| 1 << p);
     let between = powers.take_while(move |l| *l < most);

@@ -1,16 +1,11 @@
-//! Slots for each type on the servers of a fleet: a policy that is analysed exactly, and the guard of rules without a
-//! proof of stability.
+//! A partition of a fleet into slots for each type: analysed exactly, and a guard for other rules.
 //!
-//! # Theory
-//! Where each server keeps one schedule, type i has `c_i` slots in all and is a queue M/M/c_i of its own (Poisson
-//! arrivals, exponential sizes): stable where `b_i < c_i`, with mean number `b_i + C(c_i, b_i) ρ/(1 − ρ)`, C being
-//! Erlang's formula. Of the assignments whose counts are the program's mix, rounded up or down, the best is improved
-//! by giving single servers other schedules, as long as the sum of the mean numbers falls. Where none of them
-//! carries all types, a loop through all of them does: on average over the loop the counts are those of the
-//! mix itself. For the cost of a leg of the loop see [`Partition`](synth_multiresource::policy::Partition).
-//!
-//! Assignments by systematic sampling: server k of the n of a shape gets the schedule at position `(k + θ)/n` of
-//! the mix; as θ goes from 0 to 1, few servers change at a time.
+//! If each server keeps one schedule, type i with `c_i` slots is an M/M/c_i queue of mean number
+//! `b_i + C(c_i, b_i) ρ/(1 − ρ)`, where C is Erlang's C formula. Assignments are sampled
+//! systematically from the program's mix: server k of n gets the schedule at position `(k + θ)/n`.
+//! The best one is improved by changing single servers. If none carries all types, the policy loops
+//! over all of them; see [`Partition`](synth_multiresource::policy::Partition) for the cost of a
+//! leg.
 
 use std::collections::HashMap;
 
@@ -19,29 +14,26 @@ use synth_multiresource::artifact::PartitionConfig;
 use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::Fleet;
 
-/// Changes of single servers that are made at most.
 const CHANGES: usize = 1000;
 
-/// The part of the largest stable switching rate that is used.
+/// The fraction of the largest stable switching rate that is used.
 const PART: f64 = 0.5;
 
-/// Parts of the mix that are shorter are left out of a loop.
 const SHORTEST: f64 = 1e-6;
 
-/// A partition, and its analysis.
+/// A partition and its analysis.
 #[derive(Clone, Debug)]
 pub struct Partitioned {
     /// The policy.
     pub policy: PartitionConfig,
-    /// `ρ_i < 1` (K).
+    /// The loads `ρ_i < 1` (K).
     pub loads: Vec<f64>,
-    /// `E[N_i]` (K), exactly; `None` if there are several assignments.
+    /// Exact `E[N_i]` (K); `None` if there are several assignments.
     pub numbers: Option<Vec<f64>>,
 }
 
 impl Partitioned {
-    /// Returns the mean number of jobs; for a loop an estimate: the mean number in queues with the mean numbers of slots, plus
-    /// the arrivals in a round.
+    /// Returns the mean number of jobs; for a loop an estimate, including the arrivals in a round.
     pub fn mean_number(&self, fleet: &Fleet) -> f64 {
         if let Some(numbers) = &self.numbers {
             return numbers.iter().sum();
@@ -53,7 +45,7 @@ impl Partitioned {
     }
 }
 
-/// Returns a partition of the fleet that is stable; `None` where none is found, at a load too near 1.
+/// Returns a stable partition of the fleet, if one is found.
 pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let site = Site::new(fleet, solution);
     let (thetas, weights) = site.parts(&solution.mixes);
@@ -91,14 +83,12 @@ pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     })
 }
 
-/// The number of servers that have each schedule of a [`Site`].
+/// The number of servers with each schedule of a [`Site`].
 type Assignment = Vec<u32>;
 
-/// The schedules that servers may have.
 struct Site<'a> {
     fleet: &'a Fleet,
-    /// The shape of the servers, and the jobs of each type (K): one shape after the other, for each of them the schedules of
-    /// the mix first.
+    /// The shape and the jobs per type (K); for each shape the schedules of the mix come first.
     schedules: Vec<(usize, Schedule)>,
 }
 
@@ -109,7 +99,6 @@ impl<'a> Site<'a> {
         for (h, mix) in solution.mixes.iter().enumerate() {
             let packing = Packing::of_units(demand.clone(), fleet.units(h));
             schedules.extend(mix.schedules.iter().map(|u| (h, u.clone())));
-            // In addition, those in which one type has all that it can, and the rest goes to the others.
             let own = mix.schedules.iter().cloned();
             let most = |i: usize| packing.most(i, packing.capacity());
             let of_one = |i: usize, count: u32| {
@@ -132,12 +121,10 @@ impl<'a> Site<'a> {
         Site { fleet, schedules }
     }
 
-    /// Returns the places of the schedules of a shape.
     fn of_shape(&self, h: usize) -> impl DoubleEndedIterator<Item = usize> + Clone + '_ {
         (0..self.schedules.len()).filter(move |s| self.schedules[*s].0 == h)
     }
 
-    /// θ in the middle of each part of (0, 1) in which the sample is the same, and how long that is.
     fn parts(&self, mixes: &[Mix]) -> (Vec<f64>, Vec<f64>) {
         let mut cuts = vec![0.0, 1.0];
         for (shape, mix) in self.fleet.shapes().iter().zip(mixes) {
@@ -158,7 +145,6 @@ impl<'a> Site<'a> {
             let (mut sum, mut assigned, mut last) = (0.0, 0, 0);
             for (s, weight) in self.of_shape(h).zip(&mix.weights) {
                 sum += f64::from(shape.count()) * weight;
-                // Servers k with k + θ below the sum of the weights up to here.
                 let up_to = ((sum - theta).ceil().max(0.0) as u32).min(shape.count());
                 counts[s] = up_to.saturating_sub(assigned);
                 assigned += counts[s];
@@ -179,8 +165,7 @@ impl<'a> Site<'a> {
         slots
     }
 
-    /// Of these assignments and those in which all servers have most of one type: the mix with the least load in whole
-    /// jobs; `None` where the solver finds none.
+    /// Returns the mix of these assignments, and others favouring one type, with the least load.
     fn most_even(
         &self,
         mut assignments: Vec<Assignment>,
@@ -198,11 +183,9 @@ impl<'a> Site<'a> {
         Some(long_parts(assignments.into_iter().zip(weights)))
     }
 
-    /// Gives all servers of a shape the schedule with most slots for type i.
     fn most_of(&self, i: usize) -> Assignment {
         let mut counts = vec![0; self.schedules.len()];
         for (h, shape) in self.fleet.shapes().iter().enumerate() {
-            // The first of equals.
             let most = self
                 .of_shape(h)
                 .rev()
@@ -212,7 +195,6 @@ impl<'a> Site<'a> {
         counts
     }
 
-    /// Single servers get other schedules, each time that which helps most.
     fn improved(&self, mut assignment: Assignment, queues: &mut Queues<'_>) -> Assignment {
         let mut slots = self.slots(&assignment);
         for _ in 0..CHANGES {
@@ -236,12 +218,10 @@ impl<'a> Site<'a> {
         assignment
     }
 
-    /// Returns the policy that keeps this assignment.
     fn keeping(&self, assignment: &Assignment) -> PartitionConfig {
         self.policy(vec![assignment.clone()], vec![1.0], None)
     }
 
-    /// With the schedules that are used.
     fn policy(
         &self,
         assignments: Vec<Assignment>,
@@ -265,7 +245,6 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Returns the parts of a whole that are not too short, with how long they are, together 1.
 fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
     let (parts, lengths): (Vec<T>, Vec<f64>) =
         parts.filter(|(_, length)| *length > SHORTEST).unzip();
@@ -273,7 +252,7 @@ fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
     (parts, lengths.iter().map(|length| length / all).collect())
 }
 
-/// Gives the free capacity to all types in turn, one job each, in the order of the workload or the reverse order.
+/// Gives the free capacity to the types in turn, one job each.
 fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
     let Some(mut room) = packing.room(&schedule) else {
         return schedule;
@@ -294,13 +273,12 @@ fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
     }
 }
 
-/// The queue of each type by its number of slots.
 struct Queues<'a> {
     fleet: &'a Fleet,
     known: Vec<HashMap<u64, f64>>,
 }
 
-/// The cost of a missing slot, in jobs: more than that of any queue.
+/// The cost of a missing slot, in jobs.
 const LACKING: f64 = 1e6;
 
 impl<'a> Queues<'a> {
@@ -311,12 +289,11 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// Returns E\[N_i\] with this many slots on servers; if they do not suffice, a cost for each that is missing.
+    /// Returns E\[N_i\] with this many server slots, or a penalty if they do not suffice.
     fn on_servers(&mut self, i: usize, slots: u64) -> f64 {
         self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
     }
 
-    /// Returns the same for this many jobs at once.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
         *self.known[i].entry(slots).or_insert_with(|| {
@@ -333,7 +310,7 @@ impl<'a> Queues<'a> {
         each.map(|(i, c)| self.on_servers(i, *c)).sum()
     }
 
-    /// By how much the cost changes where a server has another schedule.
+    /// Returns the change in cost if a server gets another schedule.
     fn gain(&mut self, slots: &[u64], from: &[u32], to: &[u32]) -> f64 {
         let mut gain = 0.0;
         for (i, (from, to)) in from.iter().zip(to).enumerate() {
@@ -355,7 +332,7 @@ fn is_stable(loads: &[f64]) -> bool {
     loads.iter().all(|load| *load < 1.0)
 }
 
-/// Returns `b + C ρ/(1 − ρ)`, with Erlang's formulas by their recursion.
+/// Returns `b + C ρ/(1 − ρ)`, by the recursion for Erlang's formulas.
 pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     let mut blocked = 1.0;
     for n in 1..=slots {
@@ -366,13 +343,11 @@ pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     offered + waits * load / (1.0 - load)
 }
 
-/// Times and services of a round through all assignments.
 struct Legs {
-    /// Assignments, M.
     count: f64,
     /// `Σ w_m c_i^m` (K).
     mix: Vec<f64>,
-    /// Mean time on the legs \[time\], and the service there (K) \[slots · time\].
+    /// The time on the legs \[time\], and the service there (K) \[slots · time\].
     time: f64,
     served: Vec<f64>,
 }
@@ -418,7 +393,6 @@ impl Legs {
         types.map(|(t, slots)| t.offered_load() / slots).collect()
     }
 
-    /// Returns a switching rate at which all types are stable; `None` where no rate is seen to be.
     fn stable_rate(&self, fleet: &Fleet) -> Option<f64> {
         let most = fleet.types().iter().enumerate().map(|(i, t)| {
             let lost = t.offered_load() * self.time - self.served[i];
@@ -434,8 +408,8 @@ impl Legs {
     }
 }
 
-/// Returns the mean of the largest of these counts of exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
-/// after t = exp(π/2 sinh x), for which it converges exponentially.
+/// Returns the mean maximum `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt` of exponential times, by the
+/// trapezoidal rule after t = exp(π/2 sinh x).
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     const STEP: f64 = 1.0 / 128.0;
     let all = counts.iter().zip(rates).filter(|(c, _)| **c > 0);
@@ -458,9 +432,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_numbers_are_known() {
+    fn matches_known_times_and_numbers() {
         assert!((largest(&[3], &[2.0]) - (1.0 + 0.5 + 1.0 / 3.0) / 2.0).abs() < 1e-12);
-        // Two of other rates: 1/a + 1/b − 1/(a + b).
         let expected = 1.0 + 10.0 - 1.0 / 1.1;
         assert!((largest(&[1, 1], &[1.0, 0.1]) - expected).abs() < 1e-11);
         assert!((mean_number(1, 0.8) - 4.0).abs() < 1e-12);

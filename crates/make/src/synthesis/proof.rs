@@ -1,5 +1,3 @@
-//! The solved program: decided in fractions if there are any, and in the form of a policy file.
-
 use num_rational::BigRational;
 use num_traits::One;
 
@@ -14,14 +12,12 @@ use synth_multiresource::artifact::{
 use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Nodes that the exact proof may take.
 const NODES: u64 = 2_000_000;
 
-/// Solves the program, and decides whether some policy carries the load. On one server the mix is one with few drains, and the
-/// doubles are the nearest to the fractions if there are any.
+/// Solves program (7) and decides whether a policy can carry the load.
 ///
 /// # Errors
-/// When options contradict each other, and when the solver fails.
+/// Returns an error if options conflict or the solver fails.
 pub(super) fn solved(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -40,7 +36,6 @@ pub(super) fn solved(
         }
     }
     let certificate = &solution.certificate;
-    // Decided in fractions if there are any, and otherwise with a margin.
     if certificate.load < 1.0 - LOAD_MARGIN {
         return Ok(SynthesisOutcome::Policy(Box::new(solution)));
     }
@@ -48,7 +43,7 @@ pub(super) fn solved(
     let is_below = |exact: &ExactLoad| exact.load < BigRational::one();
     if exact.as_ref().is_some_and(is_below) {
         return refused(format!(
-            "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
+            "the exact load is below 1, but by less than {LOAD_MARGIN:e}: a policy can stabilize this workload, but double precision does not suffice to tune or analyse it. Multiply the arrival rates by about 1 - 1e-10"
         ));
     }
     Ok(SynthesisOutcome::Overloaded(Overload {
@@ -59,17 +54,17 @@ pub(super) fn solved(
     }))
 }
 
-/// Makes the doubles the nearest to the fractions.
+/// Replaces the floating-point solution by the exact one, rounded.
 fn adopt(workload: &Workload, exact: ExactLoad, solution: &mut Solution) {
     solution.mixes = vec![exact.mix()];
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
     let exact = solution.exact.insert(exact);
     let Some(prices) = &exact.prices else { return };
-    // Prices in doubles that have proved the load are as good, and nearer to those of the program.
+    // Prices that already prove the load are kept.
     if !certificate.proven() {
         certificate.prices = prices.iter().map(nearest).collect();
-        // At these every job costs its value `y_i/b_i` at least, and the server as little as can be.
+        // At these prices every job costs at least its value `y_i/b_i`.
         let values = certificate.values(workload.types());
         certificate.servers[0].resource_prices =
             Knapsack::new(&Packing::new(workload), &values).resource_prices();
@@ -79,7 +74,6 @@ fn adopt(workload: &Workload, exact: ExactLoad, solution: &mut Solution) {
     certificate.servers[0].worth = 1.0 / certificate.bound;
 }
 
-/// Returns the proof of the load as the artifact has it, with the fractions if there are any, and without the mixes.
 pub(super) fn evidence(solution: &Solution) -> Evidence {
     let certificate = &solution.certificate;
     Evidence {
@@ -94,8 +88,7 @@ pub(super) fn evidence(solution: &Solution) -> Evidence {
     }
 }
 
-/// Returns the policy file of a rule with the proof of the load, the mixes included. The load is a claim if the proof is
-/// closed, and so are those given.
+/// Returns the policy file of a rule; the load is claimed if its proof is closed.
 pub(super) fn artifact(
     fleet: &Fleet,
     solution: &Solution,
@@ -111,14 +104,13 @@ pub(super) fn artifact(
             weights: mix.weights.clone(),
         });
     }
-    // With gangs it is a bound: whether a policy attains it is not known.
+    // With gangs the load is only a lower bound.
     let is_claimed = evidence.proven && fleet.gangs().next().is_none();
     let load = is_claimed.then(|| claims::load(fleet.envelope(), evidence.load));
     let all = load.into_iter().chain(own).collect();
     Artifact::new(fleet.record(), policy, all, evidence)
 }
 
-/// Returns the fractions as an artifact carries them; `None` where they are too long.
 fn record(exact: &ExactLoad) -> Option<ExactRecord> {
     let fractions = |all: &Vec<BigRational>| -> Option<Vec<Fraction>> {
         all.iter().cloned().map(Fraction::new).collect()
@@ -143,10 +135,8 @@ mod tests {
     use crate::program::SolveLimits;
     use std::time::Duration;
 
-    /// Where the proof in doubles had no time, prices and mix are those of the fractions, every job
-    /// costs its value, and both sides meet.
     #[test]
-    fn a_proof_in_fractions_needs_none_in_doubles() {
+    fn exact_proof_replaces_an_unproven_one() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
         let workload = Workload::read(path.as_ref()).unwrap().workload;
         let sound = program::solve(&workload, &SolveLimits::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Tuning: the route and the switching rate with the least cost, exactly where that is affordable.
+//! Selects the route and the switching rate with the least cost, exactly if that is affordable.
 
 use super::claims::LAWS;
 use super::minimum::minimum;
@@ -8,19 +8,15 @@ use crate::modulation::{Modulation, ModulationError};
 use synth_multiresource::artifact::{Drain, Method, MsrConfig, Preemption, Route};
 use synth_multiresource::workload::Workload;
 
-/// Work that goes into tuning at effort 1, roughly in nanoseconds. The approximation's rate is within some
-/// per cent of the best, where the objective is flat: more is spent on finding it only where that is little.
+/// The work for tuning at effort 1, roughly in nanoseconds.
 const TUNING: f64 = 1.5e9;
 
-/// Evaluations with less work than this (1 ms) are not saved.
 const CHEAP: f64 = 1e6;
 
-/// Evaluations that a search takes, and the precision of ln α that they give; where there is work for fewer, the
-/// predicted rate is taken.
+/// Numbers of evaluations of a search, and the resulting precision of ln α.
 const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 
-/// A route of which nothing exact can be claimed is taken only where it is predicted to be better than
-/// the best one of which it can by this factor.
+/// A route without exact results must be predicted to be better by this factor.
 const WORTH_A_GUESS: f64 = 1.25;
 
 /// A route that was considered.
@@ -28,26 +24,26 @@ const WORTH_A_GUESS: f64 = 1.25;
 pub struct RouteOption {
     /// The route.
     pub route: Route,
-    /// What was found of it; `None` where its chain has more phases than are listed, or there was no time left.
+    /// Results for the route; `None` if its chain has too many phases or there was no time.
     pub outlook: Option<Outlook>,
 }
 
-/// What is known of a route.
+/// Results for a route.
 #[derive(Clone, Debug)]
 pub struct Outlook {
-    /// Phases of its chain.
+    /// The number of phases of its chain.
     pub phases: usize,
-    /// Supremum of the stable switching rates [1/time].
+    /// The supremum of the stable switching rates \[1/time\].
     pub largest: f64,
-    /// The switching rate: the requested one, or else the best one found.
+    /// The requested switching rate, or the best one found \[1/time\].
     pub rate: f64,
-    /// The objective at that rate \[time\]; infinite where the policy is unstable.
+    /// The objective at that rate \[time\]; infinite if the policy is unstable.
     pub value: f64,
     /// How the value was found.
     pub method: Method,
-    /// Whether there is enough effort for exact means at that rate.
+    /// Whether exact means at that rate are within the effort.
     pub within_reach: bool,
-    /// The switching rate that section 6.4's approximation calls best, and its value for it.
+    /// The best switching rate and value by the approximation of section 6.4.
     pub predicted: (f64, f64),
 }
 
@@ -57,8 +53,7 @@ impl Outlook {
     }
 }
 
-/// Returns the policy with the best route at its best switching rate, and all routes considered, each
-/// with what was found of it. ln α is found as well as the effort allows.
+/// Returns the policy with the best route and switching rate, and all routes considered.
 pub(super) fn with_best_route(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -67,7 +62,6 @@ pub(super) fn with_best_route(
     let mut searches: Vec<RateSearch<'_>> = Vec::new();
     for route in candidates(options) {
         let limit = match route.drain {
-            // No time is left for another one.
             _ if !searches.is_empty() && options.left().is_zero() => 0,
             Drain::Sequential => PHASE_LIMIT,
             Drain::Concurrent => PHASE_LIMIT.min(PHASES_OF_TYPES / workload.types().len()),
@@ -86,16 +80,16 @@ pub(super) fn with_best_route(
             best_exact = best_exact.min(search.outlook.value);
         }
     }
-    // Sequential routes always have an outlook, or the error has been returned.
+    // Sequential routes always have an outlook, or an error has been returned.
     let best = best_route(&mut searches)?.ok_or(ModulationError::TooLarge(PHASE_LIMIT))?;
     let (route, outlook) = (searches[best].route, &searches[best].outlook);
     if outlook.rate >= outlook.largest {
         let instead = match draft.rates {
-            None => "leave --switching-rate out, or give less",
-            Some(_) => "write lower rates, all by the same factor",
+            None => "remove --switching-rate, or lower it",
+            Some(_) => "reduce all rates by the same factor",
         };
         return refused(format!(
-            "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): {instead}",
+            "the policy is unstable at switching rate {}, since it spends too much time on routes; it is stable below {:.6} (route {route}). To fix this, {instead}",
             outlook.rate, outlook.largest
         ));
     }
@@ -115,11 +109,9 @@ pub(super) fn with_best_route(
     Ok((policy, routes.collect()))
 }
 
-/// Returns the index of the best route by what is known. One that is predicted to be better than another one whose exact value is
-/// known is evaluated before it is believed, where that is within reach.
+/// Returns the best route. If it is only predicted to be best, it is evaluated exactly first.
 fn best_route(searches: &mut [RateSearch<'_>]) -> Result<Option<usize>, SynthesisError> {
     loop {
-        // By how much the approximation missed where the exact value is known.
         let exact = searches.iter().filter(|search| search.outlook.is_exact());
         let missed = exact.map(|search| search.outlook.value / search.outlook.predicted.1);
         let factor = missed.clone().fold(1.0, f64::max);
@@ -143,30 +135,26 @@ fn best_route(searches: &mut [RateSearch<'_>]) -> Result<Option<usize>, Synthesi
     }
 }
 
-/// Returns the routes that the options leave, in the order in which equals are preferred.
 pub(super) fn candidates(options: &SynthesisOptions) -> Vec<Route> {
     let all = Route::ALL.to_vec();
     let mut routes = options.route.map_or(all, |route| vec![route]);
     if options.preemption == Preemption::Full {
-        // Without routes they are all the same.
         routes.truncate(1);
     }
     routes
 }
 
-/// The search for the best switching rate of one route.
 pub(super) struct RateSearch<'a> {
     workload: &'a Workload,
     options: &'a SynthesisOptions,
     route: Route,
     pub modulation: Modulation,
-    /// What is known so far: first the prediction.
+    /// Results so far, initially the prediction.
     outlook: Outlook,
 }
 
 impl<'a> RateSearch<'a> {
-    /// Returns a search along a route of the draft's loop; `None` where its chain has more phases than the limit, and
-    /// other routes may be taken.
+    /// Returns a search along a route; `None` if its chain is too large and not required.
     pub(super) fn new(
         workload: &'a Workload,
         options: &'a SynthesisOptions,
@@ -201,10 +189,9 @@ impl<'a> RateSearch<'a> {
         Ok(Some(search))
     }
 
-    /// Takes what section 6.4's approximation says.
+    /// Sets the results of the approximation of section 6.4.
     fn predict(&mut self) {
         let start = (0.5 / mean_size(self.workload)).min(0.5 * self.outlook.largest);
-        // Infinite once the time is over, which ends a search.
         let in_time = |rate: f64| {
             let is_over = self.options.left().is_zero();
             if is_over {
@@ -224,20 +211,19 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// Returns a rate below which the best one is sought. How many switches a job are worth their cost is not known
-    /// beforehand: where setups are short and types differ much in size, thousands are.
+    /// Returns an upper limit for the search. With short setups, frequent switching can pay.
     fn ceiling(&self) -> f64 {
         let most = super::RATES.end() / mean_size(self.workload);
         self.outlook.largest.min(most)
     }
 
-    /// Returns switching rates around the best that is predicted, all stable.
+    /// Returns the range of stable switching rates around the predicted best.
     pub(super) fn range(&self) -> (f64, f64) {
         let best = self.outlook.rate;
         (best / 30.0, (best * 30.0).min(0.98 * self.outlook.largest))
     }
 
-    /// Returns the best switching rate, found as well as the effort allows; `None` where more switching never costs.
+    /// Returns the best switching rate; `None` if more switching never costs.
     pub(super) fn best_rate(&mut self) -> Result<Option<f64>, SynthesisError> {
         if self.is_free() {
             return Ok(None);
@@ -255,7 +241,6 @@ impl<'a> RateSearch<'a> {
         self.value(&analysis::approximate(self.workload, &modulation))
     }
 
-    /// Returns the objective at theorem 8's lower bounds.
     fn lower_bound(&self, rate: f64) -> f64 {
         let modulation = self.modulation.at(rate);
         let bounds = |i| PaperBounds::new(&modulation.queue(self.workload, i));
@@ -264,7 +249,6 @@ impl<'a> RateSearch<'a> {
         self.value(&Cost { numbers })
     }
 
-    /// Returns the exact objective.
     fn exact(&self, rate: f64) -> Result<f64, AnalysisError> {
         let modulation = self.modulation.at(rate);
         let preemption = self.options.preemption;
@@ -272,7 +256,7 @@ impl<'a> RateSearch<'a> {
         Ok(self.value(&cost))
     }
 
-    /// Returns the switching rate where no search is needed: it is requested, or without cost.
+    /// Returns the switching rate if no search is needed: it is given, or switching is free.
     fn settled_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
         self.options
@@ -280,8 +264,8 @@ impl<'a> RateSearch<'a> {
             .or_else(|| self.is_free().then(brisk))
     }
 
-    /// Replaces the prediction by exact values within the budget; none is spent on a route whose lower
-    /// bound is above the best so far. Returns the work spent.
+    /// Replaces the prediction by exact values within the budget, unless the route cannot be the
+    /// best. Returns the work spent.
     fn refine(&mut self, budget: f64, best: f64) -> Result<f64, SynthesisError> {
         let chain = self.modulation.at(self.outlook.rate);
         let most = self.options.work(LAWS);
@@ -313,12 +297,11 @@ impl<'a> RateSearch<'a> {
         Ok(work * evaluations)
     }
 
-    /// Returns whether more switching never costs, so that there is no best rate.
     fn is_free(&self) -> bool {
         self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
     }
 
-    /// Takes the exact value at the present rate; where there is none the prediction remains.
+    /// Uses the exact value at the present rate, if there is one.
     fn take_exact(&mut self) -> Result<(), AnalysisError> {
         match self.exact(self.outlook.rate) {
             Ok(value) => (self.outlook.value, self.outlook.method) = (value, Method::ExactQbd),
@@ -329,14 +312,13 @@ impl<'a> RateSearch<'a> {
     }
 
     fn search(&mut self, tolerance: f64) -> Result<(), AnalysisError> {
-        // Infinite where it is unstable or has no digit left.
         let exact = |rate: f64| {
             let stable = (rate < self.outlook.largest).then(|| self.exact(rate).ok());
             stable.flatten().unwrap_or(f64::INFINITY)
         };
         let (rate, value) = minimum(exact, self.outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
-            // The failure occurs at the predicted rate too, where it is reported.
+            // The failure also occurs at the predicted rate, where it is reported.
             return self.take_exact();
         }
         self.outlook.method = Method::ExactQbd;

@@ -9,31 +9,32 @@ use crate::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
 use synth_multiresource::artifact::Route;
 use synth_multiresource::workload::Workload;
 
-/// A policy's cost at one switching rate on one route: mean response times \[time\].
+/// The cost of a policy at one route and switching rate: mean response times \[time\].
 #[derive(Clone, Copy, Debug)]
 pub struct SweepPoint {
     /// The route.
     pub route: Route,
-    /// α [1/time].
+    /// The switching rate α \[1/time\].
     pub switching_rate: f64,
-    /// `E[T]`, exactly; `None` where the chain is too large.
+    /// Exact `E[T]`; `None` if the chain is too large.
     pub mean_response: Option<f64>,
-    /// `Σ w_i E[T_i]`, exactly.
+    /// Exact `Σ w_i E[T_i]`.
     pub weighted_response: Option<f64>,
-    /// `E[T]` at theorem 8's lower bounds, corrected.
+    /// `E[T]` at the corrected lower bounds of theorem 8.
     pub lower: f64,
-    /// `E[T]` by section 6.4's approximation.
+    /// `E[T]` by the approximation of section 6.4.
     pub approximation: f64,
-    /// `E[T]` at theorem 8's upper bounds, corrected.
+    /// `E[T]` at the corrected upper bounds of theorem 8.
     pub upper: f64,
 }
 
-/// The cost over the switching rate, `points` rates for each route that the options leave, on a
-/// logarithmic scale around the best, and the best itself as a synthesis finds it; none where one schedule serves all types. Once the flag is set, or the time is
-/// over that the options give, those that were evaluated: `begun` is called when the program is solved, before which there are none.
+/// Returns the cost at `points` rates around the best, and at the best rate, for each route.
+///
+/// Empty if one schedule serves all types. An interrupt or the deadline ends the sweep early;
+/// `begun` is called once the program is solved.
 ///
 /// # Errors
-/// As [`super::synthesize`], and where no policy can stabilize the workload.
+/// Same as [`super::synthesize`], and if no policy can stabilize the workload.
 pub fn sweep(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -45,7 +46,7 @@ pub fn sweep(
         SynthesisOutcome::Policy(solution) => solution,
         SynthesisOutcome::Overloaded(overload) => {
             return refused(format!(
-                "no policy can be said to stabilize this workload: load ρ = {}, and it must be below 1; `synth --workload FILE --preemption full` has the proof",
+                "no policy is known to stabilize this workload: load ρ = {}, expected below 1. `synth --workload FILE --preemption full` prints the proof",
                 overload.certificate.load
             ));
         }
@@ -96,5 +97,5 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// Work that goes into one type at one point at effort 1, roughly in nanoseconds.
+/// The work per type and point at effort 1, roughly in nanoseconds.
 const POINT: f64 = 1e9;

@@ -12,7 +12,6 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// Section 7 of the MSR paper at another load.
 pub(super) fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
@@ -37,7 +36,6 @@ fn claim(synthesized: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Opt
     found.cloned()
 }
 
-/// What a claim assumes and the workload does not meet.
 fn unmet_by(synthesized: &Synthesis, workload: &Workload, claim: &Claim) -> Unmet {
     let kind = claim.job_type.as_deref();
     unmet(
@@ -56,7 +54,7 @@ fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
     }
 }
 
-/// Best switching rates and mean numbers there, from an independent computation (six digits).
+/// The best switching rates and mean numbers, from an independent computation (six digits).
 #[test]
 fn best_switching_rates_of_section_seven() {
     let none = |route: &str| SynthesisOptions {
@@ -75,7 +73,6 @@ fn best_switching_rates_of_section_seven() {
         (none("sequential-late"), 0.9, 0.0526969, 547.350068),
         (none("sequential-eager"), 0.8, 0.523196, 34.36507413),
         (none("concurrent-eager"), 0.8, 0.315711, 51.75187599),
-        // Stable at any rate.
         (none("sequential-eager"), 0.5, 7.72328, 4.979214936),
         (none("concurrent-late"), 0.5, 0.681538, 10.14967946),
         (setup("concurrent-late", 10.0), 0.9, 0.234923, 165.5608329),
@@ -93,9 +90,8 @@ fn best_switching_rates_of_section_seven() {
     }
 }
 
-/// The best route is taken, and what is kept of the tuning says so.
 #[test]
-fn the_best_route_is_taken() {
+fn selects_the_best_route() {
     let synthesized = synthesized(&section7(0.9), &SynthesisOptions::new(Preemption::None));
     assert_eq!(synthesized.policy.route.to_string(), "sequential-eager");
     let tried = SynthesisLog::of(&synthesized).routes;
@@ -104,15 +100,13 @@ fn the_best_route_is_taken() {
     let mean = claim(&synthesized, quantity, None).unwrap().value;
     assert!(tried.iter().all(|tried| tried.value.unwrap() >= mean));
     for option in &synthesized.routes {
-        // The paper's predictor is within 1 % of the true optimum at this load.
         let outlook = option.outlook.as_ref().unwrap();
         assert!((outlook.predicted.0 / outlook.rate - 1.0).abs() < 0.01);
     }
 }
 
-/// The weighted objective has its own optimum, not worse by its own measure.
 #[test]
-fn the_weighted_objective_is_tuned_for() {
+fn tunes_for_the_weighted_objective() {
     let workload = section7(0.8);
     let of = |objective| {
         let mut options = SynthesisOptions::new(Preemption::None);
@@ -129,9 +123,8 @@ fn the_weighted_objective_is_tuned_for() {
     assert!(mean.0 < weighted.0 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
 }
 
-/// Without effort there are bounds and an approximation, and their methods say so.
 #[test]
-fn bounds_take_over_where_exact_means_are_out_of_reach() {
+fn falls_back_to_bounds_without_effort() {
     let workload = section7(0.9);
     let exact = synthesized(&workload, &SynthesisOptions::new(Preemption::None));
     let mut options = SynthesisOptions::new(Preemption::None);
@@ -146,7 +139,6 @@ fn bounds_take_over_where_exact_means_are_out_of_reach() {
         let least = of(&bounded, Quantity::MeanNumberAtLeast);
         let most = of(&bounded, Quantity::MeanNumberAtMost);
         assert_eq!(least.method, Method::BoundRelativeCompletions);
-        // The predicted rate is next to the best, where the mean is flat.
         let mean = of(&exact, Quantity::MeanNumber).value;
         assert!(least.value < mean * 1.01 && mean * 0.99 < most.value);
         let middle = of(&bounded, Quantity::MeanNumber);
@@ -154,9 +146,8 @@ fn bounds_take_over_where_exact_means_are_out_of_reach() {
     }
 }
 
-/// Phase-type sizes: exact means with preemption, and an approximation without.
 #[test]
-fn claims_for_sizes_with_stages() {
+fn claims_for_phase_type_sizes() {
     let workload = model("section7_phases");
     let full = synthesized(&workload, &SynthesisOptions::new(Preemption::Full));
     let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
@@ -169,11 +160,8 @@ fn claims_for_sizes_with_stages() {
     assert_eq!(unmet_by(&none, &workload, &number), unmet_of(true, false));
 }
 
-/// What the analysis does not follow is said to be approximate, for the types that it is true of
-/// and for all together; loads, slots and switching are exact with preemption whatever the laws,
-/// and the checker derives the same.
 #[test]
-fn claims_for_laws_that_are_not_followed() {
+fn claims_for_unsupported_distributions_are_approximate() {
     let [met, sizes, arrivals, both] = [
         unmet_of(false, false),
         unmet_of(true, false),
@@ -218,9 +206,8 @@ fn claims_for_laws_that_are_not_followed() {
     }
 }
 
-/// Bounds rest on Poisson arrivals: for others they are no bounds.
 #[test]
-fn bounds_for_other_arrivals_are_called_approximate() {
+fn bounds_for_other_arrivals_are_approximate() {
     let lines = [
         "name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [5]}, mean_size: 1",
         "name: b, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1",
@@ -242,11 +229,10 @@ fn bounds_for_other_arrivals_are_called_approximate() {
 }
 
 #[test]
-fn a_sweep_meets_the_exact_values() {
+fn sweep_contains_the_exact_optimum() {
     let workload = section7(0.9);
     let options = SynthesisOptions::new(Preemption::None);
     let swept = sweep(&workload, &options, 25, &AtomicBool::new(false), || ()).unwrap();
-    // 25 rates and the best one, of each of four routes.
     assert_eq!(swept.len(), 104);
     for point in &swept {
         let mean = point.mean_response.unwrap();
@@ -259,9 +245,8 @@ fn a_sweep_meets_the_exact_values() {
     assert!((least / best - 1.0).abs() < 1e-9, "{least}");
 }
 
-/// Without a proof either load may be the higher one; but what fits a server fits a larger one.
 #[test]
-fn a_larger_server_has_no_higher_load() {
+fn larger_servers_never_have_a_higher_load() {
     let mut options = SynthesisOptions::new(Preemption::Full);
     options.limits = SolveLimits {
         time: std::time::Duration::ZERO,
@@ -275,10 +260,8 @@ fn a_larger_server_has_no_higher_load() {
     }
 }
 
-/// An interrupt ends a choice with what is known by then: with nothing but a proof where no run has ended, and else with the
-/// best so far. It is said that it was cut.
 #[test]
-fn an_interrupt_gives_the_best_so_far() {
+fn interrupt_returns_the_best_so_far() {
     let workload = model("section7");
     let options = SynthesisOptions::new(Preemption::None);
     for (stage, basis) in [("trying", Basis::Unseen), ("measuring", Basis::Settled)] {
@@ -301,10 +284,8 @@ fn an_interrupt_gives_the_best_so_far() {
     }
 }
 
-/// A load just below 1, a type that comes once a year, rules of which all but the first run away, and next to no work: there is an
-/// answer that checks, and nothing is claimed that was not seen to settle.
 #[test]
-fn there_is_an_answer_however_little_is_known() {
+fn always_returns_a_valid_policy() {
     let server = |jobs: &str| {
         let text = format!(
             "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 4}}}}, jobs: [{jobs}]}}"

@@ -1,4 +1,4 @@
-//! What to buy: the program solved again for servers that have one step more of something.
+//! The load after upgrades: program (7) solved for slightly larger servers.
 
 use std::time::Instant;
 
@@ -10,41 +10,36 @@ use crate::program::{self, SolveLimits};
 use synth_multiresource::schedule::{Schedule, smallest_step};
 use synth_multiresource::workload::Fleet;
 
-/// The part of the time, where it is limited, and of the work of the program that goes into these answers.
 const PART: u32 = 10;
 
-/// A program for larger servers is an answer beside others: its load need not be proven.
 const LONGER: usize = 1;
 
-/// What could be bought, and the load then. Nothing of it is claimed of the policy.
+/// Possible upgrades and the resulting loads; they are not claimed for the policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Upgrades {
-    /// One step of each resource of each shape; and where there are several servers, one more of each shape. What helps
-    /// most comes first.
+    /// Upgrades by one step of a resource or by one server, the most effective first.
     pub found: Vec<Upgrade>,
-    /// Steps that were not looked at, since the time was over.
+    /// The number of upgrades that were not evaluated for lack of time.
     pub skipped: usize,
 }
 
-/// Something that can be bought, and the load with it.
+/// An upgrade, and the load with it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Upgrade {
-    /// The shape of servers: each of them gets more of the resource, or there is one more of them.
+    /// The server shape that is upgraded or of which a server is added.
     pub shape: String,
-    /// The resource; absent where it is one more server of the shape.
+    /// The resource; absent if a server is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// How much more of it each server of the shape gets, > 0; 1 for one more server. Of a resource it is the least
-    /// that can be bought and changes what can run together.
+    /// The increase per server, the smallest that has an effect; 1 for an added server.
     pub more: f64,
-    /// The load then; where it is not proven it may be less.
+    /// The resulting load, or an upper bound if it is not proven.
     pub load: f64,
-    /// Whether no policy has less.
+    /// Whether the load is proven to be minimal.
     pub proven: bool,
 }
 
-/// Returns what each step brings. A step that cannot be solved, or for which no time is left, is counted only. `known` are
-/// schedules over all types for each shape (H), if any are: what fits now fits then.
+/// Returns the load for each upgrade; `known` lists schedules over all types by shape (H).
 pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule>]) -> Upgrades {
     let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);
@@ -74,8 +69,6 @@ pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule
     upgrades
 }
 
-/// One step of each resource that a shape has and some type demands; where there are several servers, also one more of
-/// each shape: each with the larger servers, its load not known yet.
 fn purchases(fleet: &Fleet) -> Vec<(Upgrade, Fleet)> {
     let resources = fleet.envelope().resources();
     let mut all = Vec::new();
@@ -108,9 +101,8 @@ mod tests {
     use synth_multiresource::artifact::Preemption;
     use synth_multiresource::workload::Workload;
 
-    /// What a step would bring is what the program says of the larger server.
     #[test]
-    fn upgrades_are_solved_again() {
+    fn upgrades_match_the_program_of_larger_servers() {
         let options = SynthesisOptions::new(Preemption::None);
         let found = upgrades(&section7(0.8).into(), &options, &[]);
         assert_eq!((found.found.len(), found.skipped), (3, 0));

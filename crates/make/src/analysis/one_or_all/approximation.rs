@@ -1,27 +1,25 @@
-//! The approximation of the Quickswap paper, section 5: no phase is ever skipped.
-
 use super::light_left::few_before;
 use super::passages::{Passages, Time};
 use super::queue::{MOST_SERVERS, MsfqQueue, OneOrAllType};
 
-/// Means of MSFQ(ℓ) if phase 1 always began with a heavy job, and phase 2 with k light ones: the
-/// closer the higher the load, and undefined where phase 2 would begin with fewer than k − 1 in the
-/// mean.
+/// The approximation of MSFQ(ℓ) in section 5 of the Quickswap paper, which assumes that no phase is
+/// ever skipped.
 ///
-/// The paper wants moments of the phases alone, and so takes a light job that comes at age A of phases
-/// 4 and 1 to wait for the rest of them and then for `(λ₁E[A] − (k−1))⁺/(kμ₁)`. Here that is the mean of
-/// the positive part of what really came before it, from the generating function: for k = 32, ℓ = 31
-/// and rates 5.4 and .6 its `E[T]` of light jobs is 12.205, and 11.998 by moments alone.
+/// The approximation becomes more accurate if the load is higher. It is not defined if the mean
+/// number of jobs at the start of phase 2 is less than `k − 1`. The paper computes the waiting time
+/// of the light jobs only from moments of the phases. Here, the generating function is used
+/// instead. For `k = 32`, `ℓ = 31` and the rates 5.4 and 0.6, this gives 12.205 for the `E[T]` of
+/// the light jobs, and the moments give 11.998.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqApproximation {
-    /// Mean lengths of phases 1 to 4 \[time\].
+    /// The mean length of each of the phases 1 to 4 \[time\].
     pub phases: [f64; 4],
-    /// Mean response time of light and of heavy jobs \[time\].
+    /// The mean response time of the light jobs and of the heavy jobs \[time\].
     pub response: [f64; 2],
 }
 
 impl MsfqApproximation {
-    /// `E[T]` over all jobs \[time\].
+    /// Returns the `E[T]` of all jobs \[time\].
     pub fn mean_response(&self, queue: &MsfqQueue) -> f64 {
         let rates = [queue.light, queue.heavy].map(|stream| stream.arrival_rate);
         let number = rates[0] * self.response[0] + rates[1] * self.response[1];
@@ -29,8 +27,8 @@ impl MsfqApproximation {
     }
 }
 
-/// Returns the length of phase 4 with the phase 1 that follows it, and that of phases 2, 3 and 4; and the means of all.
-/// `None` where the mean of phase 2 would not be positive.
+/// Returns the total length of phases 4 and 1, the total length of phases 2 to 4, and the mean
+/// length of each phase. Returns `None` if the length of phase 2 would be negative.
 fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4])> {
     let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
     let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -38,8 +36,8 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     let steps = &passages.down[queue.threshold..many];
     let slow = steps.iter().fold(Time::default(), |t, s| t.plus(s.0));
     let drain = passages.drains[queue.threshold];
-    // Phase 1 is a busy period started by the jobs that came in 2, 3 and 4; phase 2 one started by
-    // those that came in 4 and 1, except k − 1.
+    // Phase 1 is a busy period that is started by the arrivals in phases 2 to 4. Phase 2 is a busy
+    // period that is started by all but `k − 1` of the arrivals in phases 4 and 1.
     let (grows, shrinks) = (heavy.arrival_rate * one.mean, light * busy.mean);
     let rest = slow.mean + drain.mean;
     let full = shrinks * (drain.mean + grows * rest) - many as f64 * busy.mean;
@@ -49,8 +47,8 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     }
     let first = grows * (full + rest);
     let away = drain.mean + first;
-    // The same for variances: that of phase 2, which depends on the phases 4 and 1 before it alone,
-    // is `own` and shrinks² that of these.
+    // The variance of phase 2 is the sum of `own` and the variance of phases 4 and 1 multiplied by
+    // `shrinks²`.
     let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
     let noise = grows.powi(2) * (slow.variance + own)
         + (1.0 + grows).powi(2) * drain.variance
@@ -62,8 +60,9 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     Some((time(away, spread), time(full + rest, other), means))
 }
 
-/// Returns the mean wait of a job that comes in a busy period of an M/M/1 queue that is started by the jobs
-/// that come in `during`, except `fewer`: Welch's queue with an exceptional first service.
+/// Returns the mean waiting time in an M/M/1 busy period that is started by all but `fewer` of the
+/// arrivals in `during`. This is Welch's queue with a first service that has a different
+/// distribution.
 fn in_busy_period(stream: OneOrAllType, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
     let number = came - fewer;
@@ -73,8 +72,7 @@ fn in_busy_period(stream: OneOrAllType, during: Time, fewer: f64) -> f64 {
 }
 
 impl MsfqQueue {
-    /// Returns the paper's approximation, where it is defined: see [`MsfqApproximation`]; `None` beyond
-    /// [`MOST_SERVERS`] too.
+    /// Returns the paper's approximation; `None` if it is undefined or the system is too large.
     pub fn approximation(&self) -> Option<MsfqApproximation> {
         if self.servers > MOST_SERVERS {
             return None;
@@ -88,7 +86,8 @@ impl MsfqQueue {
         };
         let age = |time: Time| time.square() / (2.0 * time.mean);
 
-        // Of light jobs that come in phase 3, ∫ (n − (k−1))⁺: there are passages above k − 1 too.
+        // For the light jobs that arrive in phase 3, this is the integral `∫ (n − (k−1))⁺` over the
+        // passages above `k − 1`.
         let (mut jobs, mut area) = (full.service_rate * passages.busy.mean.powi(2), 0.0);
         for i in (self.threshold + 1..self.servers).rev() {
             jobs *= light.arrival_rate / (i as f64 * light.service_rate);
@@ -102,7 +101,6 @@ impl MsfqQueue {
             + area / full.service_rate;
         let light_waits = waits / (switched.mean + means[0]);
 
-        // A heavy job that comes in 2, 3 or 4 waits for the rest of them, and for those before it.
         let later = age(switched) * (1.0 + heavy.offered());
         let waits = switched.mean * later + means[0] * in_busy_period(heavy, switched, 0.0);
         let heavy_waits = waits / (switched.mean + means[0]);

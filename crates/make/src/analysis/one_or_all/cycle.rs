@@ -1,26 +1,25 @@
-//! What a cycle of MSFQ has on average, from the end of one phase 1 to that of the next.
-
 use super::passages::{Passages, Time};
 use super::queue::MsfqQueue;
 
-/// Means of a cycle, or of what a further light job at its start adds to one.
+/// The mean values over one cycle of MSFQ, which starts and ends at the end of phase 1. The same
+/// type is also used for the increments of these values for each light job at the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// Time with no job in the system, of phases 2 and 3, of phase 4, of phase 1 \[time\].
+    /// The length of the time in which the system is empty, of phases 2 and 3, of phase 4, and of
+    /// phase 1.
     pub idle: f64,
     pub working: f64,
     pub draining: f64,
     pub heavy: f64,
-    /// ∫ number of light jobs, ∫ number of heavy jobs \[jobs × time\].
+    /// The integrals of the number of light jobs and of the number of heavy jobs.
     pub light_area: f64,
     pub heavy_area: f64,
-    /// Light jobs at its end: mean and mean square.
+    /// The mean and the mean square of the number of light jobs at the end of the cycle.
     pub left: f64,
     pub left_square: f64,
 }
 
 impl Cycle {
-    /// `self + by · other`.
     pub(super) fn plus(self, by: f64, other: Cycle) -> Cycle {
         let add = |a: f64, b: f64| a + by * b;
         Cycle {
@@ -44,16 +43,17 @@ impl Cycle {
     }
 }
 
-/// Means over phases 2 and 3, of length W, and 4, of length D, on which a cycle depends linearly.
+/// The mean values over phases 2 and 3 (of length `W`) and phase 4 (of length `D`). The cycle is a
+/// linear function of these.
 #[derive(Clone, Copy, Default)]
 struct Before {
-    /// E\[W\], E\[D\], E\[(W + D)²\], E\[D²\], E\[D(W + D)\].
+    /// `E[W]`, `E[D]`, `E[(W + D)²]`, `E[D²]`, `E[D(W + D)]`.
     working: f64,
     draining: f64,
     both_square: f64,
     drain_square: f64,
     together: f64,
-    /// ∫ number of those light jobs that are served in them.
+    /// The integral of the number of light jobs that are served in these phases.
     served: f64,
 }
 
@@ -69,8 +69,8 @@ impl Before {
         }
     }
 
-    /// Phase 1 begins with the heavy jobs that came in phases 2 to 4, and the light ones that came in
-    /// phase 4.
+    /// Adds phase 1, which is determined by the heavy jobs that arrive in phases 2 to 4 and the
+    /// light jobs that arrive in phase 4.
     fn with_heavy(self, queue: &MsfqQueue) -> Cycle {
         let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
         let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -78,7 +78,8 @@ impl Before {
         let pairs = heavy.arrival_rate.powi(2) * self.both_square;
         let phase = came * busy.mean;
         let phase_square = came * busy.square() + pairs * busy.mean * busy.mean;
-        // E[D · length of phase 1], and with it the waiting light jobs beside the heavy ones.
+        // `E[D · length of phase 1]` is needed for the time that the light jobs wait for heavy
+        // jobs.
         let crossed = heavy.arrival_rate * busy.mean * self.together;
         let counted = self.drain_square + 2.0 * crossed + phase_square;
         let left = light * (self.draining + phase);
@@ -97,14 +98,12 @@ impl Before {
     }
 }
 
-/// Cycles by the number j of light jobs that they begin with.
 pub(super) struct Cycles {
-    /// j = 0 … k.
     from: Vec<Cycle>,
-    /// What x = j − k > 0 adds: linear, and with x².
+    /// The linear and the quadratic increment for `x = j − k > 0`.
     slope: Cycle,
     curve: Cycle,
-    /// `1 − slope.left`, without cancellation; and `1 − curve.left_square`.
+    /// `1 − slope.left`, computed without cancellation, and `1 − curve.left_square`.
     gap: f64,
     square_gap: f64,
 }
@@ -126,7 +125,6 @@ impl Cycles {
             from.push(Before::new(working, drains[j.min(l)], served).with_heavy(queue));
         }
         from[0] = from_empty(queue, &from[1]);
-        // Each job beyond the k-th adds a busy period, and waits for those before it.
         let (longest, drain) = (working.mean + drains[l].mean, drains[l].mean);
         let slope = Before {
             working: busy.mean,
@@ -150,11 +148,12 @@ impl Cycles {
         }
     }
 
-    /// Returns what a cycle from j on brings, with all that the light jobs at its end bring to later cycles by
-    /// being more than j: with x beyond k, `E[x]` and `E[x²]` are what makes the mean and the mean
-    /// square at the ends of cycles those at their starts. It is the same for all j ≥ k.
+    /// Returns the mean values of a cycle that starts with `j` jobs, including its effect on later
+    /// cycles. If there are `x` jobs more than `k`, then `E[x]` and `E[x²]` must be the same at
+    /// both ends of a cycle. The result is the same for all `j ≥ k`.
     ///
-    /// With `sign` 1 in place of −1: the sum of the magnitudes that are added and subtracted there.
+    /// If `sign` is 1 instead of −1, the result is the sum of the magnitudes of all the terms that
+    /// are added or subtracted.
     fn effect(&self, j: usize, sign: f64) -> Cycle {
         let (cycle, j, k) = (self.from[j], j as f64, self.from.len() as f64 - 1.0);
         let first = (cycle.left + sign * j) / self.gap;
@@ -164,7 +163,6 @@ impl Cycles {
         cycle.plus(first, self.slope).plus(second, self.curve)
     }
 
-    /// [`Self::effect`] for j = 0 … k.
     pub(super) fn effects(&self) -> Vec<Cycle> {
         (0..self.from.len()).map(|j| self.effect(j, -1.0)).collect()
     }
@@ -174,7 +172,8 @@ impl Cycles {
     }
 }
 
-/// Returns a cycle from the empty system on, with all that come before it and leave the system empty.
+/// Returns a cycle that starts with the empty system. It includes all the cycles before it that end
+/// with an empty system.
 fn from_empty(queue: &MsfqQueue, light_first: &Cycle) -> Cycle {
     let (light, heavy, rate) = (queue.light, queue.heavy, queue.filling_rate());
     let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);

@@ -1,32 +1,25 @@
-//! The law of the number of light jobs at the end of phase 1.
-
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 use rayon::prelude::*;
 
 use super::queue::MsfqQueue;
 use super::transforms::{C, iterate, reach};
 
-/// What is known on a circle |z| = r, at points of equal distance from r on: the coefficients of z^j,
-/// j < k, by the trapezoidal rule.
+/// The values of a function on the circle `|z| = r`. The coefficients are computed from these with
+/// the trapezoidal rule.
 struct Circle {
-    /// Sums and products of [`iterate`] at the points of the upper half: the values at conjugate
-    /// points are conjugate.
+    /// The results of [`iterate`] at the points of the upper half circle.
     values: Vec<(Vec<C>, C)>,
-    /// 1 − z at these points.
     gaps: Vec<C>,
-    /// What the real and the imaginary parts of the values bring to a coefficient (k × points).
     weights: [DMatrix<f64>; 2],
-    /// The largest error of a coefficient by rounding, of functions of the size of 1.
+    /// The largest rounding errors of the coefficients, for functions of magnitude 1.
     noise: DVector<f64>,
 }
 
 impl Circle {
-    /// `None` when it takes too many steps.
     fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
-        // What is `points` further on comes in with (r/reach)^points, and rounding is amplified by r^-k:
-        // where the coefficients do not fall, 130 times at most, and 20 000 times where there are many
-        // points to go through.
+        // The aliasing error is `(r/reach)^points`. Rounding errors are multiplied by at most
+        // `r^-k ≤ 20 000`.
         let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
         let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
         let radius = radius.min(0.995);
@@ -51,7 +44,7 @@ impl Circle {
         })
     }
 
-    /// Returns the first k coefficients of `columns` functions, whose values are `of(point, column)`.
+    /// Returns the first k coefficients of `columns` functions with the values `of(point, column)`.
     fn coefficients(&self, columns: usize, of: impl Fn(usize, usize) -> C) -> DMatrix<f64> {
         let half = self.gaps.len();
         let real = DMatrix::from_fn(half, columns, |m, i| of(m, i).re);
@@ -60,18 +53,14 @@ impl Circle {
     }
 }
 
-/// The probabilities of fewer than k light jobs at the end of phase 1.
+/// The probabilities that there are fewer than `k` light jobs at the end of phase 1.
 pub(super) struct LightLeft {
-    /// Those of 0, … k − 1.
     pub few: DVector<f64>,
-    /// What determines them, factored.
     equations: LU<f64, Dyn, Dyn>,
-    /// The largest error of each of these equations by rounding.
     noise: DVector<f64>,
 }
 
 impl LightLeft {
-    /// `None` when it takes too many steps.
     pub(super) fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
         let circle = Circle::new(queue)?;
@@ -79,7 +68,6 @@ impl LightLeft {
         let from_many = circle.coefficients(1, |m, _| circle.values[m].1);
         let equations = (DMatrix::identity(k, k) - from_few).lu();
         let few = equations.solve(&from_many)?.column(0).into_owned();
-        // Each function counts as often as its probability.
         let largest = |of: &dyn Fn(usize) -> C| {
             let sizes = (0..circle.gaps.len()).map(|m| of(m).norm());
             sizes.fold(0.0, f64::max)
@@ -94,14 +82,15 @@ impl LightLeft {
         })
     }
 
-    /// Returns whether they can be probabilities.
+    /// Returns `true` if the values are valid probabilities, up to rounding errors.
     pub(super) fn is_law(&self) -> bool {
         self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
     }
 
-    /// Returns the largest error by rounding of a function of them with these derivatives.
+    /// Returns the largest rounding error of a function with these derivatives.
     pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
-        // With P M = L U, what M x = e does to d·x is (M⁻ᵀ d)·e.
+        // If `P M = L U` and `e` is added to the right-hand side of `M x`, then `d·x` changes by
+        // `(M⁻ᵀ d)·e`.
         let (l, u) = (self.equations.l(), self.equations.u());
         let weights = u.tr_solve_upper_triangular(derivatives);
         let weights = weights.and_then(|w| l.tr_solve_lower_triangular(&w));
@@ -112,9 +101,10 @@ impl LightLeft {
     }
 }
 
-/// Returns the probabilities that a light job which comes in phase 4 or 1 has 0, … k − 1 light ones before
-/// it that came there too, if no phase is ever skipped: F_∞ then is the generating function of all
-/// that come, in mean `mean`.
+/// Returns the probabilities that a light job that arrives in phase 4 or 1 is preceded by
+/// `0, …, k − 1` light jobs that arrived in the same phases. This assumes that no phase is skipped,
+/// so that `F_∞` is the generating function of the number of all these arrivals, whose mean is
+/// `mean`.
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
     let circle = Circle::new(queue)?;
     let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * circle.gaps[m]);

@@ -1,32 +1,27 @@
-//! MSFQ(ℓ) on a one-or-all system, strict, exactly and without truncation.
+//! This module contains an exact analysis of strict MSFQ(ℓ) on a one-or-all system. The number of
+//! jobs is not truncated.
 //!
-//! # Theory
-//! Light jobs (rate λ₁, k of which are served at rate μ₁ each) and heavy jobs (λ_k, μ_k, one at a
-//! time and alone) take turns: heavy ones until there are none (phase 1); light ones until no more
-//! than ℓ are left (phase 2 with all k servers busy, phase 3 with fewer); those ℓ finish while
-//! others wait (phase 4). The rule is that of
-//! Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025,
-//! section 4.2; its section 5 has an approximation ([`MsfqApproximation`]), and this is the exact
-//! solution.
+//! In phase 1, the heavy jobs (`λ_k`, `μ_k`) are served one at a time until there are no more of
+//! them. After that, up to `k` of the light jobs (`λ₁`, `μ₁`) are served at a time until only `ℓ`
+//! of them are left. All `k` servers are busy in phase 2, but not in phase 3. The last `ℓ` light
+//! jobs are completed in phase 4. See section 4.2 of Chen, Grosof, Berg, "Improving Nonpreemptive
+//! Multiserver Job Scheduling with Quickswap", 2025.
 //!
-//! At the end of phase 1 no heavy job is there, and the number j of light ones is a Markov chain.
-//! A busy period of light jobs is memoryless in j but for its length, so that the chain's generating
-//! function Π satisfies, with y(z) the transform of a busy period started by one light job,
+//! The number `j` of light jobs at the end of phase 1 is a Markov chain. Let `y(z)` be the
+//! transform of a busy period that is started by one light job. Then the generating function `Π` of
+//! the chain satisfies
 //!
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
-//! Iterating z → y(z) → 1 leaves p_0 … p_{k−1} (`transforms.rs`), which the first k coefficients of Π
-//! determine (`light_left.rs`). Means follow by renewal and reward over a cycle, whose integrals are
-//! quadratic in j from k on (`cycle.rs`).
+//! If we iterate `z → y(z) → 1`, we get `Π` as a function of `p_0 … p_{k−1}` (see `transforms.rs`),
+//! and these are determined by the first `k` coefficients (see `light_left.rs`). The mean values
+//! are computed over a cycle by renewal-reward (see `cycle.rs`). The number of operations is
+//! `O(k³) + O(k² n)`, where `n` is proportional to `1/(1 − y'(1))`.
 //!
-//! # Practice
-//! One run takes `O(k³)` and `O(k² n)`, n growing as `1/(1 − y'(1))` towards saturation.
-//!
-//! Light jobs may be served for `e^k` times their size before ℓ are left, and next to such a time
-//! nothing else would be seen in floating point. So transforms are kept as what they lack of 1, times
-//! as means and variances, and what one more light job adds is never taken from a difference of cycles.
-//! What rounding can have done to the coefficients, and so to the means, is bounded; above a part in 10⁹
-//! there are no means.
+//! The light jobs may be served for a time that is `e^k` times as long as their size. In order not
+//! to lose digits, we store each transform as its difference from 1 and each time as a mean and a
+//! variance, and we compute all increments directly. There is a bound on the rounding errors, and
+//! no results are returned if the relative error may be greater than `10⁻⁹`.
 
 mod approximation;
 mod cycle;
@@ -42,41 +37,41 @@ use cycle::{Cycle, Cycles};
 use light_left::LightLeft;
 use nalgebra::DVector;
 
-/// Mean numbers and what follows, light jobs first.
+/// The mean values for the light jobs and for the heavy jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqMeans {
-    /// Mean number in system \[jobs\].
+    /// The mean number of jobs in the system \[jobs\].
     pub number: [f64; 2],
-    /// Mean response time \[time\].
+    /// The mean response time \[time\].
     pub response: [f64; 2],
-    /// Mean length of phase 1, of phases 2 and 3 together, and of phase 4, a cycle \[time\].
+    /// The mean total length in each cycle of phase 1, of phases 2 and 3, and of phase 4 \[time\].
     pub phases: [f64; 3],
-    /// The largest relative error of the numbers and response times by rounding.
+    /// The maximum relative rounding error of the numbers and of the response times.
     pub error: f64,
 }
 
 impl MsfqMeans {
-    /// `E[T]` over all jobs \[time\].
+    /// Returns the `E[T]` of all jobs \[time\].
     pub fn mean_response(&self, queue: &MsfqQueue) -> f64 {
         let rates = queue.light.arrival_rate + queue.heavy.arrival_rate;
         self.number.iter().sum::<f64>() / rates
     }
 }
 
-/// The largest relative error at which means are returned.
 const MOST_ERROR: f64 = 1e-9;
 
 impl MsfqQueue {
-    /// Mean numbers and response times, exactly.
+    /// Returns the exact mean number of jobs and the exact mean response times.
     ///
     /// # Errors
-    /// Beyond [`MOST_SERVERS`]; so close to saturation that it takes too many steps; and where rounding
-    /// may have changed more than one part in 10⁹.
+    /// Returns an error if there are more than [`MOST_SERVERS`] servers, if the load is so close to
+    /// 1 that the number of steps is too large, or if the relative rounding error may be greater
+    /// than `10⁻⁹`.
     pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
         let refused = |why: String| Err(MsfqError(why));
         if self.servers > MOST_SERVERS {
             return refused(format!(
-                "{} light jobs run at once, and the exact analysis is for at most {MOST_SERVERS}",
+                "{} light jobs run at once; the exact analysis supports at most {MOST_SERVERS}",
                 self.servers
             ));
         }
@@ -90,11 +85,10 @@ impl MsfqQueue {
         if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
             Ok(means)
         } else {
-            refused("rounding leaves too few digits of the exact means".into())
+            refused("the exact means have too few digits left after rounding".into())
         }
     }
 
-    /// Returns the means, from the probabilities of fewer than k light jobs at the end of phase 1.
     fn with(&self, left: &LightLeft) -> MsfqMeans {
         let cycles = Cycles::new(self);
         let effects = cycles.effects();
@@ -102,7 +96,6 @@ impl MsfqQueue {
         let (areas, length) = (all.areas(), all.length());
         let number = areas.map(|area| area / length);
         let size = over(&left.few.abs(), &cycles.magnitudes());
-        // Of sums of positive numbers; and 1 − ρ has lost what ρ has taken.
         let rounding = (self.servers + 8) as f64 + 4.0 / (1.0 - self.load());
         let error = |n: usize| {
             let moved = |cycle: &Cycle| cycle.areas()[n] - number[n] * cycle.length();
@@ -112,7 +105,6 @@ impl MsfqQueue {
             solved + rounding * f64::EPSILON * (size.areas()[n] / areas[n] + size.length() / length)
         };
         let rates = [self.light, self.heavy].map(|stream| stream.arrival_rate);
-        // Of these cycles those from the empty system on count as several.
         let several = (rates[0] + rates[1]) / self.filling_rate();
         let count = 1.0 + left.few[0] * (several - 1.0);
         MsfqMeans {
@@ -124,7 +116,8 @@ impl MsfqQueue {
     }
 }
 
-/// Returns the mean over cycles that begin with j light jobs with probability p_j, j < k, and else with more.
+/// Returns the mean over all cycles. A cycle starts with `j < k` light jobs with probability `p_j`,
+/// and with at least `k` light jobs otherwise.
 fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
     let many = Cycle::default().plus((1.0 - few.sum()).max(0.0), cycles[few.len()]);
     let each = few.iter().zip(cycles);
@@ -132,7 +125,6 @@ fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
 }
 
 impl MsfqMeans {
-    /// Returns whether each job is in the system for its own size at least.
     fn is_sensible(&self, queue: &MsfqQueue) -> bool {
         let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
         let mut each = self.response.iter().zip(sizes);

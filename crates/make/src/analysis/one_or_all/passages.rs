@@ -1,9 +1,6 @@
-//! First passages of light jobs while they are admitted, and drains while they are not.
-
 use super::queue::MsfqQueue;
 
-/// First two moments of a time. Sums of independent times add both, so that nothing cancels however
-/// long the one is beside the other.
+/// The first two moments of a time. If two times are independent, both values can be added.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Time {
     pub mean: f64,
@@ -11,7 +8,6 @@ pub(super) struct Time {
 }
 
 impl Time {
-    /// Returns the sum with an independent time.
     pub(super) fn plus(self, other: Time) -> Time {
         Time {
             mean: self.mean + other.mean,
@@ -19,7 +15,6 @@ impl Time {
         }
     }
 
-    /// Returns the mean square.
     pub(super) fn square(self) -> f64 {
         self.variance + self.mean * self.mean
     }
@@ -31,7 +26,6 @@ impl Time {
         }
     }
 
-    /// Returns a busy period of an M/M/1 queue.
     pub(super) fn busy_period(arrivals: f64, service: f64) -> Time {
         let gap = service - arrivals;
         Time {
@@ -41,13 +35,11 @@ impl Time {
     }
 }
 
-/// The times of phases 2 to 4, step by step.
 pub(super) struct Passages {
-    /// From level i + 1 to i, i < k: its time, and ∫ number of light jobs.
+    /// For each `i < k`, the time of the passage from level `i + 1` to level `i`, and the integral
+    /// of the number of light jobs during this time.
     pub down: Vec<(Time, f64)>,
-    /// Phase 4 from m ≤ ℓ jobs.
     pub drains: Vec<Time>,
-    /// A busy period at full service.
     pub busy: Time,
 }
 
@@ -62,8 +54,8 @@ impl Passages {
             let (above, area) = down[i];
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
-            // X = H + (with probability λ/(λ + iμ)) X' + X: the variance of what comes before the last
-            // X, and of how often it comes.
+            // `X = H + (with probability λ/(λ + iμ)) X' + X`. The variance is computed for a given
+            // number of repetitions.
             let again = above.mean + mean;
             let up = rate / (rate + service);
             let own = 1.0 / (rate + service).powi(2) + up * above.variance;

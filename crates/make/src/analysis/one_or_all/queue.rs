@@ -1,6 +1,4 @@
-//! A one-or-all system under MSFQ(ℓ).
-
-/// A type of jobs of one-or-all: Poisson arrivals and exponential sizes.
+/// One of the two job types of a one-or-all system, with Poisson arrivals and exponential sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OneOrAllType {
     /// λ \[1/time\].
@@ -10,13 +8,12 @@ pub struct OneOrAllType {
 }
 
 impl OneOrAllType {
-    /// λ/μ.
     pub(super) fn offered(&self) -> f64 {
         self.arrival_rate / self.service_rate
     }
 }
 
-/// MSFQ(ℓ), strict, on a one-or-all system.
+/// A one-or-all system with the strict policy MSFQ(ℓ).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqQueue {
     pub(super) servers: usize,
@@ -25,19 +22,20 @@ pub struct MsfqQueue {
     pub(super) heavy: OneOrAllType,
 }
 
-/// Why there is no answer.
+/// The reason why the analysis has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct MsfqError(pub(super) String);
 
-/// The most servers.
+/// The maximum number of servers.
 pub const MOST_SERVERS: usize = 1024;
 
 impl MsfqQueue {
-    /// `servers` light jobs run at once, k ≥ 1, and a heavy one alone.
+    /// Creates a system that can serve up to `servers` ≥ 1 light jobs at the same time, or a single
+    /// heavy job.
     ///
     /// # Errors
-    /// When ℓ ≥ k, or no policy is stable.
+    /// Returns an error if `ℓ ≥ k` or if the load is at least 1.
     pub fn new(
         servers: usize,
         threshold: usize,
@@ -59,12 +57,12 @@ impl MsfqQueue {
             Ok(queue)
         } else {
             Err(MsfqError(format!(
-                "the load is {load}, and must be less than 1"
+                "the load is {load}, expected less than 1"
             )))
         }
     }
 
-    /// `λ₁/(kμ₁) + λ_k/μ_k`.
+    /// Returns the load `λ₁/(kμ₁) + λ_k/μ_k`.
     pub fn load(&self) -> f64 {
         self.light.offered() / self.servers as f64 + self.heavy.offered()
     }

@@ -9,10 +9,10 @@ fn queue(servers: usize, threshold: usize, rates: [f64; 2]) -> MsfqQueue {
     MsfqQueue::new(servers, threshold, stream(rates[0]), stream(rates[1])).unwrap()
 }
 
-/// k = 32, nine of ten jobs light, all of mean size 1, total rate 6: mean response times of an
-/// independent computation.
+/// There are `k = 32` servers, nine of ten jobs are light, the mean size is 1 and the rate is 6.
+/// The expected values are the result of an independent computation.
 #[test]
-fn one_or_all_at_rate_6() {
+fn matches_known_response_times_at_rate_6() {
     for (threshold, expected) in [(0, 67.8704), (1, 21.2779), (8, 10.6579), (31, 11.4467)] {
         let queue = queue(32, threshold, [5.4, 0.6]);
         let found = queue.means().unwrap().mean_response(&queue);
@@ -20,11 +20,10 @@ fn one_or_all_at_rate_6() {
     }
 }
 
-/// The same system by the paper's approximation, against an independent computation of it: phases and
-/// heavy jobs to its digits; of light jobs it has 12.2146, .08 % more than the mean over all that
-/// can have come before one.
+/// An independent computation gives 12.2146 for the light jobs, which is 0.08 % more than this
+/// value.
 #[test]
-fn approximation_of_one_or_all_at_rate_6() {
+fn approximation_matches_known_values_at_rate_6() {
     let queue = queue(32, 31, [5.4, 0.6]);
     let found = queue.approximation().unwrap();
     for (phase, expected) in found.phases.into_iter().zip([7.936, 1.263, 0.0, 4.027]) {
@@ -35,10 +34,8 @@ fn approximation_of_one_or_all_at_rate_6() {
     assert!((found.mean_response(&queue) / 11.5715 - 1.0).abs() < 1e-3);
 }
 
-/// It comes closer as the load rises, for each threshold that skips no phase there; where phase 2
-/// would be negative it says nothing.
 #[test]
-fn approximation_is_for_high_loads() {
+fn approximation_improves_with_load() {
     for threshold in [0, 7, 20, 31] {
         let off = |rate: f64| {
             let queue = queue(32, threshold, [0.9 * rate, 0.1 * rate]);
@@ -51,15 +48,11 @@ fn approximation_is_for_high_loads() {
     assert_eq!(queue(32, 31, [2.7, 0.3]).approximation(), None);
 }
 
-/// Where the truncated chain can be: light and heavy jobs in each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum State {
     Empty,
-    /// Phase 1: light jobs that wait, heavy ones.
     Heavy(usize, usize),
-    /// Phases 2 and 3: light jobs, heavy ones that wait.
     Light(usize, usize),
-    /// Phase 4: light jobs in service, those that wait, heavy ones that wait.
     Drain(usize, usize, usize),
 }
 
@@ -73,7 +66,7 @@ impl State {
     }
 }
 
-/// The strict rule read literally, as a chain of at most `most` jobs of each type.
+/// The strict policy as a Markov chain with a limited number of jobs.
 struct Chain {
     servers: usize,
     threshold: usize,
@@ -98,7 +91,6 @@ impl Chain {
         }
     }
 
-    /// After a light arrival, a heavy one, and a departure; with its rate.
     fn moves(&self, from: State) -> [(State, f64); 3] {
         let served = |n: usize| n as f64 * self.light.service_rate;
         let (light, heavy, (next, rate)) = match from {
@@ -143,7 +135,6 @@ impl Chain {
         ]
     }
 
-    /// Mean numbers, by sweeps over the balance equations (Gauss and Seidel).
     fn mean_numbers(&self) -> [f64; 2] {
         let mut known = std::collections::BTreeMap::from([(State::Empty, 0)]);
         let (mut states, mut flows) = (vec![State::Empty], Vec::new());
@@ -189,9 +180,8 @@ impl Chain {
     }
 }
 
-/// Every threshold of small systems, the types of different size and either faster.
 #[test]
-fn means_are_those_of_the_truncated_chain() {
+fn means_match_the_truncated_chain() {
     let systems = [
         (1, 0.3, 1.0, 0.2, 0.9),
         (2, 0.7, 1.3, 0.2, 0.7),
@@ -223,8 +213,6 @@ fn means_are_those_of_the_truncated_chain() {
     }
 }
 
-/// Rates and mean sizes of one-or-all systems with loads from .03 to .97, up to six orders of magnitude
-/// apart.
 fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)> {
     let stream = |arrival_rate, service_rate| OneOrAllType {
         arrival_rate,
@@ -242,8 +230,7 @@ fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)>
     })
 }
 
-/// On one server no work is ever held back: the mean waits, weighted by load, add up to those of any
-/// rule without preemption (Kleinrock's conservation law).
+/// If there is only one server, Kleinrock's conservation law must hold.
 #[test]
 fn one_server_conserves_work() {
     for (light, heavy) in systems(1) {
@@ -256,17 +243,14 @@ fn one_server_conserves_work() {
         };
         let (one, other) = (of(0, light), of(1, heavy));
         let [waits, residual, load] = [0, 1, 2].map(|n| one[n] + other[n]);
-        // Of responses that are hardly longer than the size few digits are left of the wait.
         let kept = (one[0] + one[1] + other[0] + other[1]) / waits;
         let off = waits / (load * residual / (1.0 - load)) - 1.0;
         assert!(off.abs() < 2.0 * means.error * kept, "{queue:?}: {off:e}");
     }
 }
 
-/// Another unit of time rounds everything in another way: the numbers agree within the errors that are
-/// given with them, and each job is in the system for its own size at least.
 #[test]
-fn errors_are_known_in_every_unit_of_time() {
+fn error_bounds_hold_in_any_time_unit() {
     for servers in [1, 2, 9, 40] {
         for (light, heavy) in systems(servers) {
             for threshold in [0, 1, servers / 3, servers - 1] {
@@ -294,9 +278,8 @@ fn errors_are_known_in_every_unit_of_time() {
     }
 }
 
-/// Heavy jobs that hardly come leave M/M/k; light ones that hardly come leave M/M/1.
 #[test]
-fn limits_are_queues_of_one_type() {
+fn limits_match_queues_of_one_type() {
     let alone = queue(8, 0, [6.4, 1e-9]).means().unwrap();
     let exact = 1.0 + crate::analysis::erlang_c(8.0, 6.4) / (8.0 - 6.4);
     assert!((alone.response[0] / exact - 1.0).abs() < 1e-6);
@@ -305,7 +288,7 @@ fn limits_are_queues_of_one_type() {
 }
 
 #[test]
-fn what_has_no_answer_is_reported() {
+fn rejects_unsolvable_systems() {
     let stream = |arrival_rate| OneOrAllType {
         arrival_rate,
         service_rate: 1.0,
@@ -315,11 +298,10 @@ fn what_has_no_answer_is_reported() {
     let unstable = new(4, 0, 2.0, 0.5).unwrap_err();
     let large = queue(2000, 0, [100.0, 0.5]).means().unwrap_err();
     let close = new(2, 0, 1.0, 0.499999).unwrap().means().unwrap_err();
-    // Squares of the time from 1024 jobs to none are beyond all numbers.
     let long = queue(1024, 0, [1000.0, 0.01]).means().unwrap_err();
     for (why, words) in [
         (threshold, "the threshold ℓ is 4, expected 0 to 3"),
-        (unstable, "the load is 1, and must be less than 1"),
+        (unstable, "the load is 1, expected less than 1"),
         (large, "2000 light jobs run at once"),
         (close, "takes too many steps"),
         (long, "too few digits"),
@@ -328,8 +310,6 @@ fn what_has_no_answer_is_reported() {
     }
 }
 
-/// Close to saturation there are many steps to take, and E[T] grows as 1/(1 − ρ) squared: the mean
-/// of two neighbours on a logarithmic scale is that of the one between them.
 #[test]
 fn high_loads_keep_their_digits() {
     let value = |gap: f64| {

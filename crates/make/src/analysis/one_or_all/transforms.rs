@@ -1,62 +1,57 @@
-//! The transforms of a cycle, and their sums over all cycles to come.
-
 use nalgebra::Complex;
 
 use super::queue::MsfqQueue;
 
 pub(super) type C = Complex<f64>;
 
-/// `1 − b` for the transform b of a busy period of an M/M/1 queue at s, without cancellation: the root e
-/// of `λ e² + (μ − λ + s) e = s` that is 0 for s = 0.
+/// Returns `1 − b`, where `b` is the transform of an M/M/1 busy period at `s`, without
+/// cancellation. The result is the root `e` of `λ e² + (μ − λ + s) e = s` that is 0 if `s` is 0.
 fn busy_period(arrivals: f64, service: f64, s: C) -> C {
     let gap = s + (service - arrivals);
     2.0 * s / (gap + (gap * gap + 4.0 * arrivals * s).sqrt())
 }
 
 impl MsfqQueue {
-    /// Returns the rate at which the empty system meets a light job, or a heavy one in whose busy period a light
-    /// one comes. After any other heavy job the system is empty again: that counts as the same cycle.
-    /// Where light jobs are rare nearly all cycles would be such ones otherwise, and their rounding errors
-    /// larger than the probabilities of all others.
+    /// Returns the rate of arrivals to the empty system of either a light job or a heavy job that
+    /// is followed by a light job in the same busy period. A cycle in which there is no light job
+    /// is not counted as a separate cycle. Otherwise, the rounding errors would be too large if
+    /// light jobs are rare.
     pub(super) fn filling_rate(&self) -> f64 {
         let (light, heavy) = (self.light.arrival_rate, self.heavy);
         let followed = busy_period(heavy.arrival_rate, heavy.service_rate, light.into());
         light + heavy.arrival_rate * followed.re
     }
 
-    /// `1 − y'(1)`: by how much the light jobs that come while one beyond the k-th is served, and the heavy
-    /// ones with their busy periods that come then, are fewer than one in the mean.
+    /// Returns `1 − y'(1)`, where `y'(1)` is the mean number of light jobs that replace one light
+    /// job.
     pub(super) fn contraction_gap(&self) -> f64 {
         let light = self.light.offered() / self.servers as f64;
         (1.0 - self.load()) / ((1.0 - light) * (1.0 - self.heavy.offered()))
     }
 }
 
-/// What is needed at one point z. All is counted from 1, where the iteration ends, since what is next to 1
-/// decides about phases that last long.
+/// The values at a point `z`. Each of them is stored as its difference from 1, which is the limit
+/// of the iteration.
 struct Point {
-    /// 1 − y(z): what becomes of a light job beyond the k−th.
+    /// `1 − y(z)`, where `y` is the factor that replaces each light job after the first `k` jobs.
     next: C,
-    /// 1 − f.
+    /// `1 − f`.
     loss: C,
-    /// `g_i − f y^i`, i < k.
     excess: Vec<C>,
-    /// At a real z > 1: whether all transforms exist, and so are more than 1.
     grows: bool,
 }
 
 impl Point {
-    /// At z = 1 − u.
     fn new(queue: &MsfqQueue, u: C) -> Self {
         let (light, heavy, k) = (queue.light, queue.heavy, queue.servers);
-        // Arrivals of light jobs that are counted, and of heavy ones with the busy periods they start.
         let w = light.arrival_rate * u;
         let alone = busy_period(heavy.arrival_rate, heavy.service_rate, w);
         let sigma = heavy.arrival_rate * alone;
         let all = k as f64 * light.service_rate;
         let next = busy_period(light.arrival_rate, all, sigma);
         let y = 1.0 - next;
-        // losses[i]: one minus the factor that goes with the way from i light jobs to i − 1.
+        // The value of `losses[i]` is `1 − x`, where `x` is the factor for the passage from `i`
+        // light jobs to `i − 1`.
         let mut losses = vec![next; k + 1];
         for i in (1..k).rev() {
             let leaves = if i <= queue.threshold {
@@ -66,7 +61,6 @@ impl Point {
             };
             losses[i] = leaves / (i as f64 * light.service_rate + leaves);
         }
-        // g_i is the product of the first i factors; f y^i = g_i times the others, each over y.
         let mut excess = vec![C::ZERO; k];
         let mut loss = C::ZERO;
         for i in (1..k).rev() {
@@ -93,8 +87,8 @@ impl Point {
     }
 }
 
-/// Returns the radius up to which the sums of [`iterate`] are power series, or half way to it on a logarithmic
-/// scale, and at most 2: all transforms exist there, and y(z) < z.
+/// Returns a radius of at most 2 for which the sums in [`iterate`] are power series. If `z` is equal
+/// to this radius, all transforms exist and `y(z) < z`.
 pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     let exists = |radius: &f64| {
         let point = Point::new(queue, C::from(1.0 - radius));
@@ -104,12 +98,12 @@ pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     radii.find(exists).map_or(1.0, f64::sqrt)
 }
 
-/// `Σ_n F_n(z) a_i(z_n)`, i < k, and `F_∞(z)`, with `z_0 = 1 − u, z_{n+1} = y(z_n)` and F_n the product
-/// of the first n f. `None` when it takes too many steps.
+/// Returns `Σ_n F_n(z) a_i(z_n)` for each `i < k`, and `F_∞(z)`. Here, `z_0 = 1 − u`,
+/// `z_{n+1} = y(z_n)`, and `F_n` is the product of the first `n` factors `f`. Returns `None` if the
+/// number of steps is too large.
 pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     let mut sums = vec![C::ZERO; queue.servers];
     let (mut u, mut product) = (u, C::ONE);
-    // What is left out comes closer to nothing by a factor y'(1) a step.
     let end = 1e-17 * queue.contraction_gap();
     for _ in 0..MOST_STEPS {
         let point = Point::new(queue, u);
@@ -126,5 +120,4 @@ pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     None
 }
 
-/// The most steps from z to 1.
 const MOST_STEPS: usize = 20_000;

@@ -1,14 +1,12 @@
-//! Schedules that are worth nearly 1 at given values, by depth-first search: types by value for cost at given prices of the
-//! resources; what fits into a room gains at most the efficiency of the next type times the room's price, whatever those prices
-//! are.
+//! Enumerates schedules worth nearly 1 by depth-first search in order of value per cost.
 
 use synth_multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 
-/// What the whole server costs, about, and what a value of 1 is in whole numbers.
+/// Integer scale of values, and approximate cost of the whole server.
 const SERVER: f64 = (1_u64 << 50) as f64;
 
-/// Hands each schedule that is worth more than `1 − slack` to `visit`, until that returns false or the nodes are spent.
-/// `prices` (R), one of each resource's unit, only guide the search.
+/// Passes each schedule worth more than `1 − slack` to `visit` until that returns false or the node
+/// limit is reached. `prices` (R) only guide the search.
 pub(super) fn near(
     packing: &Packing,
     values: &[f64],
@@ -19,14 +17,12 @@ pub(super) fn near(
 ) {
     let mut walk = walk(packing, values, prices);
     let threshold = ((1.0 - slack) * SERVER) as i128;
-    // Whether the items that are not settled could lift the worth above the threshold.
     let is_promising = |walk: &DepthFirst<i128>| {
         let missing = threshold - walk.value;
         let next = walk.open().first();
         next.is_some_and(|item| missing < 0 || item.value * walk.left > missing * item.cost)
     };
     loop {
-        // Each schedule is visited once: where its last count is settled.
         let is_new = walk.last().is_some_and(|count| count > 0);
         if is_new && walk.value > threshold && !visit(walk.schedule()) {
             return;
@@ -43,9 +39,8 @@ pub(super) fn near(
     }
 }
 
-/// Returns the types with value, the most efficient first at these prices.
 fn walk(packing: &Packing, values: &[f64], prices: &[f64]) -> DepthFirst<i128> {
-    // Whole prices, all positive, at which the server costs [`SERVER`] or a little more.
+    // Positive integer prices at which the server costs slightly more than [`SERVER`].
     let pairs = packing.capacity().iter().zip(prices);
     let total: f64 = pairs.map(|(p, w)| *p as f64 * w).sum();
     let scaled = |w: &f64| if total > 0.0 { w / total * SERVER } else { 0.0 };
@@ -76,9 +71,9 @@ mod tests {
     use crate::program::tests::model;
     use synth_multiresource::schedule::enumerate;
 
-    /// Those worth more than 9/10 where (0, 5, 0) is worth 1, each once.
+    /// The schedule (0, 5, 0) is worth 1.
     #[test]
-    fn near_schedules_are_all_found() {
+    fn finds_all_near_optimal_schedules_once() {
         let packing = Packing::new(&model("section7"));
         let mut found = Vec::new();
         near(&packing, &[0.1, 0.2, 0.5], &[1.0; 3], 0.1, 1000, |u| {

@@ -1,24 +1,17 @@
-//! Systems of linear equations with whole coefficients, solved exactly.
+//! Exact solution of linear systems with integer coefficients.
 //!
-//! # Theory
-//! Modulo a prime p the matrix is eliminated, which tells independent rows and columns, and
-//! inverted. Then `A x = b` is solved modulo p, p², p³, … , each step at the cost of two products
-//! with a matrix of machine words (Dixon, Numerische Mathematik 40, 1982), and fractions are read
-//! off the residues by Euclid's algorithm (Wang, SYMSAC 1981). Digits are lifted until what is read
-//! off solves the system, which is verified in whole numbers: the answer does not depend on p.
-//!
-//! # Practice
-//! A determinant that p divides makes a regular system look singular. The odds are one in 10⁷ for
-//! 200 equations; then there is no exact answer. An answer that is given is verified.
+//! Elimination modulo a prime p identifies independent rows and columns and gives an inverse. Then
+//! `A x = b` is lifted modulo p², p³, … (Dixon, Numerische Mathematik 40, 1982), and fractions are
+//! reconstructed by Euclid's algorithm (Wang, SYMSAC 1981) and verified in integers. A regular
+//! system whose determinant p divides is rejected; the odds are one in 10⁷ for 200 equations.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// The prime: products of residues fit into 62 bits.
+/// The prime; products of residues fit into 62 bits.
 const P: u64 = (1 << 31) - 1;
 
-/// Numbers with one denominator > 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fractions {
     pub numerators: Vec<BigInt>,
@@ -26,7 +19,6 @@ pub(super) struct Fractions {
 }
 
 impl Fractions {
-    /// Puts the numbers at these places among `all`, and 0 elsewhere.
     pub(super) fn spread(self, places: &[usize], all: usize) -> Self {
         let mut numerators = vec![BigInt::zero(); all];
         for (&place, x) in places.iter().zip(self.numerators) {
@@ -36,15 +28,15 @@ impl Fractions {
     }
 }
 
-/// Rows that are independent modulo the prime, admitted one by one.
+/// Rows that are independent modulo the prime, added one by one.
 #[derive(Default)]
 pub(super) struct Echelon {
-    /// Reduced rows, each 0 in the pivots of those before it, with its pivot, where it is 1.
+    /// Pivot column and reduced row: 1 at its pivot, 0 at earlier pivots.
     rows: Vec<(usize, Vec<u64>)>,
 }
 
 impl Echelon {
-    /// Admits a row if it is independent of those admitted; rows are of one length.
+    /// Adds a row if it is independent of the present ones.
     pub(super) fn admit(&mut self, row: &[u32]) -> bool {
         let mut row: Vec<u64> = row.iter().map(|x| u64::from(*x) % P).collect();
         for (pivot, known) in &self.rows {
@@ -62,13 +54,13 @@ impl Echelon {
         true
     }
 
-    /// As many columns as rows were admitted, with which the rows are still independent.
+    /// Returns one column per row on which the rows are independent.
     pub(super) fn columns(&self) -> Vec<usize> {
         self.rows.iter().map(|(pivot, _)| *pivot).collect()
     }
 }
 
-/// Solves `A x = b` for a square `A` (n × n, by rows); `None` if A is singular modulo the prime.
+/// Solves `A x = b` for a square `A`; `None` if A is singular modulo the prime.
 pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> {
     let inverse = inverse(matrix)?;
     let mut lifted = vec![BigInt::zero(); right.len()];
@@ -87,7 +79,6 @@ pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> 
             *r = (&*r - product) / P;
         }
         modulus *= P;
-        // Trials at growing distances: all of them together cost no more than the last.
         if step == next || step == most {
             next = step + step.div_ceil(2);
             let found = reconstruct(&lifted, &modulus);
@@ -99,20 +90,17 @@ pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> 
     None
 }
 
-/// `row − factor · other`.
 fn subtract(row: &mut [u64], other: &[u64], factor: u64) {
     for (x, y) in row.iter_mut().zip(other) {
         *x = (*x + (P - factor) * y) % P;
     }
 }
 
-/// Returns the inverse of a residue, which is not 0.
 fn reciprocal(residue: u64) -> u64 {
     let (residue, p) = (residue as i64, P as i64);
     residue.extended_gcd(&p).x.rem_euclid(p) as u64
 }
 
-/// Returns the inverse modulo the prime, by Gauss and Jordan on `(A | 1)`.
 fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     let n = matrix.len();
     let wide = |(i, row): (usize, &Vec<u32>)| -> Vec<u64> {
@@ -129,7 +117,6 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
         for (i, row) in rows.iter_mut().enumerate() {
             let factor = row[k];
             if i != k && factor > 0 {
-                // Left of the pivot all is eliminated already.
                 subtract(&mut row[k..], &pivot[k..], factor);
             }
         }
@@ -150,9 +137,8 @@ fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     inverse.iter().map(product).collect()
 }
 
-/// Digits within which the solution is determined: by Cramer's rule numerators and denominator are
-/// determinants, by Hadamard's inequality at most the product of the rows' norms; and the modulus has
-/// to pass twice the square of either.
+/// Returns the number of digits that determine the solution: by Cramer's rule numerators and
+/// denominator are determinants, bounded by Hadamard's inequality.
 fn digits(matrix: &[Vec<u32>], right: &[BigInt]) -> usize {
     let largest = right.iter().map(BigInt::bits).max().unwrap_or(0) as f64;
     let n = matrix.len() as f64;
@@ -162,13 +148,13 @@ fn digits(matrix: &[Vec<u32>], right: &[BigInt]) -> usize {
     (2.0 * (bits + largest + n.log2() + 1.0) / 30.9).ceil() as usize + 1
 }
 
-/// Fractions with these residues, numerators and denominator small against the modulus.
+/// Returns fractions with these residues and small numerators and denominator.
 fn reconstruct(residues: &[BigInt], modulus: &BigInt) -> Option<Fractions> {
     let most = (modulus / 2_u32).sqrt();
     let mut denominator = BigInt::one();
     let mut numerators = Vec::with_capacity(residues.len());
     for residue in residues {
-        // Once the common denominator is known, this is small already.
+        // Once the common denominator is known, this is already small.
         let mut numerator = symmetric(&(residue * &denominator), modulus);
         if numerator.abs() > most {
             let further = small_denominator(&numerator.mod_floor(modulus), modulus, &most);
@@ -187,7 +173,6 @@ fn reconstruct(residues: &[BigInt], modulus: &BigInt) -> Option<Fractions> {
     })
 }
 
-/// Returns the representative of least absolute value.
 fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     let rest = value.mod_floor(modulus);
     if &rest * 2_u32 > *modulus {
@@ -197,7 +182,7 @@ fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     }
 }
 
-/// Returns the denominator > 0 of a fraction with this residue and a numerator of at most `most`.
+/// Returns the positive denominator of a fraction with this residue and a numerator ≤ `most`.
 fn small_denominator(residue: &BigInt, modulus: &BigInt, most: &BigInt) -> BigInt {
     let (mut r, mut s) = (
         (modulus.clone(), residue.clone()),
@@ -211,13 +196,11 @@ fn small_denominator(residue: &BigInt, modulus: &BigInt, most: &BigInt) -> BigIn
     s.1.abs()
 }
 
-/// Returns whether `A x = b`, in whole numbers.
 fn is_solution(matrix: &[Vec<u32>], right: &[BigInt], x: &Fractions) -> bool {
     let holds = |(row, b): (&Vec<u32>, &BigInt)| dot(row, &x.numerators) == b * &x.denominator;
     matrix.iter().zip(right).all(holds)
 }
 
-/// Returns `Σ u_i x_i`.
 pub(super) fn dot(row: &[u32], x: &[BigInt]) -> BigInt {
     let terms = row.iter().zip(x).filter(|(u, _)| **u > 0);
     terms.map(|(u, x)| x * *u).sum()
@@ -229,7 +212,7 @@ mod tests {
     use num_rational::BigRational;
     use rand::{RngExt, SeedableRng};
 
-    /// Eliminates as the textbook does, in fractions.
+    /// Gaussian elimination in rational arithmetic.
     fn eliminated(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Vec<BigRational>> {
         let n = matrix.len();
         let fraction = |x: BigInt| BigRational::from_integer(x);
@@ -255,9 +238,8 @@ mod tests {
         Some(rows.into_iter().map(|mut row| row.remove(n)).collect())
     }
 
-    /// Small and large coefficients, right sides of any length; singular ones among them.
     #[test]
-    fn lifting_agrees_with_elimination() {
+    fn lifting_agrees_with_rational_elimination() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         let mut singular = 0;
         for round in 0..300 {
@@ -286,9 +268,8 @@ mod tests {
         assert!(singular > 20);
     }
 
-    /// (1, 1), (2, 2) and (0, 3) have rank two, on both columns.
     #[test]
-    fn independent_rows_and_columns() {
+    fn finds_independent_rows_and_columns() {
         let mut echelon = Echelon::default();
         let admitted = [[0, 1, 1], [0, 2, 2], [0, 0, 3]].map(|row| echelon.admit(&row));
         assert_eq!(admitted, [true, false, true]);

@@ -16,8 +16,7 @@ fn solved(workload: &Workload) -> ExactLoad {
     exact(workload, &solution, NODES).unwrap()
 }
 
-/// The second derivation, in fractions and over all schedules one by one: the mix has this load, and
-/// if proven, no schedule is worth more than 1/ρ at the prices.
+/// Verifies mix and prices against every schedule in exact arithmetic.
 fn verify(workload: &Workload, found: &ExactLoad) {
     let offered = workload.types().iter().map(|t| t.exact_load().unwrap());
     let offered: Vec<BigRational> = offered.collect();
@@ -44,9 +43,9 @@ fn verify(workload: &Workload, found: &ExactLoad) {
     }
 }
 
-/// Appendix J of the MSR paper: 131/200, its bottleneck the network. Any of the many optima has it.
+/// Appendix J of the MSR paper: the load is 131/200 in every optimum, and the network binds.
 #[test]
-fn the_load_of_appendix_j() {
+fn exact_load_of_appendix_j() {
     let workload = model("vms");
     let found = solved(&workload);
     assert_eq!(found.load, ratio(131, 200));
@@ -56,9 +55,9 @@ fn the_load_of_appendix_j() {
     verify(&workload, &found);
 }
 
-/// Section 7 at load .9: half and half of (0, 0, 2) and (1, 4, 0), and no resource is full.
+/// Section 7 at load 0.9: (0, 0, 2) and (1, 4, 0) half of the time each.
 #[test]
-fn the_load_of_section_seven() {
+fn exact_load_of_section_seven() {
     let workload = model("section7");
     let found = solved(&workload);
     assert_eq!(found.load, ratio(9, 10));
@@ -68,7 +67,7 @@ fn the_load_of_section_seven() {
 }
 
 #[test]
-fn random_systems_are_settled() {
+fn random_systems_are_solved_exactly() {
     let mut proven = 0;
     for seed in 0..300 {
         let workload = random_workload(seed);
@@ -83,9 +82,8 @@ fn random_systems_are_settled() {
     assert_eq!(proven, 300);
 }
 
-/// Two types on resources of their own: one schedule serves both, and both are tight.
 #[test]
-fn fewer_schedules_than_tight_types() {
+fn handles_fewer_schedules_than_tight_types() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3, disk: 3}}\njobs:
   - {name: a, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1}
   - {name: b, demand: {disk: 2}, arrival_rate: .1, mean_size: 3}\n";
@@ -96,9 +94,9 @@ fn fewer_schedules_than_tight_types() {
     verify(&workload, &found);
 }
 
-/// Three common jobs, or one beside a rare one: 3x + y = 2, y = 1e-9, and ρ = x + y.
+/// Three common jobs, or a common and a rare one: 3x + y = 2, y = 1e-9, and ρ = x + y.
 #[test]
-fn a_rare_type_has_its_fraction() {
+fn solves_rare_types_exactly() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
   - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
   - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
@@ -110,24 +108,22 @@ fn a_rare_type_has_its_fraction() {
 }
 
 #[test]
-fn a_load_that_is_no_fraction_has_none() {
+fn irrational_loads_have_no_exact_optimum() {
     let workload = model("bursty");
     let solution = program::solve(&workload, &SolveLimits::default()).unwrap();
     assert_eq!(exact(&workload, &solution, NODES), None);
 }
 
-/// Without nodes to search, no optimum that needs a search is called proven.
 #[test]
-fn a_search_that_does_not_end_proves_nothing() {
+fn incomplete_search_proves_nothing() {
     let solution = program::solve(&model("section7"), &SolveLimits::default()).unwrap();
     let found = exact(&model("section7"), &solution, 0).unwrap();
     assert_eq!((found.load, found.prices), (ratio(9, 10), None));
 }
 
-/// Doubles that are somewhat off: a schedule too many, prices where there are none, weights with
-/// noise, prices of another place. Whatever comes of it is true; and noise changes nothing.
+/// Perturbs the solution: an extra schedule, spurious prices, noisy weights.
 #[test]
-fn spoilt_doubles_never_lead_to_a_false_proof() {
+fn perturbed_solutions_never_give_a_false_proof() {
     let (mut settled, mut proven) = (0, 0);
     for seed in 0..100 {
         let workload = random_workload(seed);
@@ -165,6 +161,6 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
         }
         proven += u32::from(noisy.is_some_and(|found| found.is_proven()));
     }
-    println!("{settled} settled with a schedule too many, {proven} proven with noise");
+    println!("{settled} solved with an extra schedule, {proven} proven with noise");
     assert!(proven >= 95 && settled >= 90, "{proven} {settled}");
 }

@@ -1,48 +1,39 @@
-//! The linear relaxation of a knapsack within bounds, by the dual simplex method: each solve starts
-//! from the basis of the last one, so that a node of a search takes a few pivots.
-//!
-//! With R resources a basis has R columns, and its inverse is computed anew at each pivot. Whatever
-//! rounding does to the basis, [`Simplex::bound`] is a bound, since it holds for all prices `w ≥ 0`:
+//! The bounded linear relaxation of a knapsack, by a warm-started dual simplex method. Rounding
+//! cannot invalidate [`Simplex::bound`], which holds for all prices `w ≥ 0`:
 //!
 //! ```text
 //! Σ v_i x_i  =  Σ (v_i − w·a_i) x_i + w·Σ a_i x_i  ≤  Σ (v_i − w·a_i)⁺ most_i + w·room
 //! ```
 //!
-//! The ratio test passes bounds as long as that improves the dual (Maros, Computational Techniques of
-//! the Simplex Method, 2003, §10.2.1).
+//! The ratio test flips bounds while that improves the dual (Maros, Computational Techniques of the
+//! Simplex Method, 2003, §10.2.1).
 
 /// `max Σ v_i x_i` over `0 ≤ x ≤ most`, `Σ_i x_i a_i ≤ room`, for n types.
 pub(super) struct Simplex {
-    /// What a job takes of each resource, as a fraction of its capacity: R × n.
+    /// The share of each resource's capacity that one job takes: R × n.
     shares: Vec<Vec<f64>>,
     values: Vec<f64>,
-    /// R of the n types and, from n on, of the resources: what is left of them.
+    /// R column indices: below n a type, from n on the slack of a resource.
     basis: Vec<usize>,
     is_basic: Vec<bool>,
-    /// Whether what is not in the basis stands at its upper bound.
+    /// Whether a nonbasic column is at its upper bound.
     is_at_most: Vec<bool>,
-    /// The inverse of the basis, by row: R × R.
     inverse: Vec<Vec<f64>>,
-    /// w (R), nonnegative: prices of the whole capacity of each resource.
+    /// The prices w (R) of the whole capacities.
     pub prices: Vec<f64>,
-    /// `v_i − w·a_i` (n), then `−w`.
+    /// Reduced values: `v_i − w·a_i` (n), then `−w`.
     pub reduced: Vec<f64>,
-    /// What is in the basis (R).
     counts: Vec<f64>,
-    /// What leaves the basis, in terms of what is not in it.
     row: Vec<f64>,
 }
 
-/// Pivots of one solve; the prices that are there then bound as well.
 const PIVOTS: usize = 200;
 
-/// By how much a count may be out of its bounds, and a pivot at least.
 const TOLERANCE: f64 = 1e-9;
 
-/// Reduced values this near to 0 have no sign.
 const NO_SIGN: f64 = 1e-12;
 
-/// More than is ever left of a resource.
+/// An upper bound on slacks that never binds.
 const FAR: f64 = 1e3;
 
 impl Simplex {
@@ -65,7 +56,7 @@ impl Simplex {
         simplex
     }
 
-    /// Solves for these bounds (n) and this room (R, as fractions of the capacity).
+    /// Solves for upper bounds `most` (n) and free capacity `room` (R, as shares of the capacity).
     pub(super) fn solve(&mut self, most: &[f64], room: &[f64]) {
         for _ in 0..PIVOTS {
             if !self.invert() {
@@ -83,20 +74,17 @@ impl Simplex {
         self.take_prices(prices.into_iter().map(|w| w.max(0.0)).collect());
     }
 
-    /// The reduced values at these prices, nonnegative.
     pub(super) fn take_prices(&mut self, prices: Vec<f64>) {
         self.prices = prices;
         self.reduce();
     }
 
-    /// No x is worth more.
     pub(super) fn bound(&self, most: &[f64], room: &[f64]) -> f64 {
         let priced = self.prices.iter().zip(room).map(|(w, r)| w * r);
         let types = self.reduced.iter().zip(most);
         priced.sum::<f64>() + types.map(|(d, m)| d.max(0.0) * m).sum::<f64>()
     }
 
-    /// x of the last solve, for type i.
     pub(super) fn count_of(&self, i: usize, most: &[f64]) -> f64 {
         match self.basis.iter().position(|&b| b == i) {
             Some(place) => self.counts[place].clamp(0.0, most[i]),
@@ -109,14 +97,13 @@ impl Simplex {
         self.values.len()
     }
 
-    /// The basis of what is left.
+    /// Resets to the basis of slacks.
     fn reset(&mut self) {
         let all = self.types() + self.shares.len();
         self.basis = (self.types()..all).collect();
         self.is_basic = (0..all).map(|i| i >= self.types()).collect();
     }
 
-    /// What takes column i of resource j.
     fn share(&self, j: usize, i: usize) -> f64 {
         match i.checked_sub(self.types()) {
             None => self.shares[j][i],
@@ -124,12 +111,11 @@ impl Simplex {
         }
     }
 
-    /// Returns the upper bound of column i.
     fn most(&self, i: usize, most: &[f64]) -> f64 {
         most.get(i).copied().unwrap_or(FAR)
     }
 
-    /// Gauss and Jordan, with pivots by row; `false` where the basis is singular.
+    /// Inverts the basis by Gauss-Jordan elimination with row pivoting; `false` if it is singular.
     fn invert(&mut self) -> bool {
         let n = self.basis.len();
         let row = |j: usize| self.basis.iter().map(|&i| self.share(j, i)).collect();
@@ -164,7 +150,7 @@ impl Simplex {
         true
     }
 
-    /// Prices, reduced values, and the bound at which everything outside the basis stands.
+    /// Computes prices and reduced values, and sets the bound at which each nonbasic column stands.
     fn price_by_basis(&mut self) {
         self.prices.fill(0.0);
         for (row, &i) in self.inverse.iter().zip(&self.basis) {
@@ -195,7 +181,7 @@ impl Simplex {
         }
     }
 
-    /// What is in the basis, given what stands at its bounds.
+    /// Computes the basic values from the nonbasic ones.
     fn count(&mut self, most: &[f64], room: &[f64]) {
         let n = self.types();
         let mut left = room.to_vec();
@@ -214,7 +200,7 @@ impl Simplex {
         }
     }
 
-    /// Returns the place in the basis of what is most out of its bounds, by how much, and whether it is above.
+    /// Returns the position and size of the largest bound violation, and whether it is above.
     fn leaving(&self, most: &[f64]) -> Option<(usize, f64, bool)> {
         let mut worst = (0, TOLERANCE, false);
         for (place, (&i, count)) in self.basis.iter().zip(&self.counts).enumerate() {
@@ -227,8 +213,7 @@ impl Simplex {
         (worst.1 > TOLERANCE).then_some(worst)
     }
 
-    /// Exchanges what leaves the basis for what keeps all reduced values on their side. `false` where
-    /// nothing can enter.
+    /// Replaces the leaving column, keeping dual feasibility; `false` if no column can enter.
     fn pivot(&mut self, (place, mut slope, above): (usize, f64, bool), most: &[f64]) -> bool {
         let n = self.types();
         self.row.fill(0.0);
@@ -249,14 +234,13 @@ impl Simplex {
                 self.is_basic[entering] = true;
                 return true;
             }
-            // Its whole range is not enough: it passes to its other bound.
             self.is_at_most[entering] = !self.is_at_most[entering];
             self.row[entering] = 0.0;
         }
         false
     }
 
-    /// What first changes the sign of its reduced value, of equals what changes most.
+    /// Returns the column with the smallest dual ratio, ties to the largest pivot, and its pivot.
     fn entering(&self, sign: f64) -> Option<(usize, f64)> {
         let mut best = (f64::INFINITY, 0.0, 0);
         for (i, entry) in self.row.iter().enumerate() {
@@ -277,9 +261,8 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Weak and strong duality: x fits, and is worth what the prices say that nothing exceeds.
     #[test]
-    fn primal_and_dual_meet_whatever_the_last_basis_was() {
+    fn primal_equals_dual_from_any_starting_basis() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         for resources in [1, 2, 5] {
             let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| random.random()).collect() };

@@ -1,13 +1,9 @@
 //! Branch and bound with the linear relaxation solved at each node.
 //!
-//! Where types of a whole server meet resources that they do not use, one system of prices bounds a
-//! knapsack badly: once it is settled how many of them run, other resources are scarce. So each node
-//! has prices of its own. Its bounds on the counts are tightened by the room that is left, and by
-//! what a count away from its bound would cost; branches go by the fractional count whose jobs take
-//! the largest share of a resource, and the node of the largest bound comes first.
-//!
-//! A node that a short depth-first search or a table over one resource settles is closed; so trees
-//! are small, and with their prices they prove the bound without a solver.
+//! One price system bounds a knapsack badly if whole-server types leave resources unused, so each
+//! node has its own. Bounds on counts are tightened by free capacity and reduced costs. Nodes
+//! solved by a short depth-first search or a one-resource table are closed. A tree proves its bound
+//! without a solver.
 
 mod subtree;
 
@@ -19,10 +15,9 @@ use super::{Knapsack, Priced, WORTH, over};
 use synth_multiresource::artifact::{SearchNode, SearchRecord};
 use synth_multiresource::schedule::{Packing, Schedule, worth};
 
-/// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
+/// Search budget: nodes of the tree, and depth-first nodes in each of them.
 pub(in crate::program) type Effort = (usize, u64);
 
-/// One after the other, where the one before proves nothing and finds nothing.
 const EFFORTS: [Effort; 7] = [
     (200, 500),
     (800, 500),
@@ -33,42 +28,35 @@ const EFFORTS: [Effort; 7] = [
     (12_800, 1_000_000),
 ];
 
-/// Returns the efforts of a program whose searches are made longer so often, at most.
 pub(in crate::program) fn efforts(longer: usize) -> &'static [Effort] {
     &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
 }
 
-/// The work of a node of the tree, in nodes of depth-first searches.
 const NODE: u64 = 300;
 
-/// Counts of all nodes that are open at a time, at most: 64 MB.
+/// At most 64 MB of counts in open nodes.
 const OPEN: usize = 8_000_000;
 
-/// Nodes of depth-first searches in a proof that can be repeated by others.
+/// The limit on the depth-first nodes of a recorded proof.
 const CARRIED: u64 = 25_000_000;
 
-/// Nodes of one depth-first search where the tree is made smaller afterwards; and of all of them.
+/// The depth-first nodes per search when shrinking the tree, and in total.
 const COARSE: u64 = 20_000;
 const COARSE_WORK: u64 = 20_000_000;
 
-/// Proof that no schedule is worth more than a bound, without a solver: the root first, a branch before the two nodes
-/// below it.
+/// A solver-free proof of an upper bound; the root comes first, branches before their children.
 pub(in crate::program) type Tree = Vec<Node>;
 
-/// A node of the tree.
 #[derive(Clone, Debug)]
 pub(in crate::program) struct Node {
-    /// Prices of one unit of each resource.
     prices: Vec<f64>,
-    /// Where it is not closed: a type, the most jobs of it in the first node below, which in the second has more; and
-    /// the places of both.
+    /// The branching type, its maximum count in the first child, and the indices of both children.
     branch: Option<(usize, u32, [usize; 2])>,
 }
 
-/// Bounds on the counts in one node, in the order of the bounds of their worth.
+/// The bounds on the counts in an open node, ordered by the bound on its worth.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
-    /// Bits of the bound, which is not negative: they have the order of the numbers.
     bound: u64,
     place: usize,
     least: Vec<u32>,
@@ -85,27 +73,23 @@ impl Open {
     }
 }
 
-/// A search for `max Σ v_i u_i` over the schedules.
 pub(in crate::program) struct Search<'a> {
     packing: &'a Packing,
     types: Vec<usize>,
-    /// In units of the largest.
     values: Vec<f64>,
     unit: f64,
     simplex: Simplex,
     best: f64,
     found: Vec<Schedule>,
     nodes: Vec<Node>,
-    /// Nodes of depth-first searches that closed a node.
     work: u64,
-    /// Of the node at hand: what its least counts leave, are worth, and how many more may be taken.
+    /// The current node: free capacity beyond the least counts, their worth, and the jobs left.
     room: Vec<u64>,
     settled: f64,
     more: Vec<f64>,
 }
 
 impl<'a> Search<'a> {
-    /// For schedules worth more than the threshold; values are nonnegative, one a type.
     pub(crate) fn new(packing: &'a Packing, values: &[f64], threshold: f64) -> Self {
         let types = undominated(packing, values);
         let largest = values.iter().copied().fold(0.0, f64::max);
@@ -130,8 +114,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches until all is proven, the effort or this work is spent, or the deadline is past. Returns the work, too,
-    /// in nodes of depth-first searches.
+    /// Searches until the bound is proven or a limit is reached; also returns the depth-first work.
     pub(crate) fn run(
         mut self,
         (nodes, each): Effort,
@@ -170,7 +153,6 @@ impl<'a> Search<'a> {
         (priced, NODE * visited as u64 + self.work)
     }
 
-    /// What has to be surpassed.
     fn bar(&self) -> f64 {
         self.best * (1.0 + WORTH)
     }
@@ -190,7 +172,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Closes a node, or tells by which type to branch, and the most of it in the first branch.
+    /// Closes a node, or returns the type to branch on and its maximum count in the first child.
     fn examine(&mut self, node: &mut Open, each: u64) -> Option<(usize, u32)> {
         if !self.fit(node) {
             return None;
@@ -208,11 +190,10 @@ impl<'a> Search<'a> {
         self.fractional(node, &counts)
     }
 
-    /// Returns whether the prices at hand bound the node, or what is left of it is settled in another way;
-    /// tightens it.
+    /// Tightens the node, and returns whether its prices, a depth-first search or a table close it.
     fn is_closed(&mut self, node: &mut Open, each: u64) -> bool {
         let share = self.shares_left();
-        // Sums of some hundred terms round by 1e-14 or so.
+        // Sums of some hundred terms round by about 1e-14.
         let bound = (self.settled + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
         node.lower(bound);
         if node.bound() <= self.bar() {
@@ -242,8 +223,8 @@ impl<'a> Search<'a> {
         node.bound() <= self.bar()
     }
 
-    /// What the node's least counts leave and are worth; the others as many as then fit. `false` where
-    /// the least do not fit.
+    /// Updates the node's free capacity and worth, and caps counts at what fits; `false` if the
+    /// least counts do not fit.
     fn fit(&mut self, node: &mut Open) -> bool {
         self.room.clear();
         self.room.extend_from_slice(self.packing.capacity());
@@ -277,13 +258,12 @@ impl<'a> Search<'a> {
         pairs.map(|(room, all)| over(*room as f64, *all)).collect()
     }
 
-    /// Returns prices of units, of values that are not scaled.
     fn unit_prices(&self) -> Vec<f64> {
         let pairs = self.simplex.prices.iter().zip(self.packing.capacity());
         pairs.map(|(w, all)| over(w * self.unit, *all)).collect()
     }
 
-    /// A count that is away from its bound by more costs more than the node is above the bar.
+    /// Tightens counts by reduced cost.
     fn tighten(&self, node: &mut Open, bound: f64) {
         let above = bound - self.bar();
         for (k, more) in self.more.iter().enumerate() {
@@ -299,7 +279,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The relaxation's solution where it is whole.
     fn take_whole(&mut self, counts: &[f64]) {
         if counts.iter().all(|count| !is_fractional(*count)) {
             let whole: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
@@ -324,8 +303,7 @@ impl<'a> Search<'a> {
         self.found.push(self.packing.filled(schedule, &all));
     }
 
-    /// Returns the type to branch by: of fractional count, or of any that is open; of them the one whose jobs
-    /// are largest.
+    /// Returns the type to branch on and the split: fractional counts first, then the largest jobs.
     fn fractional(&self, node: &Open, counts: &[f64]) -> Option<(usize, u32)> {
         let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
         let size = |k: usize| self.packing.largest_share(self.types[k]);
@@ -337,7 +315,6 @@ impl<'a> Search<'a> {
         Some((k, (counts[k] as u32).clamp(node.least[k], node.most[k] - 1)))
     }
 
-    /// Returns the two nodes below.
     fn branch(&mut self, node: &Open, k: usize, most: u32) -> [Open; 2] {
         let children = [self.nodes.len(), self.nodes.len() + 1];
         let prices = self.nodes[node.place].prices.clone();
@@ -357,8 +334,7 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// Writes the same proof with fewer nodes, of larger searches: that at these values no schedule is worth
-    /// more than the bound. `None` where one search at prices of the root proves it.
+    /// Records the same proof with fewer nodes; `None` if one search at the root prices proves it.
     pub(in crate::program) fn coarser(
         tree: &Tree,
         packing: &Packing,
@@ -383,7 +359,6 @@ impl Search<'_> {
             if let (false, Some((i, most, children))) = (search.is_closed(&mut node, each), branch)
             {
                 let k = search.types.iter().position(|own| own == i)?;
-                // The bounds may be tighter than they were.
                 let possible = search.branch(&node, k, *most).into_iter().zip(*children);
                 open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
             }
@@ -391,7 +366,7 @@ impl Search<'_> {
         Some(search.record())
     }
 
-    /// Writes the nodes with each branch before all nodes of its first part, and then those of the second.
+    /// Records the nodes in preorder.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];
@@ -418,8 +393,7 @@ fn is_fractional(count: f64) -> bool {
     (count - count.round()).abs() > 1e-7
 }
 
-/// Returns the types of value without those in whose place as many jobs of another one can run as are worth as
-/// much.
+/// Returns the types with value, without those that jobs of another type can replace at no loss.
 fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
     let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
     types.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));

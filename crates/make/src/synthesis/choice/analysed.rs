@@ -1,5 +1,3 @@
-//! The policies that are known by analysis alone, from which a selection begins.
-
 use super::claimed;
 use super::options::{Basis, Chosen};
 use crate::analysis::Cost;
@@ -14,12 +12,12 @@ use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::Run;
 use synth_multiresource::workload::{Fleet, Shape, Workload};
 
-/// The result of the program, and the policy that is known by analysis.
+/// The solution of program (7), and the policy known by analysis.
 #[derive(Debug)]
 pub enum Analysed {
-    /// For one server, its MSR policy.
+    /// The MSR policy of one server.
     Server(Box<Synthesis>),
-    /// For a fleet, the solved program, and a partition into slots if a stable one is found.
+    /// The solved program of a fleet, and a stable partition if one is found.
     Fleet(Box<Solution>, Option<Partitioned>),
 }
 
@@ -30,10 +28,10 @@ impl From<Box<Synthesis>> for Analysed {
 }
 
 impl Analysed {
-    /// Solves the program of a fleet, and partitions its servers.
+    /// Solves the program of a fleet and partitions its servers.
     ///
     /// # Errors
-    /// When options contradict each other, and when the solver fails.
+    /// Returns an error if options conflict or the solver fails.
     pub fn of_fleet(
         fleet: &Fleet,
         options: &SynthesisOptions,
@@ -52,7 +50,6 @@ impl Analysed {
         }
     }
 
-    /// Returns the partition of a fleet.
     pub(super) fn slots(&self) -> Option<&Partitioned> {
         match self {
             Analysed::Server(_) => None,
@@ -63,18 +60,17 @@ impl Analysed {
     /// Returns the partition of a fleet as a policy.
     ///
     /// # Errors
-    /// When no stable partition was found.
+    /// Returns an error if no stable partition was found.
     pub fn partitioned(&self, fleet: &Fleet) -> Result<Chosen, SynthesisError> {
         let Some(slots) = self.slots() else {
-            return Err(SynthesisError::Refused("no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers".into()));
+            return Err(SynthesisError::Refused("no partition of this fleet is stable at this load, because of rounding to whole slots and the time to change assignments. Use --family auto, fewer jobs or more servers".into()));
         };
         let policy = slots.policy.clone().into();
         let artifact = claimed::artifact(fleet, (self.solution(), Some(slots)), &policy, None);
         Ok(Chosen::new(artifact, Basis::Given))
     }
 
-    /// Returns the partition of a fleet if no rule can be better by what is worth it: jobs stay for as long as they run, at
-    /// least.
+    /// Returns the partition of a fleet if no rule can improve on it by a relevant margin.
     pub(super) fn suffices(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
         let numbers = slots.numbers.clone()?;
@@ -88,14 +84,13 @@ impl Analysed {
         Some(Chosen {
             basis: Basis::Analysis,
             skipped: vec![format!(
-                "rules that would have to be simulated: jobs of the partition stay {:.2} % longer than they run, and no rule can have less than 0",
+                "rules that need simulation: jobs stay {:.2} % longer than they run under the partition, so no rule can improve on it by more",
                 100.0 * above
             )],
             ..chosen
         })
     }
 
-    /// Returns the context in which the knobs of rules are tuned.
     pub(super) fn context<'a>(&self, fleet: &'a Fleet) -> TuningContext<'a> {
         match self {
             Analysed::Server(msr) => {
@@ -111,7 +106,7 @@ impl Analysed {
         }
     }
 
-    /// Returns the policy file of a policy with the claims of a run; and its synthesis, if it is an MSR policy.
+    /// Returns the policy file with the claims of a run, and the synthesis if it is an MSR policy.
     pub(super) fn artifact(
         self,
         fleet: &Fleet,
@@ -135,7 +130,6 @@ impl Analysed {
     }
 }
 
-/// Returns the synthesis of the same schedules with the switching rate that was selected.
 fn retuned(
     workload: &Workload,
     options: &SynthesisOptions,

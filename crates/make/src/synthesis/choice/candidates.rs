@@ -1,4 +1,4 @@
-//! The candidates that a search begins with: policies of each family, with knobs that were good somewhere.
+//! Starting candidates of a search, with parameters that worked well before.
 
 use super::analysed::Analysed;
 use super::options::{ChoiceOptions, Families};
@@ -16,10 +16,10 @@ use synth_multiresource::policy::{
 use synth_multiresource::schedule::{Packing, worth};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Servers up to which the best threshold is computed.
+/// The maximum number of servers for computing the best threshold.
 const AFFORDABLE: u32 = 128;
 
-/// Returns all candidates for the options, each once, and the families that are not considered, with the reason.
+/// Returns all candidates, and the families that are not considered, with reasons.
 pub(super) fn all(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -43,7 +43,7 @@ pub(super) fn all(
         (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()).into_iter().for_each(add),
         (Analysed::Server(msr), Preemption::Full) => {
             full(workload, msr).into_iter().for_each(&mut add);
-            // Rules that stop jobs do not look at sizes: if these are known, one that stops none may do better.
+            // Preemptive rules ignore sizes; if sizes are known, a nonpreemptive one may do better.
             by_priority(workload, true).into_iter().for_each(add);
         }
         (Analysed::Server(msr), Preemption::None | Preemption::Setup) => {
@@ -54,7 +54,7 @@ pub(super) fn all(
                     turns.into_iter().for_each(&mut add);
                 }
                 time if choice.families.have("static-quickswap") => skipped.push(format!(
-                    "static-quickswap: its turns would take Σ λ_i/(μ_i c_i) = {time:.3} of the time, and only below 1 it is known to be stable"
+                    "static-quickswap: its turns would take a fraction Σ λ_i/(μ_i c_i) = {time:.3} of the time, and it is known to be stable only below 1"
                 )),
                 _ => {}
             }
@@ -68,7 +68,6 @@ pub(super) fn all(
     (all, skipped)
 }
 
-/// Returns the rules that people run now, with which the policy is compared in any case.
 pub(super) fn rivals(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -85,17 +84,14 @@ pub(super) fn rivals(
     }
 }
 
-/// Returns backfilling with these choices on one server.
 fn on_one_server(choices: Backfilling) -> Family {
     BackfillingConfig::new(choices, true).into()
 }
 
-/// Returns backfilling with these choices over a fleet.
 fn over_fleet(choices: Backfilling) -> Family {
     BackfillingConfig::new(choices, false).into()
 }
 
-/// Returns the choices that start jobs in this order on the server with the least free capacity.
 fn ordered(order: TypeOrder) -> Backfilling {
     Backfilling {
         order: QueueOrder::Types(order),
@@ -103,7 +99,7 @@ fn ordered(order: TypeOrder) -> Backfilling {
     }
 }
 
-/// Returns the candidates without preemption, except Static Quickswap.
+/// Returns the nonpreemptive candidates, except Static Quickswap.
 fn draining(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let mut starts: Vec<Family> = [
         on_one_server(Backfilling::FIRST_FIT),
@@ -124,8 +120,6 @@ fn draining(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// Returns backfilling with orders by known limits or sizes; over a fleet with a placement. Ages count from a mean size
-/// on.
 fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
     if !workload.has_limits() {
         return Vec::new();
@@ -161,7 +155,7 @@ fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
     [with(Reservations::First), with(Reservations::None)].concat()
 }
 
-/// The prices of the program's proof, such that the dearest of these schedules is worth 1.
+/// Scales the prices so that the most valuable schedule is worth 1.
 fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
     let prices = msr.solution.certificate.values(workload.types());
     let worths = msr.policy.schedules.iter().map(|u| worth(u, &prices));
@@ -169,7 +163,6 @@ fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
     prices.iter().map(|p| p / dearest).collect()
 }
 
-/// Reservations that open early and late.
 fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |limits, (worth, exhaust, let_in)| {
         Family::Reserving(ReservingConfig {
@@ -196,8 +189,7 @@ fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// TDC with knobs that were good where sizes are alike, and where they are not. Tuning begins at the best of them. They are
-/// within what `TdcConfig::check` accepts, some between two points of the grids of tuning (both in `policy/tdc`).
+/// The parameters that worked well, within the ranges of `TdcConfig::check`.
 fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
         Family::Tdc(TdcConfig {
@@ -226,10 +218,8 @@ fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     .into()
 }
 
-/// The working schedules of the program, priced so that the most valuable is worth 1, with knobs that
-/// were good on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and
-/// for the weighted mean; and where some jobs take longer than others, with a price of drains: for the mean
-/// where sizes spread widely and where they do not, and for the weighted mean.
+/// Parameters that worked well on section 7 of the MSR paper and on one-or-all systems, and with a
+/// price of drains if job lengths differ.
 fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let most = msr.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().expect("a policy has a schedule"));
@@ -275,8 +265,6 @@ fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,
-/// where that is affordable.
 fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     let published = StaticQuickswapConfig::published(workload);
     let mut starts = vec![Family::StaticQuickswap(published.clone())];
@@ -291,7 +279,7 @@ fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     starts
 }
 
-/// Exponents a, and powers b of the service rates, that were good somewhere.
+/// The exponents a, and powers b of the service rates, that worked well.
 const WEIGHTS: [(f64, f64); 7] = [
     (0.25, 0.0),
     (0.25, 0.25),
@@ -302,7 +290,6 @@ const WEIGHTS: [(f64, f64); 7] = [
     (1.0, 1.0),
 ];
 
-/// Returns the candidates with full preemption.
 fn full(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let plain = MaxWeightConfig::plain(workload.types().len());
     let mut starts: Vec<Family> = vec![msr.policy.clone().into(), plain.into()];
@@ -313,7 +300,6 @@ fn full(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// At the prices of the program.
 fn weighted(
     workload: &Workload,
     msr: &Synthesis,
@@ -327,10 +313,9 @@ fn weighted(
     prices.times(speeds.map(|t| t.service_rate().powf(power)))
 }
 
-/// Eagerness and haste that were good somewhere.
+/// Eagerness and haste that worked well.
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
-/// Returns the rules that preempt with setups at this rate.
 fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {
     let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
         WEIGHTS[..4].iter().map(|weights| MaxWeightSetupConfig {
@@ -343,8 +328,6 @@ fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Fam
     starts.map(Family::from).collect()
 }
 
-/// Returns the candidates over a fleet: rules in common use, those that reserve capacity, and the partition if it is known
-/// exactly.
 fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
     let keeping = |order, reserve| BackfillingConfig {
         reserve,
@@ -385,14 +368,11 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
     starts
 }
 
-/// The number of splits of the types, by the share of servers that a job takes, that are tried.
 const SPLITS: usize = 3;
 
-/// The servers of a zone over those that the work of its types keeps busy.
 const SPARE: f64 = 1.1;
 
-/// Returns zones for the types that take most at once, if others are longer: on the shape with the most servers of those on
-/// which all of them fit, with a few more servers than their work keeps busy.
+/// Returns zones for the largest types if others run longer, with a few spare servers.
 fn zones(fleet: &Fleet) -> Vec<Zone> {
     let types = fleet.types();
     let shares = fleet.envelope().dominant_shares();

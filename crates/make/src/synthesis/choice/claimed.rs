@@ -1,4 +1,4 @@
-//! The policy file of a rule, with the claims that are proved and those that a run measured.
+//! Policy files of rules, with proved and measured claims.
 
 use super::trials::{DONE, measured};
 use crate::analysis::Cost;
@@ -11,8 +11,7 @@ use synth_multiresource::artifact::{
 use synth_multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use synth_multiresource::workload::{Fleet, JobType, Workload};
 
-/// Returns the policy file with the program's proof of the load, the proof for its slots or its guard, and the results of a
-/// run, if these are to be claimed.
+/// Returns the policy file with all proofs, and the results of a run if they are to be claimed.
 pub(super) fn artifact(
     fleet: &Fleet,
     (solution, slots): (&Solution, Option<&Partitioned>),
@@ -46,14 +45,12 @@ pub(super) fn artifact(
     artifact
 }
 
-/// The percentiles of waiting times.
 const WAITS: [Quantity; 3] = [
     Quantity::WaitingP50,
     Quantity::WaitingP95,
     Quantity::WaitingP99,
 ];
 
-/// Returns the results of a run as claims.
 fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
     let claimed = |quantity: Quantity, job_type: Option<&str>, own: Estimate| Claim {
         half_width: Some(own.half_width),
@@ -67,11 +64,10 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
     };
     let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
         let own = reaching(own?, least);
-        // A number that is too rare to be measured is not claimed.
+        // Values too rare to be measured are not claimed.
         (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, job_type, own))
     };
-    // The record of the selection follows from responses as they were measured, and nothing from numbers. If arrivals and
-    // sizes are constant, only the part that the ends of a replication cut off is uncertain, a job or so.
+    // With constant arrivals and sizes, only the ends are uncertain, by about one job.
     let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
         let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
         Some(Claim {
@@ -116,7 +112,6 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         claims.push(claim(Quantity::MeanResponse, name, response, least));
         claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
         let [responses, waits] = own.spread;
-        // Percentiles that are too rare to be measured are not claimed, unless jobs hardly ever wait.
         let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
         let percentiles = WAITS.into_iter().zip(waits);
         for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
@@ -127,7 +122,7 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
     claims.into_iter().flatten().collect()
 }
 
-/// Returns a lower bound on the objective, since jobs are in the system while they run; 0 if there is none.
+/// Returns a lower bound on the objective from the run times; 0 if there is none.
 pub(super) fn least(objective: Objective, workload: &Workload) -> f64 {
     let numbers = workload.types().iter().map(JobType::offered_load).collect();
     match objective {
@@ -136,8 +131,7 @@ pub(super) fn least(objective: Objective, workload: &Workload) -> f64 {
     }
 }
 
-/// Widens the interval up to this lower bound. If arrivals and sizes are constant, nothing varies from batch to batch, and yet
-/// a window that ends within a period may be below the bound; and so may a few jobs whose sizes vary much.
+/// Widens the interval to the lower bound, which a window within a period may miss.
 pub(super) fn reaching(found: Estimate, least: f64) -> Estimate {
     Estimate {
         half_width: found.half_width.max(least - found.mean),

@@ -1,5 +1,4 @@
-//! From the best of each family to a decision: the comparison on fresh arrivals and sizes, and a run of its own for the
-//! policy that is selected.
+//! Compares the best of each family on fresh samples, and measures the selected policy separately.
 
 use super::guard::guarded;
 use super::ladder::{Candidate, Ladder, Selection};
@@ -9,30 +8,24 @@ use crate::synthesis::BUDGET;
 use synth_multiresource::artifact::Family;
 use synth_multiresource::simulator::{Failure, Run};
 
-/// Part of the budget, and of the time, up to the end of the comparison. The rest is for the claims.
 const COMPARISON: f64 = 0.75;
 
-/// Part of the budget up to which candidates run on that have not converged, and look better than all that have.
 const LONGER: f64 = 0.9;
 
-/// The first runs of the comparison take this part of its work, all together, and have this many events at most.
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// The relative precision required of the claims, over all jobs and for each type that is not rare, and the events of their
-/// run, at least. A budget above the default is spent on a higher precision.
+/// The required relative precision of claims, in total and per type, and the events of their run.
 const PRECISION: f64 = 0.01;
 const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;
 
-/// The longest mean size is at most this many replications long, if these are conclusive.
 const LASTING: f64 = 4.0;
 
-/// The part of the remaining work that one run for claims may take: it may be refuted, and another candidate selected.
 const OWN_RUN: f64 = 0.7;
 
 impl Selection<'_> {
-    /// Runs candidates, and `rivals`, rules that people run now, on fresh arrivals and sizes until it is known which is
-    /// best, or the work is done. If none has converged by then, the one that costs least runs on alone.
+    /// Compares candidates and `rivals`, rules in current use, until the best is known or the work
+    /// is spent. If none has converged, the cheapest one continues alone.
     pub(super) fn compare(&mut self, rivals: Vec<Family>) -> Result<(), Failure> {
         self.trials.begin(0, COMPARISON);
         for rule in rivals {
@@ -62,8 +55,7 @@ impl Selection<'_> {
         })
     }
 
-    /// Selects a candidate, puts it first, and the others in the order of their costs. Returns the reason, and whether no
-    /// other may be better by what is worth longer runs.
+    /// Moves the selected candidate to the front; returns why, and whether it is surely best.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
@@ -84,35 +76,33 @@ impl Selection<'_> {
         Ok((basis, is_decided))
     }
 
-    /// Returns the run that describes the policy selected, and why no simulated result is claimed for it.
+    /// Returns the run that describes the selected policy, and why no results are claimed from it.
     pub(super) fn description(&self, basis: &Basis) -> (Option<&Run>, Option<String>) {
         let selected = &self.candidates[0];
         let why = match basis {
             Basis::Settled | Basis::Fairest(..) if selected.own.is_none() => {
-                let why = "there was no time for a run of its own";
+                let why = "there was no time for a separate run";
                 return (selected.longest().map(|own| &own.run), Some(why.into()));
             }
             Basis::Settled | Basis::Fairest(..) => {
                 let short = selected.unclaimed();
-                let why = short.map(|why| format!("its own run was too short ({why})"));
+                let why = short.map(|why| format!("its separate run was too short ({why})"));
                 return (selected.measured().map(|own| &own.run), why);
             }
-            Basis::StaysLeast | Basis::Guarded => "no policy was seen to settle",
-            Basis::RunsAway => "it was seen to run away",
-            Basis::Unseen => "no run was long enough to say anything",
+            Basis::StaysLeast | Basis::Guarded => "no policy was seen to converge",
+            Basis::RunsAway => "its number of jobs grew without bound",
+            Basis::Unseen => "no run was long enough to be conclusive",
             Basis::Analysis | Basis::Given => return (None, None),
         };
         (None, Some(why.into()))
     }
 
-    /// Returns the best by a run of its own, once that has neither refuted it nor shown that another may keep the promises
-    /// better; `None` if none has converged.
+    /// Returns the best converged candidate that a separate run has confirmed.
     fn settled_best(&mut self) -> Result<Option<(usize, Basis)>, Failure> {
         loop {
             let Some(best) = self.best(|_| true) else {
                 return Ok(None);
             };
-            // Another run that is too short would decide by chance, unless all that were measured break a promise.
             let has_own = |c: &Candidate<'_>| c.own.is_some();
             let is_last =
                 OWN_RUN * self.trials.left() < SHORTEST && self.candidates.iter().any(has_own);
@@ -132,15 +122,13 @@ impl Selection<'_> {
             if !is_known {
                 self.measure(n)?;
             }
-            // Without a run even then, it was cut short.
             if is_known || !has_own(&self.candidates[n]) {
                 return Ok(Some((n, basis)));
             }
         }
     }
 
-    /// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen; and
-    /// then twice as long each time, until two lengths in a row tell that the promises are kept, or that they are not.
+    /// Measures a candidate, doubling the length until two runs agree on the guarantees.
     fn measure(&mut self, n: usize) -> Result<(), Failure> {
         let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
         trials.report(format!("measuring {}", candidate.name()));
@@ -178,8 +166,8 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// Returns, if none has converged, the policy whose jobs stayed least in its longest run, under guard.
-    /// Replications that are much shorter than the longest mean size are not conclusive: all policies look alike there.
+    /// Returns the policy whose jobs stayed shortest, if none has converged. Replications much
+    /// shorter than the longest mean size are inconclusive.
     fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
         self.rank();
         let workload = self.trials.workload;
@@ -213,7 +201,7 @@ impl Selection<'_> {
             None if basis == Basis::Guarded => {
                 let names: Vec<&str> = self.candidates.iter().map(Candidate::name).collect();
                 return Err(ChoiceError::Broken(format!(
-                    "all policies of these families were seen to run away ({}), and nothing is proved that could take over: take --family auto, add resources or take fewer jobs",
+                    "the number of jobs grew without bound under all policies of these families ({}), and there is no policy with proved stability to guard them. Use --family auto, add resources or reduce the load",
                     names.join(", ")
                 )));
             }

@@ -1,4 +1,4 @@
-//! Guards: policies with proved stability that take over when jobs pile up under a rule without such a proof.
+//! Guards: policies with proved stability that take over when jobs pile up under another rule.
 
 use super::analysed::Analysed;
 use super::options::ChoiceOptions;
@@ -8,19 +8,16 @@ use synth_multiresource::artifact::{
 };
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// The guard takes over at this multiple of the mean number of jobs, and at no less than this multiple of its own: otherwise it
-/// would hardly ever let go, and the whole would be as slow as the guard.
+/// The guard takes over at these multiples of the rule's and its own mean number of jobs.
 const GUARD: f64 = 10.0;
 const OWN: f64 = 4.0;
 
-/// A policy with proved stability.
 pub(super) struct Guard {
     policy: artifact::Guard,
-    /// Its mean number of jobs; 0 if nothing is known.
     mean_number: f64,
 }
 
-/// Returns the guards for these options, those that preempt first.
+/// Returns the guards for these options, preemptive ones first.
 pub(super) fn guards(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -43,7 +40,7 @@ pub(super) fn guards(
     }
 }
 
-/// Returns the policy of the program as it is analysed; with preemption also one without, if some rules do not preempt.
+/// Returns the analysed policy; with preemption also a nonpreemptive one if some rules need it.
 fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -> Vec<Guard> {
     let mut guards: Vec<Guard> = Guard::new(workload, msr).into_iter().collect();
     let stops_none = match options.preemption {
@@ -67,8 +64,7 @@ fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -
 }
 
 impl Guard {
-    /// Returns an MSR policy without backfilling, and with slots that keep their clocks, if its stability is proved (for
-    /// exponential sizes and Poisson arrivals).
+    /// Returns the MSR policy without backfilling, if its stability is proved.
     fn new(workload: &Workload, msr: &Synthesis) -> Option<Self> {
         let policy = MsrConfig {
             backfill: Backfill::None,
@@ -83,8 +79,6 @@ impl Guard {
     }
 }
 
-/// Returns the mean number of jobs under the policy of the program that is claimed, or the sum of the types' upper bounds;
-/// 0 without claims.
 fn mean_number(msr: &Synthesis) -> f64 {
     let claims = || msr.artifact.claims.iter();
     let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
@@ -92,10 +86,7 @@ fn mean_number(msr: &Synthesis) -> f64 {
     all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
-/// Returns the policy under the first guard that preempts no more than it; `None` if it needs none, or there is none.
-///
-/// The guard takes over at B jobs, at least ten times the mean number of jobs that was seen, beyond which one job in 20 000
-/// finds the system if numbers fall off exponentially; and so far above the guard's own mean that it is soon back at B/2.
+/// Returns the policy under the first guard that preempts no more than it; `None` if it needs none.
 pub(super) fn guarded(
     guards: &[Guard],
     workload: &Workload,

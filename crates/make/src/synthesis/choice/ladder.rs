@@ -1,9 +1,7 @@
-//! Candidates climb a ladder of run lengths, the one whose next step takes the least work first: so all that may
-//! still win get as much work, whatever an event costs them, and cheap ones have long runs early.
+//! The ladder of run lengths that candidates climb, the one with the cheapest next run first.
 //!
-//! A run goes on from rung to rung. The runs of one rung have the same seed and length: candidates face the same arrivals
-//! and sizes there, so that the ratio of two is known better than their means
-//! ([`synth_multiresource::simulator::paired_ratio`]). Two are compared on the highest rung that both have reached.
+//! Runs of one rung share seed and length, so ratios of candidates are precise
+//! ([`synth_multiresource::simulator::paired_ratio`]).
 
 use std::cmp::Ordering;
 
@@ -14,41 +12,34 @@ use synth_multiresource::artifact::{Family, Objective};
 use synth_multiresource::simulator::{Estimate, Failure, Ranking};
 use synth_multiresource::workload::Workload;
 
-/// How many times as long the runs of the next rung are.
+/// The factor between the run lengths of successive rungs.
 const LONGER: u64 = 2;
 
-/// A candidate that costs this many times as much as another, roughly, drops out of a search. There is one number for each
-/// two rungs; the last one also holds for all later rungs.
+/// The relative cost beyond which a candidate leaves a search, per two rungs.
 const SLACK: [f64; 4] = [4.0, 2.0, 1.4, 1.25];
 
-/// A candidate behind this many others drops out of a search, likewise.
+/// The number of candidates ahead beyond which a candidate leaves a search, per two rungs.
 const FIELD: [usize; 4] = [64, 12, 6, 4];
 
-/// A candidate that costs this many times as much as the best drops out of the comparison: if both have converged, and if one
-/// has not. The latter is judged by how long its slowest type stays, which a few jobs of a rare type decide.
+/// Relative cost beyond which a candidate leaves the comparison; higher without convergence, where
+/// a few rare jobs decide.
 const FAR: f64 = 2.0;
 const FAR_UNSETTLED: f64 = 10.0;
 
-/// The fraction of time beyond which a guard is more than a safeguard.
 const UNDER_GUARD: f64 = 0.01;
 
-/// A policy that may be selected, or is there for comparison.
 pub(super) struct Candidate<'w> {
     pub policy: Family,
-    /// Policies that were tried to find it.
+    /// The number of policies that were tried to find it.
     pub tried: usize,
-    /// Whether it may be selected.
     pub is_eligible: bool,
-    /// Its runs, by rung: each goes on where the one before ended.
     pub runs: Vec<Trial>,
     underway: Option<Underway<'w>>,
-    /// The run that its claims come from, on arrivals and sizes that decided nothing: the best of several is partly the
-    /// best by chance.
+    /// The separate run for claims, since the best of several is partly the best by chance.
     pub own: Option<Trial>,
 }
 
 impl Candidate<'_> {
-    /// One that may be selected, not run yet.
     pub(super) fn new(policy: Family, tried: usize) -> Self {
         Candidate {
             policy,
@@ -60,59 +51,55 @@ impl Candidate<'_> {
         }
     }
 
-    /// The name of its rule in common use.
     pub(super) fn name(&self) -> &'static str {
         self.policy.followed().called()
     }
 
-    /// The longest run of a comparison.
     pub(super) fn longest(&self) -> Option<&Trial> {
         self.runs.last()
     }
 
-    /// The run of its claims, or if there is none or it is too short, the longest of the comparison.
+    /// Returns the separate run, or the longest of the comparison if that is missing or too short.
     pub(super) fn measured(&self) -> Option<&Trial> {
         let own = self.own.as_ref();
         let tells = own.filter(|_| self.unclaimed().is_none());
         tells.or(self.longest())
     }
 
-    /// Why its own run is too short for claims; `None` if it is not.
+    /// Returns why the separate run is too short for claims.
     pub(super) fn unclaimed(&self) -> Option<String> {
         let trial = self.own.as_ref()?;
         if let Some(why) = &trial.run.unsettled {
             return Some(why.to_string());
         }
         if trial.value.is_none() {
-            return Some("the number in system grows".into());
+            return Some("the number of jobs in the system grows".into());
         }
         let fewest = trial.fewest_done()?;
         (fewest.completions < DONE).then(|| {
             format!(
-                "{}: {} of {DONE} jobs done",
+                "{}: {} of {DONE} jobs completed",
                 fewest.name, fewest.completions
             )
         })
     }
 
-    /// Whether the number of jobs grew without end in its longest run.
     pub(super) fn runs_away(&self) -> bool {
         self.longest().is_some_and(Trial::runs_away)
     }
 
-    /// Whether its longest run has converged, and its own run does not say otherwise.
+    /// Returns whether its longest run has converged and its separate run does not contradict that.
     pub(super) fn is_settled(&self) -> bool {
         self.longest().is_some_and(|run| run.value.is_some()) && !self.is_refuted()
     }
 
-    /// Whether jobs piled up in its own run, which is the longest, so that the guard was needed, or would have been.
+    /// Returns whether jobs piled up in its separate run, so that a guard was needed.
     fn is_refuted(&self) -> bool {
         let own = self.own.as_ref();
         own.is_some_and(|own| own.runs_away() || own.run.own.guarded > UNDER_GUARD)
     }
 
-    /// Its outcome. A policy that is known to be stable but whose queues grew was not simulated for long
-    /// enough.
+    /// Returns the outcome. If stability is proved, growing queues mean that the run was too short.
     pub(super) fn outcome(&self, workload: &Workload, is_far: bool) -> Steadiness {
         match self.measured() {
             None => Steadiness::Unsettled,
@@ -126,32 +113,24 @@ impl Candidate<'_> {
     }
 }
 
-/// The lengths of the runs.
 #[derive(Clone, Copy)]
 pub(super) struct Ladder {
-    /// Events of a run on the first rung.
     pub first: u64,
-    /// Replications of each run.
     pub replications: u32,
-    /// The work that may have been done in the end.
     pub until: f64,
 }
 
 impl Ladder {
-    /// Events of a run on this rung.
     pub(super) fn length(&self, rung: usize) -> u64 {
         let times = LONGER.saturating_pow(rung as u32);
         self.first.saturating_mul(times)
     }
 }
 
-/// The runs of two candidates on the highest rung that both have reached.
 fn common<'c>(one: &'c Candidate<'_>, other: &'c Candidate<'_>) -> Option<(&'c Trial, &'c Trial)> {
     one.runs.iter().zip(&other.runs).next_back()
 }
 
-/// A selection under way: the candidates, and what is left of the work. The stages are methods in files of their own, in this
-/// order: search, decision, record.
 pub(super) struct Selection<'w> {
     pub trials: Trials<'w>,
     pub guards: Vec<Guard>,
@@ -159,7 +138,7 @@ pub(super) struct Selection<'w> {
 }
 
 impl<'w> Selection<'w> {
-    /// Runs candidates, the cheapest next run first, while some are `open` and there is work left for them.
+    /// Runs candidates, the cheapest next run first, while some are `open` and work is left.
     pub(super) fn climb(
         &mut self,
         ladder: Ladder,
@@ -196,7 +175,7 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Sorts the candidates by how many have less cost on a common rung, the fewest first; those without a run are last.
+    /// Sorts candidates by the number of cheaper ones; those without a run are last.
     pub(super) fn rank(&mut self) {
         let key = |c: &Candidate<'_>| (c.runs.is_empty(), self.ahead(c).len());
         let keys: Vec<_> = self.candidates.iter().map(key).collect();
@@ -206,27 +185,23 @@ impl<'w> Selection<'w> {
         self.candidates.extend(ranked);
     }
 
-    /// Returns the candidates, by index, that satisfy a condition.
     fn all(&self, is: impl Fn(usize, &Candidate<'w>) -> bool) -> Vec<usize> {
         let each = self.candidates.iter().enumerate();
         each.filter(|(n, c)| is(*n, c)).map(|(n, _)| n).collect()
     }
 
-    /// Returns the first that may be selected and satisfies a condition.
     pub(super) fn first(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
         let mut each = self.candidates.iter();
         each.position(|c| c.is_eligible && is(c))
     }
 
-    /// Returns the rough costs of a candidate and of each one ahead of it, on their highest common rung.
     fn ahead(&self, one: &Candidate<'_>) -> Vec<(f64, f64)> {
         let pairs = self.candidates.iter().filter_map(|c| common(one, c));
         let costs = pairs.map(|(own, other)| (own.rough_cost, other.rough_cost));
         costs.filter(|(own, other)| other < own).collect()
     }
 
-    /// Returns the candidates that a search goes on with: those whose runs do not tell yet how good they are, and that are
-    /// not behind too many others, or too far.
+    /// Returns the candidates whose runs are inconclusive and that are not too far behind.
     pub(super) fn promising(&self) -> Vec<usize> {
         self.all(|_, one| {
             let Some(rung) = one.runs.len().checked_sub(1) else {
@@ -240,7 +215,6 @@ impl<'w> Selection<'w> {
         })
     }
 
-    /// Returns the highest rung on which both have converged.
     pub(super) fn settled_rung(&self, one: usize, other: usize) -> Option<usize> {
         let runs = |n: usize| self.candidates[n].runs.iter();
         let pairs = runs(one).zip(runs(other));
@@ -250,23 +224,20 @@ impl<'w> Selection<'w> {
         both.iter().rposition(|both| *both)
     }
 
-    /// Returns the runs of two on the highest rung on which both have converged.
     pub(super) fn settled(&self, one: usize, other: usize) -> Option<(&Trial, &Trial)> {
         let rung = self.settled_rung(one, other)?;
         let run = |n: usize| &self.candidates[n].runs[rung];
         Some((run(one), run(other)))
     }
 
-    /// Returns the ratio of an objective to that of another, on the highest rung on which both have converged.
     pub(super) fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
         let (own, other) = self.settled(one, other)?;
         own.ratio(objective, other)
     }
 
-    /// Returns the place of a candidate by promises: see [`super::trials::Verdict`].
-    ///
-    /// Those without a run of their own are judged by that of another, and by how the two compare on common arrivals and
-    /// sizes: of several that are alike, one always looks better than it is in the comparison.
+    /// Returns the sort key by guarantees ([`super::trials::Verdict`]). Candidates without a
+    /// separate run are compared with one that has one, since the best of several similar ones
+    /// looks too good.
     pub(super) fn place(&self, n: usize) -> f64 {
         let own = &self.candidates[n];
         let Some(run) = own.measured() else {
@@ -280,7 +251,6 @@ impl<'w> Selection<'w> {
             let measured = other.own.as_ref()?;
             let (a, b) = self.settled(n, m)?;
             let (own, other) = (a.verdict.worst, b.verdict.worst);
-            // Short runs in which no job of either took too long do not tell the two apart.
             let times = if own == other { 1.0 } else { own / other };
             let expected = times * measured.verdict.worst;
             times.is_finite().then_some((measured.run.events, expected))
@@ -292,8 +262,7 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Returns the best of the candidates that may be selected, have converged and satisfy a condition: the first in the
-    /// order of promises, and of equals the one that fewest are ahead of.
+    /// Returns the best converged candidate by guarantees, then by the number of candidates ahead.
     pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
         let settled = self.all(|_, c| c.is_eligible && c.is_settled() && is(c));
         let is_ahead = |other: usize, n: usize| {
@@ -310,9 +279,8 @@ impl<'w> Selection<'w> {
         all.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Returns, of the candidates that satisfy a condition and that no run shows to be worse than the best by what is worth
-    /// longer runs, the one that slows down its most slowed type least, and the ratio to the best; `None` if that is the
-    /// best, or not worth it.
+    /// Returns the nearly best candidate whose worst-off type has the lowest slowdown, and the
+    /// ratio to the best; `None` if there is no relevant improvement.
     pub(super) fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(self.trials.objective, n, best);
@@ -328,19 +296,16 @@ impl<'w> Selection<'w> {
         least.filter(|(_, slowed)| *slowed < 1.0 - CLOSE)
     }
 
-    /// Returns the candidates that run on: the best, and all that may yet be better by what is worth it.
+    /// Returns the candidates to continue: the best, and all that may be clearly better.
     pub(super) fn open(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
-            // One that has not converged may look good while few jobs that it starves are there.
             return self.all(|_, c| !c.runs_away());
         };
-        // If one cannot be selected it is enough to know that it is better.
         let is_known = |n: usize, c: &Candidate<'_>| {
             !self.lags(best, n)
                 && (self.is_decided(best, n) || !c.is_eligible && self.is_surely_behind(n, best))
         };
         let mut open = self.all(|n, c| n != best && !is_known(n, c));
-        // The best runs on while there is another to compare it with.
         let rung = |n: usize| self.candidates[n].runs.len();
         if open.iter().any(|n| rung(best) <= rung(*n)) {
             open.push(best);
@@ -348,7 +313,7 @@ impl<'w> Selection<'w> {
         open
     }
 
-    /// Returns those that have not converged, and so far look better than the best of those that have.
+    /// Returns the candidates that have not converged but look better than the best that has.
     pub(super) fn may_be_better(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
             return Vec::new();
@@ -361,7 +326,7 @@ impl<'w> Selection<'w> {
         })
     }
 
-    /// Whether a candidate costs far more than another, roughly. Without convergence short runs are not conclusive.
+    /// Returns whether a candidate costs far more than another.
     pub(super) fn is_far(&self, from: usize, n: usize) -> bool {
         let (near, far) = (&self.candidates[from], &self.candidates[n]);
         let Some((a, b)) = common(near, far) else {
@@ -373,8 +338,8 @@ impl<'w> Selection<'w> {
         is_long && b.rough_cost > most * a.rough_cost
     }
 
-    /// Whether it is known that a candidate is no better than the best by what is worth longer runs. Unless the best keeps
-    /// all promises with confidence, that depends on the promises alone.
+    /// Returns whether a candidate is surely not better by a relevant margin. Unless the best
+    /// surely keeps all guarantees, only the guarantees count.
     pub(super) fn is_decided(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let ratio = self.ratio(self.trials.objective, n, best);
@@ -388,8 +353,8 @@ impl<'w> Selection<'w> {
             || (self.place(best) == 0.0 || !own.is_eligible) && by_mean()
     }
 
-    /// Whether a rule in common use is to run on until it has run as long as the best, so that the ratio of the two is known
-    /// from a run whose length did not depend on it: if a rule stops as soon as it is surely slower, that ratio is too small.
+    /// Returns whether a common rule must run as long as the best: if it stopped once it is surely
+    /// slower, its ratio would be too small.
     fn lags(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let is_shorter = own.runs.len() < self.candidates[best].runs.len();
@@ -398,21 +363,18 @@ impl<'w> Selection<'w> {
         USUAL.contains(&own.name()) && is_shorter && !own.runs_away() && is_near
     }
 
-    /// Returns how many times as much as another a candidate surely costs, if it stopped to run before the other since it
-    /// costs more; its ratio is then too small.
+    /// Returns a lower bound on the relative cost of a candidate that stopped early.
     pub(super) fn at_least(&self, first: usize, n: usize) -> Option<f64> {
         let runs = |n: usize| self.candidates[n].runs.len();
         let least = self.behind(first, n).filter(|_| runs(n) < runs(first));
         least.filter(|least| *least > 1.001)
     }
 
-    /// Whether the number of jobs grows without end under a candidate, or it surely costs more than another.
     fn is_surely_behind(&self, first: usize, n: usize) -> bool {
         self.candidates[n].runs_away() || self.behind(first, n).is_some()
     }
 
-    /// Returns how many times as much as another a candidate costs at least: at 95 % for all on their highest common rung
-    /// together. `None` if it may not cost more.
+    /// Returns a lower bound > 1 on the relative cost (95 % for all together), if any.
     fn behind(&self, first: usize, n: usize) -> Option<f64> {
         let rung = self.settled_rung(first, n)?;
         let settled = self.candidates.iter().filter_map(|c| {

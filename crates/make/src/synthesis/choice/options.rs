@@ -1,5 +1,3 @@
-//! The options of a selection, and its result.
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -8,19 +6,18 @@ use crate::synthesis::{ChoiceLog, Synthesis, SynthesisError};
 use synth_multiresource::artifact::{Artifact, Family, Promise};
 use synth_multiresource::simulator::{Failure, Run};
 
-/// The families of the candidates.
+/// The policy families of the candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Families {
-    /// This policy as it is.
+    /// One fixed policy.
     Fixed(Box<Family>),
-    /// Those of these names.
+    /// Families with these names.
     Only(&'static [&'static str]),
-    /// All of them.
+    /// All families.
     All,
 }
 
 impl Families {
-    /// Whether it is one policy as it is, to which no guard is to be added.
     pub(super) fn are_fixed(&self) -> bool {
         matches!(self, Families::Fixed(_))
     }
@@ -34,26 +31,25 @@ impl Families {
     }
 }
 
-/// The user's part of a selection.
+/// The options of a selection.
 #[derive(Clone, Debug)]
 pub struct ChoiceOptions {
-    /// The families of the candidates.
+    /// The policy families of the candidates.
     pub families: Families,
     /// The work that may be done, in events of First-Fit with few types.
     pub budget: u64,
-    /// When it has to be over, if ever; the policy then depends on the machine.
+    /// The deadline, if any; with one, the result depends on the machine.
     pub end: Option<Instant>,
-    /// Seed of the runs that decide; those that tune have the next one, and the run of the claims the one
-    /// after that.
+    /// The seed of the comparison; tuning and the run for claims use the next two seeds.
     pub seed: u64,
-    /// The promises about the delays of types.
+    /// The guarantees on the delays of job types.
     pub promises: Vec<Promise>,
-    /// Once it is set, the selection ends with the best so far.
+    /// If set, the selection ends with the best policy so far.
     pub interrupt: Arc<AtomicBool>,
 }
 
 impl ChoiceOptions {
-    /// Among these families, without further conditions.
+    /// Returns options without a deadline or guarantees.
     pub fn new(families: Families, budget: u64, seed: u64) -> Self {
         ChoiceOptions {
             families,
@@ -66,36 +62,35 @@ impl ChoiceOptions {
     }
 }
 
-/// The reason for the policy that is selected.
+/// The reason why a policy was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Basis {
-    /// It has converged, and costs least of all that have.
+    /// It has converged and has the lowest cost.
     Settled,
-    /// It has converged, and of those that runs cannot tell from the best, its most slowed type is slowed down least: the
-    /// name of the best, and by how much less, relatively.
+    /// As good as the named policy, with a slowdown of its worst-off type lower by this fraction.
     Fairest(&'static str, f64),
-    /// None has converged, and under this one jobs stayed least.
+    /// None has converged, and jobs stayed shortest under this policy.
     StaysLeast,
-    /// It is the policy that was named, as it is, and its number of jobs grew without end.
+    /// It was specified by name, although its number of jobs grew without bound.
     RunsAway,
-    /// The number of jobs grew without end under all of them, and a guard carries the load for this one.
+    /// The number of jobs grew without bound under all policies, and a guard carries the load.
     Guarded,
     /// No run is conclusive; its stability is proved, or it is the first candidate.
     Unseen,
-    /// By analysis no policy can be better by what is worth it.
+    /// Analysis proves that no policy can be better by a relevant margin.
     Analysis,
-    /// The only policy of the family that was required.
+    /// It is the only policy of the required family.
     Given,
 }
 
 impl Basis {
-    /// Whether the policy was seen to converge.
+    /// Returns whether the policy was seen to converge.
     pub fn has_settled(&self) -> bool {
         matches!(self, Basis::Settled | Basis::Fairest(..))
     }
 }
 
-/// The policy that was selected.
+/// A selected policy.
 #[derive(Debug)]
 pub struct Chosen {
     /// The policy file.
@@ -106,20 +101,19 @@ pub struct Chosen {
     pub is_cut: bool,
     /// Its measurements; `None` if no candidate was seen to converge.
     pub run: Option<Run>,
-    /// Why no simulated result is claimed for it.
+    /// Why no simulated results are claimed for it.
     pub unclaimed: Option<String>,
-    /// Results of its run that cannot be true, and so are not claimed.
+    /// The results of its run that were rejected as impossible and are not claimed.
     pub retracted: Vec<String>,
     /// The record of the selection by simulation, if there was one.
     pub choice: Option<ChoiceLog>,
-    /// The synthesis of its family, if that is Markovian Service Rate.
+    /// Its synthesis, if it is an MSR policy.
     pub synthesis: Option<Box<Synthesis>>,
-    /// The families that were not considered, and why.
+    /// The families that were not considered, with reasons.
     pub skipped: Vec<String>,
 }
 
 impl Chosen {
-    /// Returns a policy that was not simulated.
     pub(in crate::synthesis) fn new(artifact: Artifact, basis: Basis) -> Self {
         Chosen {
             artifact,
@@ -135,31 +129,31 @@ impl Chosen {
     }
 }
 
-/// Why no policy is selected.
+/// Reasons why no policy is selected.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
-    /// A policy with other knobs.
+    /// The synthesis failed.
     #[error(transparent)]
     Synthesis(#[from] SynthesisError),
-    /// A rule that cannot run.
+    /// A simulated rule failed.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The options do not carry the load, or the number of jobs grew without end under all candidates.
+    /// The options cannot carry the load, or the number of jobs grew without bound in all runs.
     #[error("{0}")]
     Broken(String),
-    /// None of the policies was seen to keep the promises.
+    /// No policy was seen to keep the guarantees.
     #[error("{}", .0.why)]
     Unkept(Box<Unkept>),
 }
 
-/// The policy that comes nearest to the promises, and does not keep them.
+/// The policy that comes nearest to the guarantees without keeping them.
 #[derive(Debug)]
 pub struct Unkept {
-    /// What it does, and what can be done.
+    /// What it achieves, and what to do.
     pub why: String,
     /// Its name in common use.
     pub policy: &'static str,
-    /// Whether it breaks a promise by its whole 95 % interval.
+    /// Whether it breaks a guarantee by its whole 95 % interval.
     pub surely: bool,
     /// Its measurements; `None` if no run was long enough.
     pub run: Option<Run>,
@@ -170,6 +164,6 @@ pub struct Unkept {
 pub struct SelectionStage {
     /// The present stage.
     pub what: String,
-    /// Fraction of the budget that is spent.
+    /// The fraction of the budget spent.
     pub spent: f64,
 }

@@ -1,5 +1,3 @@
-//! The record of a selection.
-
 use super::claimed::{least, reaching};
 use super::ladder::Selection;
 use super::options::{Basis, Unkept};
@@ -17,12 +15,12 @@ impl From<Estimate> for LoggedMean {
 }
 
 impl Selection<'_> {
-    /// Returns the record of the selection; the policy selected comes first.
+    /// Returns the record of the selection, with the selected policy first.
     pub(super) fn record(&self, basis: &Basis, decided: bool) -> ChoiceLog {
         let all = 0..self.candidates.len();
         let mut candidates: Vec<CandidateLog> = all.map(|n| self.recorded(basis, n)).collect();
         let first = candidates[0].value;
-        // By the values that are shown: ratios may be of shorter runs than the order was found by.
+        // Sorted by the shown values: ratios may come from shorter runs than the ranking.
         let value = |c: &CandidateLog| {
             let of_first = first.map_or(1.0, |value| value.mean);
             let least = c.at_least.map(|times| times * of_first);
@@ -43,7 +41,6 @@ impl Selection<'_> {
         }
     }
 
-    /// Returns the record of a candidate.
     fn recorded(&self, basis: &Basis, n: usize) -> CandidateLog {
         let (own, objective) = (&self.candidates[n], self.trials.objective);
         let outcome = if n == 0 && !basis.has_settled() {
@@ -88,7 +85,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Returns the mean wait of each type under a candidate; empty if that of one of them is not known.
+    /// Returns the mean wait of each type under a candidate; empty if one is unknown.
     fn waits(&self, n: usize) -> Vec<LoggedMean> {
         let of_first = self.candidates[0].measured();
         let types = of_first
@@ -109,7 +106,7 @@ impl Selection<'_> {
         each.collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Returns how the policy selected breaks the promises; `None` if it was seen to keep them.
+    /// Describes how the selected policy breaks the guarantees; `None` if it was seen to keep them.
     pub(super) fn unkept(&self) -> Option<Unkept> {
         let (selected, promises) = (&self.candidates[0], &self.trials.choice.promises);
         let trial = selected.measured();
@@ -128,18 +125,18 @@ impl Selection<'_> {
                         format!("{kept} ± {error} % of them do")
                     }
                     Some((rough, None)) => format!("{rough} % of them do, in short runs"),
-                    None => "runs were too short to tell".into(),
+                    None => "the runs were too short to tell".into(),
                 };
                 format!("{}: {kept}", promise.words(unit))
             });
             format!(
-                "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (`synth size` finds how many), or raise --work (now {:.0e})",
+                "no policy was found that keeps --slo; the nearest is {}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (`synth size` finds how many), or raise --work (now {:.0e})",
                 selected.name(),
                 lines.collect::<Vec<String>>().join("\n  "),
                 self.trials.budget
             )
         };
-        let unknown = "no run was long enough to tell whether --slo is kept: nothing is written. Give more --work, or more --time";
+        let unknown = "no run was long enough to tell whether --slo is kept, so nothing is written. Raise --work or --time";
         Some(Unkept {
             why: trial.map_or_else(|| unknown.into(), nearest),
             policy: selected.name(),
@@ -149,8 +146,7 @@ impl Selection<'_> {
     }
 }
 
-/// As many times as much as the first: runs of other lengths, on other arrivals and sizes, may
-/// contradict the ratio of runs of the same.
+/// Multiplies the two, since separate runs may contradict ratios from common runs.
 fn product(first: &Estimate, ratio: &Estimate) -> LoggedMean {
     let (own, of_ratio) = (ratio.mean * first.half_width, first.mean * ratio.half_width);
     LoggedMean {

@@ -1,5 +1,4 @@
-//! The search for the best of each family: all that may be good climb the ladder, then the knobs of the best are
-//! turned, one at a time over grids, in steps up or down while the cost falls.
+//! Searches for the best policy of each family, and tunes the best ones by steps on grids.
 
 use super::ladder::{Candidate, Ladder, Selection};
 use super::trials::{FEW, Trial, Trials};
@@ -8,40 +7,31 @@ use synth_multiresource::artifact::Family;
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::{Estimate, Failure};
 
-/// Part of the budget, and of the time, that goes into the search.
+/// The fraction of budget and time for the search.
 const SEARCH: f64 = 0.4;
 
-/// The first quarter of a run decides whether a step is run to its end.
 const QUARTER: u64 = 4;
 
-/// Events of the first runs, at most: whatever the budget, a time limit or an interrupt may end it early.
 const FIRST: u64 = 100_000;
 
-/// The fraction of a difference that counts which all steps along one knob have to gain to be worth another round over the
-/// knobs.
 const WORTHWHILE: f64 = 0.2;
 
-/// Families of which the knobs are turned, with their parts of the work that is left for that.
 const SHARES: [f64; 3] = [0.5, 0.6, 1.0];
 
-/// Knobs are turned only for candidates that cost at most this many times as much as the best.
 const NEAR: f64 = 1.3;
 
-/// The work of a family should suffice for this many runs of full length, or else they are shorter.
 const STEPS: f64 = 12.0;
 
-/// The part of the work of the search that may go into finding where to begin.
 const STARTING: f64 = 0.5;
 
 impl Selection<'_> {
-    /// Replaces the candidates by the best of each family, not run yet, the best of all first.
+    /// Replaces the candidates by the best of each family, not run yet, the best first.
     pub(super) fn search(&mut self, context: &TuningContext<'_>) -> Result<(), Failure> {
         self.trials.begin(1, SEARCH);
         let share = SEARCH * self.trials.budget;
         let mut seen: Vec<Family> = self.candidates.iter().map(|c| c.policy.clone()).collect();
         let each: f64 = seen.iter().map(|start| self.trials.work(start)).sum();
         let ladder = Ladder {
-            // All first runs together take no more than half of the work.
             first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),
             replications: FEW,
             until: STARTING * share,
@@ -88,19 +78,14 @@ impl Selection<'_> {
     }
 }
 
-/// A walk over the knobs of one policy.
 struct Walk<'a, 'w> {
     trials: &'a mut Trials<'w>,
     context: &'a TuningContext<'a>,
-    /// Events of a run.
     length: u64,
-    /// The work that may have been done in the end.
     until: f64,
-    /// The policies that were tried.
     seen: &'a mut Vec<Family>,
 }
 
-/// The place of a walk: the best policy so far, with the first part of its run, and its cost.
 struct Place {
     policy: Family,
     first: Trial,
@@ -108,7 +93,7 @@ struct Place {
 }
 
 impl Walk<'_, '_> {
-    /// Turns one knob after the other while that helps; `None` if there is no work left for it.
+    /// Tunes one parameter after the other; `None` if no work is left for it.
     fn turn(mut self, start: &Family) -> Result<Option<Family>, Failure> {
         if !self.affords(start) {
             return Ok(None);
@@ -133,7 +118,6 @@ impl Walk<'_, '_> {
         Ok(Some(best.policy))
     }
 
-    /// Steps along one knob in one direction while that helps.
     fn along(&mut self, axis: usize, up: bool, best: &mut Place) -> Result<(), Failure> {
         while let Some(policy) = best.policy.stepped(axis, up, self.context) {
             if self.seen.contains(&policy) || !self.affords(&policy) {
@@ -148,7 +132,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Runs a policy; `None` if it is surely worse than the first part of another run, or was cut short.
+    /// Runs a policy; `None` if it is surely worse than another run or was cut short.
     fn evaluate(&mut self, policy: Family, than: Option<&Trial>) -> Result<Option<Place>, Failure> {
         let objective = self.trials.objective;
         let is_worse = |own: &Trial, than: &Trial| {
@@ -169,7 +153,6 @@ impl Walk<'_, '_> {
         }))
     }
 
-    /// Whether there is work left for one more policy.
     fn affords(&mut self, policy: &Family) -> bool {
         let work = self.trials.work(policy) * self.length as f64;
         self.length > 0 && self.trials.spent + work <= self.until && !self.trials.is_over()

@@ -4,10 +4,8 @@ use super::*;
 use crate::synthesis::tests::{section7, synthesized};
 use synth_multiresource::artifact::{Artifact, Claim, Method, Preemption, Quantity, retract};
 
-/// What a run says against what is proved is not claimed, and all of it is not where it contradicts itself; what is left
-/// checks.
 #[test]
-fn what_cannot_be_is_not_claimed() {
+fn impossible_results_are_not_claimed() {
     let workload = section7(0.5);
     let options = SynthesisOptions::new(Preemption::None);
     let choice = ChoiceOptions::new(Families::All, 10_000_000, 1);
@@ -22,7 +20,6 @@ fn what_cannot_be_is_not_claimed() {
     let of_first =
         |claim: &&mut Claim| claim.job_type.as_deref() == Some(workload.types()[0].name());
     let all = simulated(&right.artifact);
-    // A 95th percentile is at most 20 means.
     let by_mean = ["mean_response of type-1: ", "response_p95 of type-1: "];
     for (quantity, factor, retracted, left) in [
         (Quantity::MeanResponse, 0.1, &by_mean[..], all - 2),

@@ -1,4 +1,4 @@
-//! Simulations of candidates, with an account of the work. Each run is judged once, when it ends.
+//! Simulations of candidates, with an account of the work.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,69 +15,58 @@ use synth_multiresource::simulator::{
 };
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Replications of each run that decides.
 pub(super) const REPLICATIONS: u32 = 8;
 
-/// Replications of each run by which knobs are tuned: a few long ones see more of rare types than many short ones.
+/// Replications of each tuning run: a few long ones see more of rare types than many short ones.
 pub(super) const FEW: u32 = 4;
 
-/// Jobs of each type that must have completed in a run that tells how good a policy is.
+/// Completed jobs of each type that a conclusive run needs.
 pub(super) const DONE: u64 = 300;
 
-/// The factor on the cost of a policy that breaks a promise, at least.
+/// The minimum cost factor for breaking a guarantee.
 const BROKEN: f64 = 10.0;
 
-/// A run that tries a policy ends when the system holds more jobs than the first number times those in service at once, plus
-/// the second.
+/// A run ends at this factor times the jobs in service, plus the constant, many jobs in the system.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
-/// With more busy servers than this, an event takes longer.
 const CACHED: f64 = 300.0;
 
-/// Events, and jobs of each type, from which on costs are meaningful.
 const TELLING: u64 = 100_000;
 const SOME: f64 = 30.0;
 
-/// Work beyond the budget that only runs which decide promises may use: this many budgets, and no more than this part of the
-/// default one. Otherwise a larger budget, of which the search uses more, could leave a promise undecided that a smaller one
-/// decided.
+/// Work beyond the budget to decide guarantees, in budgets and as a fraction of the default one, so
+/// that larger budgets decide no fewer guarantees than smaller ones.
 const DECIDING: (f64, f64) = (3.0, 0.25);
 
-/// A mean with this relative half-width or more is too vague to tune by. (The differences of policies
-/// are known several times better.)
 const VAGUE: f64 = 0.06;
 
-/// A simulation of a candidate, and its events so far.
 pub(super) type Underway<'w> = (Simulation<'w>, u64);
 
-/// A run, and what the selection concludes from it.
+/// A run and the conclusions from it.
 pub(super) struct Trial {
     pub run: Run,
     /// The objective \[time\]; `None` without a steady state.
     pub value: Option<Estimate>,
-    /// The objective, increased if promises are broken; infinite without a steady state.
+    /// The objective, increased if guarantees are broken; infinite without a steady state.
     pub cost: f64,
-    /// The cost to tune by: for a run that is too short for means, from the jobs present in its second half.
+    /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
-    /// Whether the run is long enough to tune by.
     pub is_telling: bool,
-    /// The place in the workload of the type with the fewest completions, among those that are not rare.
+    /// The index of the common type with the fewest completions.
     pub fewest: Option<usize>,
     pub verdict: Verdict,
 }
 
 impl Trial {
-    /// Returns the type with the fewest completions, among those that are not rare.
     pub(super) fn fewest_done(&self) -> Option<&TypeResult> {
         self.fewest.map(|i| &self.run.types[i])
     }
 
-    /// Whether the number of jobs grew without end.
     pub(super) fn runs_away(&self) -> bool {
         self.run.health == Health::Unstable
     }
 
-    /// Returns the ratio of an objective to that in another run, over the replications in which both have a value.
+    /// Returns the ratio of an objective to that of another run.
     pub(super) fn ratio(&self, objective: Objective, than: &Trial) -> Option<Estimate> {
         let [own, other] = [self, than].map(|trial| measured(objective, &trial.run).1);
         let known = own.iter().zip(other);
@@ -95,64 +84,48 @@ impl Trial {
         ])
     }
 
-    /// Returns the mean number of jobs in the second half of the run.
     pub(super) fn rough_number(&self) -> f64 {
         self.run.types.iter().map(late).sum()
     }
 }
 
-/// How well a run kept the promises.
 pub(super) struct Verdict {
-    /// For each promise, the place of what was seen of it in [`Run::watched`].
+    /// Index in [`Run::watched`] for each guarantee.
     pub seen: Vec<Option<usize>>,
-    /// The fraction of jobs that took longer over the fraction that may, for the promise kept worst; 0 without promises.
+    /// The fraction of late jobs relative to the allowed fraction, for the worst guarantee.
     pub worst: f64,
-    /// The order of selection by promises: 0 if all are kept by their whole 95 % intervals, 1 if all are kept as far as the
-    /// run could see, and otherwise `worst`, which is more than 1.
+    /// Sort key: 0 if all intervals keep the guarantees, 1 if the means do, otherwise `worst`.
     pub place: f64,
-    /// Whether some promise is broken by its whole 95 % interval.
+    /// Whether some guarantee is broken by its whole 95 % interval.
     pub surely_breaks: bool,
-    /// Whether that is so, or all promises are kept by their whole intervals.
+    /// Whether the intervals decide.
     pub is_sure: bool,
 }
 
-/// Simulates candidates on common arrivals and sizes, and keeps account of the work: the same on each machine,
-/// unless a time limit or an interrupt ends it.
+/// Simulates candidates on common arrivals and sizes, and accounts for the work.
 pub(super) struct Trials<'a> {
     fleet: &'a Fleet,
-    /// Types and resources, for all shapes of servers.
     pub workload: &'a Workload,
     pub objective: Objective,
     pub choice: &'a ChoiceOptions,
-    /// The time left at the beginning.
     time: Duration,
-    /// The seed of the present stage, and when it has to end, if ever.
     seed: u64,
     end: Option<Instant>,
-    /// The types that are not rare.
     pub common: Vec<usize>,
-    /// Events from which on it is no longer chance that one policy costs twice as much as another: some jobs of each
-    /// type that is not rare have arrived.
+    /// The number of events after which a twofold difference in cost is not chance.
     pub telling: u64,
-    /// The work that all stages should do, in events of First-Fit with few types.
+    /// The budget of all stages, in events of First-Fit with few types.
     pub budget: f64,
-    /// The work beyond it that only runs which decide promises may use.
     pub deciding: f64,
-    /// The work that may be done.
     pub limit: f64,
-    /// The work done.
     pub spent: f64,
-    /// Whether an interrupt or the time limit ended a run.
     pub is_cut: bool,
-    /// The work of an event, by policy: it takes a while to compute.
     works: HashMap<&'static str, f64>,
-    /// Events that were simulated.
     pub events: u64,
     progress: &'a mut dyn FnMut(SelectionStage),
 }
 
 impl<'a> Trials<'a> {
-    /// Begins with all of the budget left.
     pub(super) fn new(
         fleet: &'a Fleet,
         objective: Objective,
@@ -179,7 +152,6 @@ impl<'a> Trials<'a> {
             seed: choice.seed,
             end: choice.end,
             common: common.map(|(i, _)| i).collect(),
-            // An arrival and a completion each.
             telling: TELLING.max((2.0 * jobs) as u64),
             budget,
             deciding,
@@ -192,7 +164,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Begins a stage with this seed after that of the options, which ends after this part of the time.
+    /// Starts a stage that ends after this fraction of the time.
     pub(super) fn begin(&mut self, seed: u64, part: f64) {
         self.seed = self.choice.seed.wrapping_add(seed);
         self.end = self
@@ -201,34 +173,30 @@ impl<'a> Trials<'a> {
             .map(|end| end - self.time.mul_f64(1.0 - part));
     }
 
-    /// Reports the present stage.
     pub(super) fn report(&mut self, what: String) {
         let spent = self.spent / self.limit;
         (self.progress)(SelectionStage { what, spent });
     }
 
-    /// The work that is left.
     pub(super) fn left(&self) -> f64 {
         (self.limit - self.spent).max(0.0)
     }
 
-    /// Whether it was interrupted, or its time is over.
     pub(super) fn is_over(&self) -> bool {
         self.choice.interrupt.load(Ordering::Relaxed) || left(self.end).is_zero()
     }
 
-    /// The work of an event under this policy.
+    /// Returns the work of an event under this policy.
     pub(super) fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
-        // The state of many busy servers is in no cache: as measured on 1000 to 100 000 servers.
+        // The state of many busy servers exceeds the caches; measured on 1000 to 100 000 servers.
         let busy = in_service(workload).min(self.fleet.servers() as f64);
         let misses = (busy / CACHED).max(1.0).powf(0.75);
         let works = self.works.entry(policy.called());
         *works.or_insert_with(|| misses * policy.work(workload))
     }
 
-    /// Simulates this many events in this many replications, counted from the start of a simulation that may be under way.
-    /// `None` if an interrupt or the time limit ended it: what it saw until then depends on the machine.
+    /// Simulates up to this many events, continuing `underway`; `None` if it was cut short.
     pub(super) fn run(
         &mut self,
         underway: &mut Option<Underway<'a>>,
@@ -262,7 +230,6 @@ impl<'a> Trials<'a> {
             replications,
             precision: 0.0,
             crowd: (CROWD.0 * in_service(self.workload) + CROWD.1) as u64,
-            // Each replication has as many.
             events: (events / all * all).max(all),
             time: self.end.map(|_| left(self.end)),
             common_sizes: true,
@@ -273,7 +240,6 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns a run with the conclusions from it. This alone compares a run with the promises.
     fn judged(&self, run: Run) -> Trial {
         let (mut seen, mut worst) = (Vec::new(), 0.0_f64);
         let (mut surely_keeps, mut surely_breaks) = (true, false);
@@ -289,7 +255,7 @@ impl<'a> Trials<'a> {
             surely_breaks |= above.is_some_and(|own| own.mean - own.half_width > allowed);
             seen.push(place);
         }
-        // A policy that keeps all promises costs less than any that breaks one, unless its jobs stay ten times as long.
+        // Keeping all guarantees costs less than breaking one, unless jobs stay ten times as long.
         let (place, factor) = match worst {
             worst if worst > 1.0 => (worst, BROKEN * worst),
             _ if surely_keeps => (0.0, 1.0),
@@ -322,9 +288,8 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the objective by the jobs present in the second half of a run (Little's law). If jobs of a type stay longer
-    /// than a twentieth of a replication, it is increased in proportion: otherwise knobs that push the wait of a rare
-    /// type beyond the end of the run would look good.
+    /// Returns the objective from the second half of a run (Little's law), increased if jobs stay
+    /// so long that tuning could hide the waits of a rare type beyond the end of the run.
     fn late_cost(&self, run: &Run) -> f64 {
         let pairs = run.types.iter().zip(self.workload.types());
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
@@ -340,12 +305,11 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Returns the mean number of jobs in service.
 fn in_service(workload: &Workload) -> f64 {
     workload.types().iter().map(|t| t.offered_load()).sum()
 }
 
-/// Returns an objective as a run measured it: the mean over replications, and each of them.
+/// Returns an objective as measured in a run: the mean and the value of each replication.
 pub(super) fn measured(objective: Objective, run: &Run) -> (Option<Estimate>, &[Option<f64>]) {
     match objective {
         Objective::Mean => (run.mean_response, &run.replications),
@@ -354,7 +318,6 @@ pub(super) fn measured(objective: Objective, run: &Run) -> (Option<Estimate>, &[
     }
 }
 
-/// Returns the mean number of jobs of a type in the second half of a run.
 fn late(of: &TypeResult) -> f64 {
     of.late.iter().sum::<f64>() / of.late.len() as f64
 }

@@ -1,11 +1,8 @@
-//! Scales of time that are far apart.
-
 use super::*;
 
-/// At a light load one schedule is enough and switching is best left alone: the best rate is 0.
-/// Far down there the sums of the queue once cancelled to means below zero.
+/// At very low rates the sums of the queue once cancelled to negative means.
 #[test]
-fn where_switching_never_pays_means_keep_their_digits() {
+fn means_stay_accurate_at_low_switching_rates() {
     let lines = [
         "name: big, demand: {cpu: 2}, arrival_rate: 4, mean_size: .25",
         "name: small, demand: {cpu: 1}, arrival_rate: 4, mean_size: .25",
@@ -27,7 +24,6 @@ fn where_switching_never_pays_means_keep_their_digits() {
             .unwrap()
             .value
     };
-    // It goes to its limit linearly in α.
     let limit = mean(1e-10);
     let slope = (mean(1e-4) - limit) / 1e-4;
     for rate in [1e-5, 1e-6, 1e-8] {
@@ -36,10 +32,8 @@ fn where_switching_never_pays_means_keep_their_digits() {
     }
 }
 
-/// Sizes many orders of magnitude apart, and switching much faster than jobs: two derivations
-/// agree.
 #[test]
-fn far_apart_scales_of_time_check() {
+fn widely_separated_time_scales_are_verified() {
     for exponent in [4, 6] {
         let workload = parsed(
             "4",
@@ -70,23 +64,20 @@ fn far_apart_scales_of_time_check() {
     }
 }
 
-/// What cannot be drained job by job is said with a way out.
 #[test]
-fn too_many_jobs_to_drain_are_refused() {
+fn rejects_too_many_jobs_to_drain() {
     let lines = [
         "name: a, demand: {cpu: 1}, arrival_rate: 95000, mean_size: 1",
         "name: b, demand: {cpu: 99999}, arrival_rate: .01, mean_size: 2",
     ];
     let workload = parsed("100000", &lines);
     let error = synthesize(&workload, &SynthesisOptions::new(Preemption::None)).unwrap_err();
-    let is_named = error.to_string().contains("full preemption has none");
+    let is_named = error.to_string().contains("which has none");
     assert!(is_named, "{error}");
 }
 
-/// Where a setup takes a ten thousandth of a time unit, thousands of switches in a mean size pay: the
-/// rate taken is the best of all that were looked at, and the policy checks.
 #[test]
-fn thousands_of_switches_a_job_are_taken_where_they_pay() {
+fn selects_frequent_switching_if_it_pays() {
     let lines = [
         "name: long, demand: {cpu: .75}, arrival_rate: .0008, mean_size: 60",
         "name: short, demand: {cpu: 1.875}, arrival_rate: 1.8, mean_size: 1",
@@ -100,7 +91,6 @@ fn thousands_of_switches_a_job_are_taken_where_they_pay() {
     let taken = claim(&synthesized, quantity, None).unwrap().value;
     let rate = synthesized.policy.switching_rate;
     assert!(rate > 1e3, "{rate}");
-    // On both sides it is worse.
     for factor in [0.5, 2.0] {
         let options = SynthesisOptions {
             switching_rate: Some(factor * rate),

@@ -1,15 +1,12 @@
-//! What closes a node of the search without a solver: a depth-first search within its bounds, and a
-//! table over one resource.
+//! Closes nodes of the search without a solver.
 
 use super::Search;
 use crate::program::pricing::{BranchAndBound, Item, by_efficiency};
 use synth_multiresource::schedule::{Schedule, price};
 
-/// Entries of a table times types.
 const TABLE: u64 = 20_000;
 
 impl Search<'_> {
-    /// Returns the types with jobs to choose in the node at hand, at these prices of the resources' units.
     pub(super) fn open_items(&self, prices: &[f64]) -> Vec<Item> {
         let item = |k: usize| {
             let cost = price(self.packing.demand(self.types[k]), prices);
@@ -19,8 +16,8 @@ impl Search<'_> {
         open.map(item).collect()
     }
 
-    /// Returns a bound on the node at hand by a table of the dearest resource that has few enough units: its jobs are
-    /// whole, the other resources are paid for.
+    /// Bounds the node by a table over the most expensive small resource: jobs are integral in it,
+    /// and the other resources are charged at their prices.
     pub(super) fn by_table(&self, items: &[Item], prices: &[f64]) -> Option<f64> {
         let worth = |j: &usize| self.room[*j] as f64 * prices[*j];
         let is_small = |j: &usize| self.room[*j] < TABLE / (1 + items.len() as u64);
@@ -42,9 +39,8 @@ impl Search<'_> {
         Some(self.settled + free + table[table.len() - 1] + paid)
     }
 
-    /// Searches the node at hand depth first for schedules that surpass the best. Returns whether the search ended within
-    /// this many nodes, how many it took, and the schedules it found, the best last: the worth, and the counts beyond the
-    /// least, by type.
+    /// Searches the node depth first. Returns whether it finished, the nodes spent, and the
+    /// improving schedules in ascending order of worth, as counts beyond the least.
     pub(super) fn depth_first(
         &self,
         items: &[Item],
@@ -82,7 +78,6 @@ impl Search<'_> {
     }
 }
 
-/// More of one type into a table of the best worth by room.
 fn fill(table: &mut [f64], step: usize, value: f64, most: u32) {
     let size = table.len();
     if most as usize >= (size - 1) / step {
@@ -91,7 +86,7 @@ fn fill(table: &mut [f64], step: usize, value: f64, most: u32) {
         }
         return;
     }
-    // Packets of 1, 2, 4, … jobs: any count is a sum of some.
+    // Batches of 1, 2, 4, … jobs: any count is a sum of some of them.
     let (mut left, mut packet) = (most, 1);
     while left > 0 {
         let count = packet.min(left);

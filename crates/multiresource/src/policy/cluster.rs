@@ -1,14 +1,17 @@
-//! What real clusters do beside arrivals and ends of jobs: waiting jobs are cancelled, running ones are found or wait
-//! again, and others use room.
+//! Changes of real clusters besides arrivals and completions: waiting jobs are canceled, running
+//! jobs are discovered or requeued, and others use capacity.
 //!
-//! None of these is an [`Event`](super::Event): after them the rule [goes on](super::Policy::changed) from what it sees.
+//! None of these is an [`Event`](super::Event). After them the rule continues from the state that
+//! it sees ([`Policy::changed`](super::Policy::changed)).
 
 use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
 
 impl System {
-    /// A waiting job leaves: it was cancelled, somebody holds it, or it is now of another type. `false`, without
-    /// effect, where it does not wait. O(waiting jobs of its type).
+    /// Removes a waiting job that was canceled, put on hold or changed to another type. `false`,
+    /// without effect, if it does not wait.
+    ///
+    /// O(waiting jobs of its type).
     pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         let Some(place) = self.where_it_waits(i, job) else {
@@ -24,8 +27,8 @@ impl System {
         true
     }
 
-    /// A job of type i that was withdrawn waits again, in its place in the queue. `limit` as in
-    /// [`System::arrive_limited`], infinity where none is known.
+    /// Returns a withdrawn type-i job to its place in the queue. `limit` is as in
+    /// [`System::arrive_limited`], infinite if unknown.
     pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
         let entry = Entry::waiting(i, job.number, job.arrived, f64::NAN);
@@ -40,10 +43,11 @@ impl System {
         job
     }
 
-    /// A job of type i is found that has run for `ran` \[time\]; in a fleet on these servers. It takes the next number.
-    /// Its limit is of the whole job, infinity where it is not known.
-    /// `None`, without effect, where there is no room for it: then what it uses is [`occupied`](System::occupy).
-    /// It is no decision: [`System::actions`] do not have it.
+    /// Adds a type-i job that has already run for `ran` \[time\], in a fleet on these servers.
+    ///
+    /// The job gets the next number. `limit` is for the whole job, infinite if unknown. `None`,
+    /// without effect, if it does not fit; its use is then to be reported through
+    /// [`System::occupy`]. The start is not a decision and does not appear in [`System::actions`].
     pub fn adopt(
         &mut self,
         i: usize,
@@ -67,8 +71,10 @@ impl System {
         Some(job)
     }
 
-    /// A running job of type i waits again, in its place in the queue: not by a decision, and so also where jobs are
-    /// not preempted. `false`, without effect, where it does not run.
+    /// Returns a running type-i job to its place in the queue. `false`, without effect, if it does
+    /// not run.
+    ///
+    /// This is not a decision of the rule, so it is also allowed without preemption.
     pub fn put_back(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         if !self.runs(job) {
@@ -79,8 +85,11 @@ impl System {
         true
     }
 
-    /// So many units of each resource (R) are used by others, or are out of order; in a fleet on server n. They may be
-    /// more than are free: jobs go on, and what takes a resource of which nothing is free does not start.
+    /// Sets the units of each resource (length R) that others use or that are out of order, in a
+    /// fleet on server n.
+    ///
+    /// They may exceed the free units: running jobs continue, and jobs that need an exhausted
+    /// resource do not start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
         let resources = self.capacity().len();
@@ -93,13 +102,13 @@ impl System {
         }
     }
 
-    /// Units of resource j that others leave of the one server that there is.
+    /// Returns the units of resource j on the only server that are not used by others.
     pub fn left(&self, j: usize) -> u64 {
         let others = self.others.as_ref().map_or(0, |others| others[j]);
         self.capacity()[j].saturating_sub(others)
     }
 
-    /// Whether one job of type i would fit if no other ran.
+    /// Returns whether a type-i job would fit if no other job ran.
     pub fn could_run(&self, i: usize) -> bool {
         match &self.hosts {
             None => {
@@ -110,7 +119,7 @@ impl System {
         }
     }
 
-    /// What is free, from what jobs, setups and others use: no less than nothing.
+    /// Recomputes the free units from the use by jobs, setups and others, clamped at 0.
     #[cold]
     pub(super) fn recount_room(&mut self) {
         for j in 0..self.capacity().len() {
@@ -119,14 +128,14 @@ impl System {
         }
     }
 
-    /// Units of resource j that jobs and setups use, of the one server that there is.
+    /// Returns the units of resource j that jobs and setups use on the only server.
     pub(super) fn used(&self, j: usize) -> u64 {
         let slots = |i: usize| u64::from(self.types[i].running + self.types[i].held);
         let types = 0..self.types.len();
         types.map(|i| slots(i) * self.demand(i)[j]).sum()
     }
 
-    /// A job of type i comes into its place in the queue.
+    /// Inserts a type-i job into its place in the queue.
     pub(super) fn enqueue(&mut self, i: usize, job: Job) {
         let place = self.place_in_queue(i, job.number);
         let ticket = Ticket::new(job.number, job.slot);
@@ -134,20 +143,20 @@ impl System {
         self.queue_changed(i);
     }
 
-    /// Whether this job runs.
+    /// Returns whether this job runs.
     #[inline]
     pub fn runs(&self, job: Job) -> bool {
         let entry = &self.entries[job.slot as usize];
         entry.number == job.number && entry.place != WAITING
     }
 
-    /// This running job waits again, in its place in the queue; its room is still taken.
+    /// Returns a running job to its place in the queue without freeing its capacity.
     #[inline]
     pub(super) fn wait_again(&mut self, i: usize, job: Job) {
         self.stop_running(i, self.entries[job.slot as usize].place);
         let entry = &mut self.entries[job.slot as usize];
         entry.work -= self.now;
-        // Rounding must not leave a negative amount of work; that of unknown sizes stays NaN.
+        // Rounding must not leave negative work. Unknown sizes stay NaN.
         if entry.work < 0.0 {
             entry.work = 0.0;
         }

@@ -1,15 +1,14 @@
-//! The jobs of a class of which the oldest run, for rules with preemption.
+//! Jobs of a class, the oldest of which run, for rules with preemption.
 
 use std::collections::VecDeque;
 
 use super::{Job, System};
 
-/// The jobs of a class, of which the first `count` run.
+/// Jobs of a class, the first `count` of which run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     /// The jobs with their types, in order of arrival.
     pub jobs: VecDeque<(usize, Job)>,
-    /// The number of jobs that run.
     pub count: usize,
 }
 
@@ -23,7 +22,8 @@ impl Served {
         }
     }
 
-    /// Starts the oldest waiting jobs until `target` run. Fewer start if others, which the rule does not know, use the server.
+    /// Starts the oldest waiting jobs until `target` run. Fewer start if others, unknown to the
+    /// rule, use the server.
     pub(super) fn start(&mut self, target: usize, system: &mut System) {
         while self.count < target
             && let Some(&(i, job)) = self.jobs.get(self.count)
@@ -43,7 +43,6 @@ impl Served {
         }
     }
 
-    /// Removes all jobs.
     pub(super) fn clear(&mut self) {
         self.jobs.clear();
         self.count = 0;

@@ -90,8 +90,7 @@ pub(super) fn priced(
         dearest = dearest.max(worth);
     }
     if dearest < 1.0 - ROUNDING {
-        let message =
-            format!("the most valuable schedule is worth {dearest}, expected 1");
+        let message = format!("the most valuable schedule is worth {dearest}, expected 1");
         findings.add("prices", message);
     }
 }

@@ -86,25 +86,25 @@ pub fn own_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Family, Docum
     let document = Document::parse(text, name, EXAMPLE)?;
     let (written, mut faults) = document.read::<Written>();
     let written = written.filter(|_| faults.is_empty());
-    let policy =
-        written.and_then(
-            |written| match (written.msr, written.turns, written.backfilling) {
-                (None, None, Some(own)) => own.checked(fleet, &mut faults).map(Family::from),
-                (Some(_), None, None) | (None, Some(_), None) if !fleet.is_one_server() => {
-                    let message = "`msr` and `static-quickswap` are for one server, but the workload is a fleet";
-                    let help = "for a fleet, write a `backfilling` policy";
-                    faults.push(Fault::new(Place::DOCUMENT, message, help));
-                    None
-                }
-                (Some(own), None, None) => own.checked(workload, &mut faults).map(Family::Msr),
-                (None, Some(own), None) => Some(own.checked(workload, &mut faults).into()),
-                _ => {
-                    let message = "expected one of `msr`, `static-quickswap` and `backfilling`";
-                    faults.push(Fault::new(Place::DOCUMENT, message, EXAMPLE));
-                    None
-                }
-            },
-        );
+    let policy = written.and_then(|written| {
+        match (written.msr, written.turns, written.backfilling) {
+            (None, None, Some(own)) => own.checked(fleet, &mut faults).map(Family::from),
+            (Some(_), None, None) | (None, Some(_), None) if !fleet.is_one_server() => {
+                let message =
+                    "`msr` and `static-quickswap` are for one server, but the workload is a fleet";
+                let help = "for a fleet, write a `backfilling` policy";
+                faults.push(Fault::new(Place::DOCUMENT, message, help));
+                None
+            }
+            (Some(own), None, None) => own.checked(workload, &mut faults).map(Family::Msr),
+            (None, Some(own), None) => Some(own.checked(workload, &mut faults).into()),
+            _ => {
+                let message = "expected one of `msr`, `static-quickswap` and `backfilling`";
+                faults.push(Fault::new(Place::DOCUMENT, message, EXAMPLE));
+                None
+            }
+        }
+    });
     let sound = policy.filter(|_| faults.is_empty()).and_then(|policy| {
         let mut findings = Findings::default();
         policy.check(fleet, &mut findings);

@@ -166,7 +166,8 @@ impl PolicyConfig for StaticQuickswapConfig {
             let most = packing.alone(i);
             if *threshold >= most {
                 let name = kind.name();
-                let expected = format!("less than {most}, the number of jobs of type `{name}` that fit");
+                let expected =
+                    format!("less than {most}, the number of jobs of type `{name}` that fit");
                 findings.differs(format!("thresholds[{i}]"), threshold, expected);
             }
         }

@@ -36,7 +36,8 @@ impl PolicyConfig for ServerFillingConfig {
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let count = fleet.envelope().resources().len();
         if count != 1 {
-            let message = format!("the rule needs exactly one resource, but the workload has {count}");
+            let message =
+                format!("the rule needs exactly one resource, but the workload has {count}");
             findings.add("", message);
         }
     }

@@ -278,7 +278,6 @@ impl System {
         self.counters.switches += 1;
     }
 
-
     /// Takes capacity for the job in this slot, on these servers of a fleet or by the placement.
     /// Returns whether it fits.
     #[inline(always)]

@@ -1,4 +1,3 @@
-
 use super::settings::AdaptiveMsrConfig;
 use super::worth::Slots;
 use crate::policy::System;
@@ -141,7 +140,11 @@ mod tests {
         for _ in 0..5 {
             system.arrive(1, 0.0);
         }
-        assert_eq!(draining.part(&heavy, &system), 1.0, "the heavy job can start at once");
+        assert_eq!(
+            draining.part(&heavy, &system),
+            1.0,
+            "the heavy job can start at once"
+        );
         for n in 1..=10_u32 {
             system.arrive(0, 0.0);
             system.start(0);
@@ -149,7 +152,11 @@ mod tests {
             let exact = 15.0 / (15.0 + 4.0 * drain);
             let found = draining.part(&heavy, &system);
             assert!((found / exact - 1.0).abs() < 0.05, "{n}: {found}, {exact}");
-            assert_eq!(draining.part(&light, &system), 0.0, "the light schedule lacks no job");
+            assert_eq!(
+                draining.part(&light, &system),
+                0.0,
+                "the light schedule lacks no job"
+            );
         }
     }
 }

@@ -1,4 +1,3 @@
-
 use crate::policy::{Event, System};
 
 /// Schedules compared at once.

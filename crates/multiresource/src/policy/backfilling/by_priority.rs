@@ -1,4 +1,4 @@
-//! Queues in which each job has a priority of its own.
+//! Queues in which each job has its own priority.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
-/// Where the order has its estimates from.
+/// The source of the estimates that order the queue.
 #[derive(Clone, Debug)]
 pub enum Guess {
-    /// From an estimator, which learns from the jobs that end.
+    /// An estimator that learns from completed jobs.
     Estimator(Box<Learning>),
-    /// From a table \[time\] by the number of the job.
+    /// A table of estimates \[time\] indexed by job number.
     Table(Arc<[f64]>),
 }
 
-/// An estimator, and what it is still to learn: jobs that ended at one instant are learned in the order of their numbers,
-/// in whichever order they were heard of.
+/// An estimator with a buffer, so that simultaneous completions are learned in the order of job
+/// numbers, whatever the order of their reports.
 #[derive(Clone, Debug)]
 pub struct Learning {
     estimator: Estimator,
@@ -40,7 +40,6 @@ impl From<Estimator> for Guess {
 }
 
 impl Learning {
-    /// A job has ended after it ran so long.
     fn note(&mut self, number: u64, promise: JobFacts, ran: f64, now: f64) {
         if now > self.at {
             self.learn_noted();
@@ -72,12 +71,11 @@ impl Guess {
     }
 }
 
-/// A queue in the order of a [`Priority`]; jobs that have waited too long are before all others, in order of arrival.
+/// A queue ordered by a [`Priority`]; overdue jobs come first, in order of arrival.
 ///
-/// The waiting jobs of each type are kept in order, so that the first of all costs O(K), and the first within a limit
-/// O(K + jobs that are passed over). A job that comes is put into its place. Where the order moves with time, each
-/// decision goes once through the jobs and puts in order what has changed places since the last: few. No logarithm and no
-/// sorting from scratch: 10^4 waiting jobs cost some 30 µs.
+/// The waiting jobs of each type are kept sorted. The first job of all costs O(K), the first within
+/// a limit O(K + jobs passed over). If the order changes with time, each decision restores it by
+/// insertion in one pass, which moves few jobs: 10^4 waiting jobs take about 30 µs.
 #[derive(Clone, Debug)]
 pub(super) struct ByPriority {
     priority: Priority,
@@ -85,28 +83,25 @@ pub(super) struct ByPriority {
     longest_wait: f64,
     lengths: Lengths,
     guess: Guess,
-    /// p by type: units of the one resource that there is, or the dominant share.
+    /// p by type: units of the only resource, or the dominant share.
     shares: Vec<f64>,
-    /// The dominant share by type.
     dominant: Vec<f64>,
-    /// Waiting jobs by type.
     lists: Vec<Vec<Entry>>,
     running: Running,
-    /// When the next of the waiting jobs is overdue.
+    /// The time at which the next waiting job becomes overdue.
     due: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: f64,
-    /// What of the key does not change.
+    /// The time-independent part of the key.
     scale: f64,
-    /// What counts for reservations \[time\].
+    /// The estimate for reservations \[time\].
     estimate: f64,
     job: Job,
 }
 
-/// The key of jobs that are overdue.
 const OVERDUE: f64 = f64::NEG_INFINITY;
 
 impl ByPriority {
@@ -120,7 +115,7 @@ impl ByPriority {
         let dominant = workload.dominant_shares();
         let types = workload.types().iter();
         let shares = match workload.resources() {
-            // Whole numbers, so that equal areas are equal.
+            // Integers make equal areas exactly equal.
             [_] => types
                 .map(|job| f64::from(job.nodes()) * job.units()[0] as f64)
                 .collect(),
@@ -148,13 +143,12 @@ impl ByPriority {
         }
     }
 
-    /// Returns what a waiting job counts with.
     fn entry(&self, i: usize, job: Job, system: &System) -> Entry {
         let mut estimate = self.lengths.of(job, i, system);
         let mut ordered = estimate;
         if self.lengths.estimates == Estimates::Limits {
             ordered = self.guess.of(job, &self.promise(i, job, system));
-            // Of a job that came without a limit nothing better is known.
+            // A job without a limit has no better bound than its estimate.
             if estimate == f64::MAX {
                 estimate = ordered.min(f64::MAX);
             }
@@ -188,7 +182,7 @@ impl ByPriority {
         }
     }
 
-    /// Returns all jobs in order, each with its place among those of its type.
+    /// Returns all jobs in queue order, each with its index among the jobs of its type.
     pub(super) fn in_order(&self) -> Vec<Waiting> {
         let mut all = Vec::new();
         for (i, list) in self.lists.iter().enumerate() {
@@ -223,7 +217,6 @@ impl Entry {
     }
 }
 
-/// Returns the type of the first of these jobs.
 fn first<'a>(heads: impl Iterator<Item = (usize, &'a Entry)>) -> Option<usize> {
     heads
         .reduce(|a, b| if b.1.is_before(a.1) { b } else { a })
@@ -261,7 +254,7 @@ impl Queue for ByPriority {
     }
 
     fn settle(&mut self, system: &System) {
-        // Nothing is overdue at the instant itself.
+        // Jobs are overdue only strictly after `due`.
         if !self.priority.moves() && system.now() <= self.due {
             return;
         }

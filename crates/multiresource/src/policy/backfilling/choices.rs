@@ -1,5 +1,3 @@
-//! The choices of the rule, and the order of the queue.
-
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,21 +11,21 @@ use crate::policy::System;
 use crate::policy::hosts::Placement;
 use crate::workload::Workload;
 
-/// The rule: its four choices.
+/// A backfilling rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backfilling {
-    /// Who is next.
+    /// The order of the queue.
     pub order: QueueOrder,
-    /// The estimate of a job's size by which an order of jobs ranks it.
+    /// The size estimate used by an order of individual jobs.
     pub estimate: RuntimeEstimate,
-    /// Who is not delayed by those that pass.
+    /// The jobs with reservations.
     pub reservations: Reservations,
-    /// How long jobs are taken to be; without reservations nothing hangs on it.
+    /// The size estimates used by reservations.
     pub estimates: Estimates,
-    /// Where a job starts, if there are several servers.
+    /// The choice among several servers.
     pub placement: Placement,
-    /// A job that has waited for longer goes to the head of the queue, in order of arrival, and has a reservation
-    /// \[time\].
+    /// A job that has waited for longer \[time\] moves to the head of the queue, in order of
+    /// arrival, and gets a reservation.
     pub longest_wait: Option<f64>,
 }
 
@@ -68,7 +66,7 @@ impl<'de> Deserialize<'de> for QueueOrder {
 }
 
 impl Backfilling {
-    /// First-Fit.
+    /// First-fit.
     pub const FIRST_FIT: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Arrival),
         estimate: RuntimeEstimate::Limit,
@@ -85,20 +83,22 @@ impl Backfilling {
         ..Self::FIRST_FIT
     };
 
-    /// Most Servers First (MSF), as the Quickswap paper has it (Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver
-    /// Job Scheduling with Quickswap", 2025), where it is MSFQ with threshold 0; the paper has one resource.
+    /// Most Servers First (MSF) as in the Quickswap paper (Chen, Grosof, Berg, "Improving
+    /// Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025), where it is MSFQ with
+    /// threshold 0 and there is one resource.
     ///
-    /// On one server it is Best-Fit, too, the heuristic of bin packing as a rule for servers: Maguluri, Srikant, Ying,
-    /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it
-    /// is not throughput-optimal. "Best" is read as the largest dominant share of the whole server.
+    /// On one server it is also the Best-Fit rule of Maguluri, Srikant, Ying, "Stochastic models of
+    /// load balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it
+    /// is not throughput-optimal. We read "best" as the largest dominant share of the whole server.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
         ..Self::FIRST_FIT
     };
 
-    /// Least Servers First, first named "smallest number of processes first" (Majumdar, Eager, Bunt, "Scheduling in
-    /// multiprogrammed parallel systems", SIGMETRICS 1988). Where small jobs keep coming, large ones wait without end.
+    /// Least Servers First, originally "smallest number of processes first" (Majumdar, Eager, Bunt,
+    /// "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs may starve
+    /// while small ones arrive.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
@@ -123,15 +123,14 @@ impl Backfilling {
     }
 }
 
-/// The order of the queue: types in classes of equal need or equal priority, the first class first; those of a class by age.
+/// Types in classes of equal rank, in queue order; within a class the oldest job is first.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Classes {
-    /// None where all are by age.
+    /// Empty if all jobs are ordered by age.
     classes: Vec<Vec<usize>>,
 }
 
 impl Classes {
-    /// All by age.
     pub(crate) const BY_AGE: Self = Classes {
         classes: Vec::new(),
     };
@@ -156,19 +155,17 @@ impl Classes {
         Classes { classes }
     }
 
-    /// Returns the classes, the first to be served first.
     pub(crate) fn as_slice(&self) -> &[Vec<usize>] {
         &self.classes
     }
 
-    /// Returns the place of the class of type i.
     #[inline]
     pub(crate) fn rank(&self, i: usize) -> usize {
         let place = self.classes.iter().position(|class| class.contains(&i));
         place.unwrap_or(0)
     }
 
-    /// Returns the type of the waiting job that is next.
+    /// Returns the type of the first waiting job.
     #[inline]
     pub(crate) fn first(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
@@ -178,7 +175,7 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Returns the type of the next job of those that fit.
+    /// Returns the type of the first waiting job that fits.
     #[inline]
     pub(crate) fn first_fitting(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
@@ -188,7 +185,8 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Starts all that fit, in order. One pass: what did not fit before a start does not fit after it.
+    /// Starts all jobs that fit, in one pass: a job that did not fit does not fit after a start
+    /// either.
     #[inline(always)]
     pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {
@@ -205,7 +203,7 @@ impl Classes {
     }
 }
 
-/// Returns that of these types with the oldest waiting job, of those that are eligible.
+/// Returns the eligible type with the oldest waiting job.
 pub(in crate::policy) fn oldest(
     types: &[usize],
     is_eligible: impl Fn(usize) -> bool,

@@ -1,5 +1,3 @@
-//! Conservative backfilling: every job has a reservation.
-
 use super::choices::{Backfilling, Classes};
 use super::estimates::Lengths;
 use super::running::Running;
@@ -7,40 +5,36 @@ use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
 
-/// Conservative backfilling: every job gets a reservation as it arrives, the earliest that delays
-/// none of those before it; a job whose reservation is now starts. When a job ends before its
-/// estimate the plan is compressed: in the order of the queue, each waiting job moves to the earliest
-/// time that there is room for it beside the others' reservations, which is never later than its
-/// own.
+/// Conservative backfilling: every job gets the earliest reservation at its arrival that delays no
+/// earlier job, and starts when its reservation is due. When a job ends before its estimate, the
+/// plan is compressed: in queue order, each waiting job moves to the earliest time at which it fits
+/// next to the other reservations, which is never later than its own.
 ///
-/// Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2; compression in order of arrival
-/// as there. Several resources: ours, all must have room.
+/// Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, including compression in order
+/// of arrival. Extended to several resources, all of which must fit.
 ///
-/// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
-/// relatively, is due, and one that is due starts as soon as it fits. A reservation may fall due between events: behind
-/// a job that was compressed after it and has left room. The rule is woken then.
+/// With exact sizes jobs end as planned up to rounding. A reservation within a relative 1e-12 of
+/// now is due, and a due job starts as soon as it fits. A reservation can fall due between events,
+/// behind a job that was compressed after it; the rule then wakes itself.
 ///
-/// An arrival is O(R · (running + waiting)), for the plan is as long; a completion O(1) as
-/// planned, O(waiting) where a reservation is due, and a compression O(R · waiting · (running +
-/// waiting)): with inflated estimates and long queues, this rule is slow by nature.
+/// An arrival takes O(R · (running + waiting)); a completion O(1) as planned, O(waiting) if a
+/// reservation is due, and O(R · waiting · (running + waiting)) with compression, which makes the
+/// rule slow with inflated estimates and long queues.
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
     order: Classes,
     lengths: Lengths,
     profile: Profile,
-    /// Waiting jobs, in order.
+    /// In queue order.
     plans: Vec<Plan>,
-    /// When the running jobs are planned to end.
     running: Running,
-    /// The first reservation.
     soonest: f64,
-    /// Jobs that came at this instant and have no reservation yet.
+    /// Jobs that arrived at this instant and have no reservation yet.
     come: Vec<Plan>,
-    /// A job ended at this instant before it was planned to.
+    /// Whether a job ended early at this instant.
     is_early: bool,
 }
 
-/// A waiting job and its reservation.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     job_type: usize,
@@ -50,7 +44,6 @@ struct Plan {
 }
 
 impl Plan {
-    /// A job that has no reservation yet.
     fn new(job_type: usize, job: Job, estimate: f64) -> Self {
         Plan {
             job_type,
@@ -61,7 +54,7 @@ impl Plan {
     }
 }
 
-/// Of times, relatively.
+/// Relative tolerance of times.
 const ROUNDING: f64 = 1e-12;
 
 impl Conservative {
@@ -79,7 +72,6 @@ impl Conservative {
         }
     }
 
-    /// Puts the job behind those that come before it in the order.
     fn wait(&mut self, plan: Plan) {
         let rank = self.order.rank(plan.job_type);
         let before = |other: &Plan| self.order.rank(other.job_type) <= rank;
@@ -87,7 +79,7 @@ impl Conservative {
         self.plans.insert(place, plan);
     }
 
-    /// Asks to decide when the first reservation falls due, if no job is planned to end then.
+    /// Sets a wake-up for the first reservation unless a job is planned to end then.
     fn wake(&mut self, system: &mut System) {
         let (soonest, now) = (self.soonest, system.now());
         let is_then = |end: f64| (end - soonest).abs() <= soonest * ROUNDING;
@@ -97,7 +89,6 @@ impl Conservative {
         system.wake_at(if comes_anyway { f64::INFINITY } else { soonest });
     }
 
-    /// The earliest time that there is room, which is taken.
     fn reserve(&mut self, plan: &mut Plan, system: &System) {
         let demand = system.demand(plan.job_type);
         plan.start = self.profile.earliest(demand, plan.estimate);
@@ -105,7 +96,6 @@ impl Conservative {
             .take(plan.start, plan.start + plan.estimate, demand);
     }
 
-    /// Starts the job if it is due and fits.
     fn start(&mut self, plan: &Plan, system: &mut System) -> bool {
         let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
         if starts {
@@ -116,7 +106,6 @@ impl Conservative {
         starts
     }
 
-    /// A job of type i has ended: what was planned for it is free.
     fn ended(&mut self, i: usize, system: &System) {
         let (end, now) = (self.running.ended(system), system.now());
         if end > now * (1.0 + ROUNDING) {
@@ -125,7 +114,6 @@ impl Conservative {
         }
     }
 
-    /// Moves the job to the front as far as there is room; whether it has started.
     fn compress(&mut self, plan: &mut Plan, system: &mut System) -> bool {
         let demand = system.demand(plan.job_type);
         self.profile
@@ -134,7 +122,7 @@ impl Conservative {
         self.start(plan, system)
     }
 
-    /// In order; plans of jobs that start are removed.
+    /// Applies `starts` in queue order, and removes the jobs that start.
     fn for_each_plan(
         &mut self,
         system: &mut System,
@@ -198,7 +186,7 @@ impl Policy for Conservative {
         self.wake(system);
     }
 
-    /// All is planned anew: from what is free now, and when what runs is planned to end.
+    /// Plans from scratch.
     fn take_over(&mut self, system: &mut System) {
         let lengths = &self.lengths;
         self.running
@@ -218,23 +206,23 @@ impl Policy for Conservative {
     }
 }
 
-/// Free room over the time ahead: steps, each from its time to that of the next, the last one without
-/// end.
+/// Free units over time: steps that last until the next one, the last one forever.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// From when on how much of each resource is free; by time, and the first is the present.
+    /// Start times and free units of each resource, in order of time; the first step is the
+    /// present.
     steps: Vec<(f64, Vec<u64>)>,
 }
 
 impl Profile {
-    /// The same free room from this time on.
     fn new(now: f64, room: Vec<u64>) -> Self {
         Profile {
             steps: vec![(now, room)],
         }
     }
 
-    /// Returns the room from now on where each running job ends as estimated, or at once if it is late.
+    /// Builds the profile in which each running job ends as estimated, or immediately if it is
+    /// late.
     pub(super) fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
         let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());
@@ -244,14 +232,14 @@ impl Profile {
         profile
     }
 
-    /// The past is dropped.
     fn advance(&mut self, now: f64) {
         let past = self.steps.partition_point(|(time, _)| *time <= now);
         self.steps.drain(..past.saturating_sub(1));
         self.steps[0].0 = self.steps[0].0.max(now);
     }
 
-    /// The earliest time from which this demand fits for so long; infinite where others use what it needs. O(steps · R).
+    /// Returns the earliest time from which the demand fits for the duration, infinite if never.
+    /// O(steps · R).
     pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for (n, (time, room)) in self.steps.iter().enumerate() {
@@ -267,12 +255,10 @@ impl Profile {
             .map_or(f64::INFINITY, |(time, _)| *time)
     }
 
-    /// Takes this demand out of the room from one time to another, where it fits.
     pub(super) fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| reduce(room, demand));
     }
 
-    /// Gives it back.
     pub(super) fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| {
             room.iter_mut().zip(demand).for_each(|(room, d)| *room += d);
@@ -292,7 +278,7 @@ impl Profile {
         self.join(first);
     }
 
-    /// The step that begins at this time, made if need be.
+    /// Returns the index of the step that begins at this time, inserting it if necessary.
     fn step_at(&mut self, time: f64) -> usize {
         let step = self.steps.partition_point(|(other, _)| *other < time);
         if self.steps.get(step).is_none_or(|(other, _)| *other != time) {
@@ -302,7 +288,7 @@ impl Profile {
         step
     }
 
-    /// Makes one step of two that have the same room.
+    /// Merges a step into the previous one if both are equal.
     fn join(&mut self, step: usize) {
         if step > 0 && self.steps[step - 1].1 == self.steps[step].1 {
             self.steps.remove(step);
@@ -315,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_found_behind_and_between_what_is_planned() {
+    fn profile_finds_gaps_between_and_after_plans() {
         let mut profile = Profile::new(0.0, vec![4, 10]);
         profile.take(0.0, 2.0, &[3, 1]);
         profile.take(3.0, 5.0, &[2, 1]);

@@ -1,24 +1,21 @@
-//! Backfilling without reservations, and first come first served.
-
 use super::choices::{Backfilling, Classes};
 use super::reservations::Reservations;
 use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 
-/// Backfilling without reservations, or without backfilling: First-Fit scans the queue in its order and starts each job
-/// that fits; first come first served stops at the first that does not.
-///
-/// Jobs of a type are alike, so the scan is over the oldest job of each type: O(K) a decision.
+/// Backfilling without reservations, which starts each job that fits in queue order (first-fit), or
+/// first come first served, which stops at the first job that does not fit. Jobs of a type have
+/// equal needs, so only the oldest of each type is examined: O(K) per decision.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: Classes,
-    /// Whether nobody passes the first.
+    /// Whether no job passes the head.
     is_strict: bool,
     placement: Placement,
 }
 
-/// First-Fit, in order of arrival.
+/// First-fit in order of arrival.
 pub const FIRST_FIT: Greedy = Greedy::ordered(Backfilling::FIRST_FIT, Classes::BY_AGE);
 
 /// First come, first served.
@@ -33,7 +30,7 @@ impl Greedy {
         }
     }
 
-    /// Returns the rule of these choices, without reservations.
+    /// Creates the rule; `choices` must have no reservations.
     pub fn new(choices: Backfilling, workload: &Workload) -> Self {
         Greedy::ordered(choices, Classes::new(choices.order, workload))
     }
@@ -56,7 +53,7 @@ impl Policy for Greedy {
     #[inline(always)]
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
-            // An arrival frees no room: no other job has come to fit.
+            // An arrival frees no capacity, so no other job can have become startable.
             Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
             Event::Arrival(i) if self.is_strict && self.order.first(system) != Some(i) => {}
             Event::Arrival(i) => system.start(i),

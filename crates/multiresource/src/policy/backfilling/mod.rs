@@ -1,9 +1,9 @@
-//! Backfilling: jobs start in some order, and where the next one does not fit, others may pass it.
+//! Backfilling: jobs start in queue order, and others may pass a job that does not fit.
 //!
-//! First-Fit, first come first served, Best-Fit, most and least servers first, EASY and conservative backfilling are
-//! points of one rule with four choices: the [order](QueueOrder) of the queue, how many of its first jobs have
-//! [reservations](Reservations) that nobody delays, what is taken for the sizes of jobs ([`Estimates`]), and on which
-//! of several servers a job starts ([`Placement`](super::Placement)).
+//! First-fit, first come first served, best-fit, most and least servers first, EASY and
+//! conservative backfilling are settings of one rule: the [order](QueueOrder) of the queue, the
+//! number of jobs with [reservations](Reservations), the size [estimates](Estimates), and the
+//! [`Placement`](super::Placement).
 
 mod by_priority;
 mod choices;
@@ -58,13 +58,13 @@ impl Backfilling {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule for so many servers; the workload's is the largest of them. Of all jobs reservations are
-    /// known on one server only: with more it is as if the first alone had one.
+    /// Returns the online rule for this number of servers; `workload` describes the largest of
+    /// them. With several servers only the head of the queue gets a reservation.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }
 
-    /// The same, where the estimates begin with what was learned before.
+    /// Returns the online rule with estimates that start from what was learned before.
     pub fn with_learned(
         self,
         workload: &Workload,
@@ -76,7 +76,7 @@ impl Backfilling {
         self.by_guess(workload, servers, estimator.into())
     }
 
-    /// The same with estimates from elsewhere, if its order looks at some.
+    /// Returns the online rule with estimates from `guess`, if its order uses estimates.
     pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
         let QueueOrder::Jobs(priority) = self.order else {
             return self.by_type(workload, servers);

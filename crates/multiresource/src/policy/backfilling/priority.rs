@@ -1,56 +1,58 @@
-//! The order of the queue by what each job promises: its estimate, its share of the servers, and its age.
+//! Queue orders by the estimate, share and age of each job.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
 use synth_core::number::{in_words, shown};
 
-/// The largest number that an exponent can be…
+/// Maximum exponent.
 const MOST: f64 = 20.0;
-/// …and the largest ratio of the others to that of the age: beyond it powers leave the range of doubles.
+/// Maximum ratio of the other exponents to that of the age, which keeps powers within the range of
+/// doubles.
 const MOST_OF_AGE: f64 = 50.0;
 
-/// The order of jobs by `a ln ê + b ln p − g ln(w + c)`, least first: ê is what is taken for its size, p what it takes of
-/// the scarcest resource, w how long it has waited. Of equals it is the older one.
+/// Orders jobs by `a ln ê + b ln p − g ln(w + c)`, smallest first, with ties by age: ê is the size
+/// estimate, p the share of the scarcest resource, w the wait.
 ///
-/// (1, 0, 0) is shortest first, (1, 1, 0) smallest area first, and (3, −1, 3) is WFP3: Tang, Lan, Desai, Buettner,
-/// "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster 2009.
+/// (1, 0, 0) is shortest first, (1, 1, 0) smallest area first, and (3, −1, 3) is WFP3: Tang, Lan,
+/// Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster
+/// 2009.
 ///
-/// Where g > 0 the order is that of (w + c) / s, largest first, with `s = (ê^a p^b)^(1/g)`: a straight line over time. So
-/// no logarithm is taken as time goes on, and the order of two jobs changes once at most.
+/// For g > 0 the order is equivalent to (w + c) / s, largest first, with `s = (ê^a p^b)^(1/g)`.
+/// This is linear in time, so keys need no logarithm and two jobs change their order at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priority {
-    /// a, of the estimate.
+    /// a, the exponent of the estimate.
     pub size: f64,
-    /// b, of the share.
+    /// b, the exponent of the share.
     pub share: f64,
-    /// g ≥ 0, of the wait.
+    /// g ≥ 0, the exponent of the wait.
     #[serde(default)]
     pub age: f64,
-    /// c \[time\], > 0 where g is.
+    /// c \[time\], an offset of the wait; positive if g is.
     #[serde(default)]
     pub offset: f64,
 }
 
 impl Priority {
-    /// The shortest job first.
+    /// Shortest job first.
     pub const SHORTEST: Self = Priority::of(1.0, 0.0);
 
-    /// The oldest job.
+    /// First come, first served.
     pub const ARRIVAL: Self = Priority {
         age: 1.0,
         offset: 1.0,
         ..Priority::of(0.0, 0.0)
     };
 
-    /// The one of the smallest area, estimate times share.
+    /// Smallest area (estimate times share) first.
     pub const SMALLEST_AREA: Self = Priority::of(1.0, 1.0);
 
-    /// The one that holds most: without reservations it is Best-Fit.
+    /// Largest share first, which is best-fit without reservations.
     pub const WIDEST: Self = Priority::of(0.0, -1.0);
 
-    /// Those that have names.
+    /// The named orders.
     pub const NAMED: [(&'static str, Self); 5] = [
         ("fcfs", Priority::ARRIVAL),
         ("sjf", Priority::SHORTEST),
@@ -68,7 +70,7 @@ impl Priority {
         }
     }
 
-    /// WFP3, with this offset of the wait \[time\].
+    /// Returns WFP3 with this offset of the wait \[time\].
     pub const fn wfp3(offset: f64) -> Self {
         Priority {
             age: 3.0,
@@ -77,7 +79,7 @@ impl Priority {
         }
     }
 
-    /// Says who is next, in words; `size` is what is taken for a job's size, and times are in this unit.
+    /// Describes the order, where `size` names the size estimate and `unit` is the time unit.
     pub fn words(&self, size: &str, unit: &str) -> String {
         let power = |(what, exponent): (&str, f64)| match exponent {
             0.0 => None,
@@ -101,7 +103,6 @@ impl Priority {
         }
     }
 
-    /// Checks that its numbers are in range.
     pub(super) fn check(&self, findings: &mut Findings) {
         let all = [
             ("order.size", self.size, -MOST),
@@ -120,19 +121,19 @@ impl Priority {
         }
         let is_time = self.offset >= 0.0 && self.offset.is_finite();
         if !is_time || self.moves() && self.offset == 0.0 {
-            let expected = "a time, above 0 where the age counts";
+            let expected = "a time, positive if `age` is";
             findings.differs("order.offset", shown(self.offset), expected);
         }
     }
 
-    /// Whether the order of two waiting jobs may change with time.
+    /// Returns whether the order of two waiting jobs may change with time.
     pub fn moves(&self) -> bool {
         self.age > 0.0
     }
 
-    /// Returns what of a job's key does not change with time, for its estimate \[time\] and its share, both > 0.
+    /// Returns the time-independent part of a key, for an estimate \[time\] and a share > 0.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
-        // In this order what is no number is in range, too.
+        // `max` before `min` also maps NaN into the range.
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);
         let scale = estimate.powf(self.size) * share.powf(self.share);
         let scale = within(scale, [f64::MIN_POSITIVE, f64::MAX]);
@@ -143,7 +144,7 @@ impl Priority {
         }
     }
 
-    /// Returns the key of a job of this scale that has waited so long \[time\].
+    /// Returns the key of a job of this scale after this wait \[time\].
     #[inline]
     pub(super) fn key(&self, scale: f64, waited: f64) -> f64 {
         if self.moves() {

@@ -1,4 +1,5 @@
-//! What EASY backfilling needs to know of its queue; and queues in which jobs of a type are in order of arrival.
+//! The queue interface of EASY backfilling, and queues in which jobs of a type are in order of
+//! arrival.
 
 use super::choices::{Backfilling, Classes};
 use super::estimates::Estimated;
@@ -7,30 +8,29 @@ use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
-/// Waiting jobs in an order, each with an estimate of its size; and when the running ones will have ended.
+/// Waiting jobs in an order with size estimates, and the estimated ends of the running jobs.
 ///
-/// The first job of each type stands for all of it: they need the same room.
+/// Jobs of a type need the same capacity, so the first job of a type represents it.
 pub(super) trait Queue: Clone + Send + 'static {
-    /// A job's rank in the order: those of the least come first, and of equals the oldest.
+    /// The rank of a job: lower ranks come first, with ties by age.
     type Rank: PartialOrd + Copy;
 
-    /// Whether all that happens at one instant is decided on together on a fleet, too: among jobs that come together the
-    /// first in the order is to be found.
+    /// Whether simultaneous events are decided together on fleets too, so that the first of
+    /// simultaneous arrivals in queue order is found.
     const DECIDES_ONCE: bool = false;
 
-    /// Returns what it looks at of a job beside its type.
     fn knows(&self) -> Knows;
 
-    /// Takes in what has happened.
+    /// Records an event.
     fn look(&mut self, event: Event, system: &System);
 
-    /// Puts the jobs in the order of this instant, where it moves with time.
+    /// Restores the queue order, if it changes with time.
     fn settle(&mut self, _system: &System) {}
 
-    /// Whether a job of type i that has just come changes nothing for the head of the queue.
+    /// Returns whether a new type-i job leaves the head of the queue unchanged.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
 
-    /// Whether the first job of type i has a reservation where none are had by others: it has waited too long.
+    /// Returns whether the first type-i job has waited too long and must get a reservation.
     fn is_overdue(&self, _i: usize) -> bool {
         false
     }
@@ -38,44 +38,42 @@ pub(super) trait Queue: Clone + Send + 'static {
     /// Returns the type of the first job.
     fn first(&self, system: &System) -> Option<usize>;
 
-    /// Returns the type of the first job of those that fit.
+    /// Returns the type of the first job that fits.
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and the number of the first job of type i; [`u64::MAX`] where none waits.
+    /// Returns the rank and number of the first type-i job, with number [`u64::MAX`] if none waits.
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
-    /// Returns the number of the first job of type i.
     fn number(&self, i: usize, system: &System) -> Option<u64> {
         Some(self.first_key(i, system).1).filter(|number| *number != u64::MAX)
     }
 
-    /// Returns the first job of type i whose estimate is within the limit.
+    /// Returns the first type-i job whose estimate is within the limit.
     fn first_within(&self, i: usize, limit: f64) -> Option<Waiting>;
 
-    /// Returns the rank and the number of a job.
+    /// Returns the rank and number of a job.
     fn key(&self, waiting: &Waiting) -> (Self::Rank, u64);
 
-    /// Starts this job on these servers.
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System);
 
-    /// Returns when the running jobs will have ended.
+    /// Returns the estimated ends of the running jobs.
     fn running(&mut self) -> &mut Running;
 
-    /// Sees what waits and runs now.
+    /// Rebuilds the queue from the system.
     fn look_anew(&mut self, system: &System);
 
-    /// Returns how many waiting jobs are before this one of type i.
+    /// Returns the number of waiting jobs ahead of this type-i job.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }
 
-    /// Returns what was learned of jobs that have ended, where its estimates hang on that.
+    /// Returns what was learned from completed jobs, if estimates depend on it.
     fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }
 }
 
-/// A queue in order of arrival, or of classes of types.
+/// A queue in order of arrival, or by classes of types.
 #[derive(Clone, Debug)]
 pub(super) struct ByAge {
     order: Classes,
@@ -92,7 +90,6 @@ impl ByAge {
 }
 
 impl Queue for ByAge {
-    /// The place of its class, and its number.
     type Rank = usize;
 
     fn knows(&self) -> Knows {

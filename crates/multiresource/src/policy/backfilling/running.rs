@@ -1,11 +1,9 @@
-//! When the running jobs will have ended, by their estimates.
-
 use std::collections::HashMap;
 
 use crate::policy::room::covers;
 use crate::policy::{Job, System};
 
-/// A waiting job with its estimate \[time\], and its place among those of its type.
+/// A waiting job with its estimate \[time\] and its index among the jobs of its type.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::policy) struct Waiting {
     pub job_type: usize,
@@ -14,7 +12,7 @@ pub(in crate::policy) struct Waiting {
     pub estimate: f64,
 }
 
-/// Running jobs by server: estimated end \[time\], number and type, by estimated end.
+/// Running jobs by server: estimated end \[time\], number and type, sorted by estimated end.
 #[derive(Clone, Debug, Default)]
 pub(in crate::policy) struct Running {
     by_server: Vec<Vec<(f64, u64, usize)>>,
@@ -27,11 +25,11 @@ impl Running {
         }
     }
 
-    /// Forgets the job that has ended, and returns when it was estimated to end.
+    /// Removes the job that ended last and returns its estimated end.
     pub(crate) fn ended(&mut self, system: &System) -> f64 {
         let (ended, mut end) = (system.ended(), f64::NAN);
         for &n in system.freed() {
-            // Nearly always among the first: they are in order of estimated ends.
+            // Usually among the first, because the list is sorted by estimated end.
             let place = self.by_server[n]
                 .iter()
                 .position(|(_, own, _)| *own == ended);
@@ -41,7 +39,6 @@ impl Running {
         end
     }
 
-    /// Starts this job on these servers.
     pub(crate) fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
         let Waiting { job_type, job, .. } = waiting;
         system.start_job_on(job_type, job, servers);
@@ -50,25 +47,26 @@ impl Running {
         }
     }
 
-    /// Returns what runs on server n: estimated end \[time\], number and type, by estimated end.
+    /// Returns the running jobs of server n: estimated end \[time\], number and type, sorted by
+    /// estimated end.
     pub(crate) fn on(&self, n: usize) -> &[(f64, u64, usize)] {
         &self.by_server[n]
     }
 
-    /// A job of type i runs on server n, and is estimated to end then.
     pub(crate) fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
         let own = &mut self.by_server[n];
         let place = own.partition_point(|(other, ..)| *other <= end);
         own.insert(place, (end, job.number, i));
     }
 
-    /// When there is room for one more job of type i on server n by the estimates; and what is free then, of each
-    /// resource, together with its room.
+    /// Returns the estimated time at which one more type-i job fits on server n. Sets `free` to the
+    /// free units of each resource at that time, before it starts.
     pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // Where there are free units, and no device that holds the job, it is ready after another job has ended.
+        // Even with free units, a job may have to wait for a suitable device until another job
+        // ends.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {
@@ -87,13 +85,12 @@ impl Running {
         from
     }
 
-    /// Jobs that others started are taken to have started now, where nothing is known but their types.
     pub(crate) fn forget(&mut self) {
         self.by_server.iter_mut().for_each(Vec::clear);
     }
 
-    /// What runs now, by these estimates of what is left \[time\]; of jobs that were started here it is known when they will
-    /// have ended.
+    /// Rebuilds the list from the system with estimates of the remaining sizes \[time\]. Known jobs
+    /// keep their estimated ends.
     pub(crate) fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
         let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
         let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();

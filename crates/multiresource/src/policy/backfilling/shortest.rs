@@ -1,23 +1,20 @@
-//! Waiting jobs of one type, found by order of arrival and by their estimates.
-
 use crate::policy::Job;
 
-/// The waiting jobs of one type in order of arrival, each with an estimate of its size, and the
-/// oldest of those within a limit in O(log n): a tournament of least estimates.
+/// The waiting jobs of one type in order of arrival with estimates of their sizes. A tournament of
+/// minimum estimates finds the oldest job within a limit in O(log n).
 ///
-/// Places of jobs that have left stay empty until the tournament is full; then it is rebuilt, twice
-/// as large where more than half of it is in use. So a job costs O(log n) on average.
+/// Places of departed jobs stay empty until the tournament is full. It is then rebuilt, twice as
+/// large if more than half full, so a job costs O(log n) amortized.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortest {
-    /// By place.
     jobs: Vec<Job>,
-    /// Node n has the children 2n and 2n + 1, and the least estimate of both; the leaves, from the
-    /// middle on, are the places. Empty places hold ∞.
+    /// The minimum estimate of node n and its children 2n and 2n + 1; the second half are the
+    /// leaves, one per place. Empty places are ∞.
     least: Vec<f64>,
 }
 
 impl Shortest {
-    /// A job has come, the youngest, with this finite estimate \[time\].
+    /// Adds the youngest job with its finite estimate \[time\].
     #[inline]
     pub(super) fn push(&mut self, job: Job, estimate: f64) {
         if self.jobs.len() == self.places() {
@@ -27,15 +24,14 @@ impl Shortest {
         self.set(self.jobs.len() - 1, estimate);
     }
 
-    /// The job in this place has left.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) {
         self.set(place, f64::INFINITY);
     }
 
-    /// The oldest job whose estimate is within the limit: its place, itself and its estimate.
+    /// Returns the place, job and estimate of the oldest job within the limit.
     pub(super) fn oldest_within(&self, limit: f64) -> Option<(usize, Job, f64)> {
-        // Empty places are beyond any limit.
+        // Empty places exceed any limit.
         let limit = limit.min(f64::MAX);
         if !self.least.get(1).is_some_and(|least| *least <= limit) {
             return None;
@@ -65,7 +61,7 @@ impl Shortest {
         }
     }
 
-    /// Moves the jobs that are left to the front.
+    /// Moves the remaining jobs to the front.
     fn lay_out(&mut self) {
         let places = self.places();
         let is_left = |place: &usize| self.least[places + place].is_finite();
@@ -94,7 +90,6 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Against a plain list.
     #[test]
     fn agrees_with_a_scan() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);

@@ -62,7 +62,8 @@ impl Zone {
         for (reserved, shape) in self.servers.iter().zip(shapes) {
             let (name, count) = (shape.name(), shape.count());
             if *reserved > count {
-                let message = format!("{reserved} servers of shape {name}, expected at most {count}");
+                let message =
+                    format!("{reserved} servers of shape {name}, expected at most {count}");
                 findings.add(path, message);
             }
         }

@@ -1,4 +1,3 @@
-
 use super::settings::MaxWeightConfig;
 use crate::policy::{Event, Policy, System};
 use crate::schedule::{Knapsack, Packing, Schedule, maximal};

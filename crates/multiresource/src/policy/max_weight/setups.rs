@@ -1,4 +1,3 @@
-
 use super::online::MaxWeight;
 use super::settings::MaxWeightSetupConfig;
 use crate::policy::room::{covers, reduce};

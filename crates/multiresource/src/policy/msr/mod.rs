@@ -133,11 +133,7 @@ impl MsrConfig {
             let path = format!("rates[{s}]");
             findings.all_nonnegative(&path, row, count, "schedule");
             if row.get(s).is_some_and(|own| *own != 0.0) {
-                findings.differs(
-                    format!("{path}[{s}]"),
-                    row[s],
-                    "0 on the diagonal",
-                );
+                findings.differs(format!("{path}[{s}]"), row[s], "0 on the diagonal");
             }
             if self.order[s] != s {
                 let expected = format!("{s}, because with `rates` the loop must be 0, 1, …");

@@ -1,4 +1,3 @@
-
 use fixedbitset::FixedBitSet;
 
 use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
@@ -437,9 +436,7 @@ impl Policy for Msr {
         Some(if reached {
             format!("works on the schedule {slots} until its clock rings")
         } else {
-            format!(
-                "moves to the schedule {slots}; jobs without a slot in it run to completion"
-            )
+            format!("moves to the schedule {slots}; jobs without a slot in it run to completion")
         })
     }
 

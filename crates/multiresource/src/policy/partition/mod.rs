@@ -70,8 +70,15 @@ impl PolicyConfig for PartitionConfig {
         match (self.switching_rate, loops > 1) {
             (Some(rate), true) => positive("switching_rate", rate, findings),
             (None, false) => {}
-            (Some(_), false) => findings.add("switching_rate", "expected none, because there is only one assignment"),
-            (None, true) => findings.differs("switching_rate", "absent", "a rate, because there are several assignments"),
+            (Some(_), false) => findings.add(
+                "switching_rate",
+                "expected none, because there is only one assignment",
+            ),
+            (None, true) => findings.differs(
+                "switching_rate",
+                "absent",
+                "a rate, because there are several assignments",
+            ),
         }
     }
 

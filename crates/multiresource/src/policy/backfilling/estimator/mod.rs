@@ -1,12 +1,13 @@
-//! How long a job will run, from what it promised and from what others did that have ended.
+//! Estimates of job sizes from the limits of jobs and from completed jobs.
 //!
-//! Estimates order the queue. Reservations count with limits, which a job does not outlive; where a job came without one,
-//! its estimate stands in for it. All that is learned comes from the past alone, and no random numbers are drawn: a
-//! replay, the bridge and `drive` learn the same from the same ends.
+//! Estimates order the queue. Reservations use limits, which jobs do not exceed, or the estimates
+//! of jobs without limits. Learning uses only past completions and no random numbers, so a replay,
+//! the bridge and `drive` learn the same.
 //!
-//! Means are of cube roots: between the geometric mean, which sorts most pairs of jobs right, and the arithmetic one,
-//! which sees the few that would block a server for long. What is learned of a job is the cube root of size/limit, its
-//! *part*; of one without a limit, of its size in hours.
+//! A job is learned as the cube root of size/limit, its *part*, or of the size in hours if it has
+//! no limit. The mean of cube roots is between the geometric mean, which sorts most pairs of jobs
+//! correctly, and the arithmetic mean, which accounts for the few jobs that block a server for
+//! long.
 
 mod history;
 mod promise;
@@ -27,7 +28,7 @@ use recent::{Recent, rounded};
 use tree::{FEATURES, Trees};
 pub use worth::{JudgedJob, Users, Worth, worth};
 
-/// How jobs' sizes are estimated.
+/// How job sizes are estimated.
 #[derive(
     Clone,
     Copy,
@@ -44,19 +45,19 @@ pub use worth::{JudgedJob, Users, Worth, worth};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum RuntimeEstimate {
-    /// What they promise.
+    /// By the limit.
     #[default]
     Limit,
-    /// What they promise, times the ratio of size to limit that is usual here.
+    /// By the limit times the usual ratio of size to limit.
     Ratio,
-    /// The last ones like them: of the same user, limit and share.
+    /// By recent jobs of the same user, limit and share.
     History,
-    /// A regression on what they promise and on such histories, fitted anew each day.
+    /// By a regression on the limit, share and such histories, fitted once a day.
     Tree,
 }
 
 impl RuntimeEstimate {
-    /// All of them, in this order, with their names.
+    /// All estimates with their names, in declaration order.
     pub const NAMED: [(&'static str, Self); 4] = [
         ("limit", RuntimeEstimate::Limit),
         ("ratio", RuntimeEstimate::Ratio),
@@ -64,34 +65,34 @@ impl RuntimeEstimate {
         ("tree", RuntimeEstimate::Tree),
     ];
 
-    /// Returns the estimate of this name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// Says which there are.
+    /// If the name is unknown; the message lists the valid ones.
     pub fn parse(text: &str) -> Result<Self, String> {
         let known = Self::NAMED.iter().find(|(name, _)| *name == text);
         known.map(|(_, own)| *own).ok_or_else(|| {
             format!(
-                "`{text}` is no estimate of a job's size: limit, ratio (the limit times the usual ratio), history (the last jobs like it), tree (a regression)"
+                "unknown size estimate `{text}`; use limit, ratio (the limit times the usual ratio), history (recent similar jobs), tree (a regression)"
             )
         })
     }
 
-    /// Returns its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         Self::NAMED[self as usize].0
     }
 }
 
-/// What an estimator has learned, as it stands in a policy file.
+/// The learned state of an estimator, as in a policy file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LearnedRuntimes {
-    /// Of all jobs with a limit.
+    /// Mean of all jobs with a limit.
     limited: Recent,
-    /// Of all jobs without one.
+    /// Mean of all jobs without a limit.
     unlimited: Recent,
-    /// Of jobs that are alike, those first that came last.
+    /// Means of similar jobs, the most recent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     alike: Vec<Kind>,
     /// The regression.
@@ -99,16 +100,16 @@ pub struct LearnedRuntimes {
     trees: Trees,
 }
 
-/// So many of the last ends say what is usual.
+/// Effective number of recent completions in the usual part.
 const USUAL: u32 = 200;
 
-/// So many of the last ends the regression is fitted to; no fewer than the second are enough for one.
+/// The maximum and minimum number of recent completions to which the regression is fitted.
 const WINDOW: usize = 3000;
 const ENOUGH: usize = 100;
 
-/// Estimates sizes, and learns from those that have ended.
+/// Estimates job sizes and learns from completions.
 ///
-/// Estimates of jobs that wait get better with each end of the same user's: order them anew then.
+/// The estimates of waiting jobs change with each completion; the queue must then be sorted again.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
@@ -118,14 +119,14 @@ pub struct Estimator {
     unlimited: Recent,
     history: History,
     trees: Trees,
-    /// What was known of the last jobs, and their parts.
+    /// Features and parts of recent jobs.
     window: VecDeque<([f64; FEATURES], f64)>,
-    /// The day on which there was a fit.
+    /// The day of the last fit.
     fitted: f64,
 }
 
 impl Estimator {
-    /// Returns an estimator that has learned this.
+    /// Creates an estimator from its learned state.
     pub fn new(estimate: RuntimeEstimate, day: f64, learned: &LearnedRuntimes) -> Self {
         Estimator {
             estimate,
@@ -139,7 +140,7 @@ impl Estimator {
         }
     }
 
-    /// Returns what the job is taken to last \[time\]: > 0, finite, at most its limit.
+    /// Returns the estimated size \[time\]: positive, finite, and at most the limit.
     pub fn estimate(&self, promise: &JobFacts) -> f64 {
         let usual = self.usual(promise);
         let learned = match self.estimate {
@@ -150,20 +151,20 @@ impl Estimator {
             RuntimeEstimate::History => self.history.mean(promise, usual),
             RuntimeEstimate::Tree => self.trees.predict(&self.features(promise)),
         };
-        // For a wide job others make room for long: where it is taken to be shorter than it is, they do so in vain. So the
-        // wider it is, the more its own word counts.
+        // Other jobs wait long for a wide job, in vain if its estimate is too short. So the wider a
+        // job, the more its limit counts.
         let part = if promise.limit.is_finite() {
             learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
         } else {
             learned
         };
-        // Whatever stands in a file, this is a number.
+        // Clamping keeps the result valid whatever a file contains.
         let size = self.base(promise) * part.max(0.0).powi(3);
         let most = promise.limit.min(f64::MAX);
         size.clamp(self.least().min(most), most)
     }
 
-    /// Takes in that a job has ended after it ran so long.
+    /// Learns from a job that ended after it ran for this long.
     pub fn learn(&mut self, promise: &JobFacts, ran: f64, now: f64) {
         let part = rounded((ran.max(self.least()) / self.base(promise)).cbrt());
         if self.estimate == RuntimeEstimate::Tree {
@@ -190,7 +191,7 @@ impl Estimator {
         }
     }
 
-    /// Returns what a policy file keeps: 12 kB at most.
+    /// Returns the state to keep in a policy file, at most 12 kB.
     pub fn learned(&self) -> LearnedRuntimes {
         LearnedRuntimes {
             limited: self.limited,
@@ -200,7 +201,6 @@ impl Estimator {
         }
     }
 
-    /// Returns what the regression looks at.
     fn features(&self, promise: &JobFacts) -> [f64; FEATURES] {
         [
             self.base(promise),
@@ -210,9 +210,12 @@ impl Estimator {
         ]
     }
 
-    /// Returns the part that is usual for a job with such a limit, or without one; of the size it is a power of 2. So it
-    /// changes seldom, and jobs of which no more is known stay in order of arrival. With one that moves as the mean does
-    /// the head of the queue changes while it waits for room, and waits were longer than with limits on 3 logs of 4.
+    /// Returns the usual part of jobs with or without a limit, rounded so that the size factor is a
+    /// power of 2.
+    ///
+    /// It then changes rarely, and jobs without better information stay in order of arrival.
+    /// Without rounding, the head of the queue changed while it waited for capacity, and waits were
+    /// longer than with limits on 3 of 4 logs.
     fn usual(&self, promise: &JobFacts) -> f64 {
         let limited = promise.limit.is_finite();
         let Recent(count, mean) = if limited {
@@ -227,7 +230,7 @@ impl Estimator {
         }
     }
 
-    /// What sizes are relative to \[time\]: the limit, or an hour.
+    /// Returns the reference of relative sizes \[time\]: the limit, or an hour.
     fn base(&self, promise: &JobFacts) -> f64 {
         if promise.limit.is_finite() {
             promise.limit.max(self.least())
@@ -236,7 +239,7 @@ impl Estimator {
         }
     }
 
-    /// Sizes below about a second are alike \[time\].
+    /// Returns the resolution of sizes, about a second \[time\].
     fn least(&self) -> f64 {
         self.day * 1e-5
     }

@@ -1,14 +1,12 @@
-//! What a job says of itself.
-
-/// What is known of a job when it comes.
+/// Facts about a job at its arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobFacts {
-    /// Who sent it: a hash of a name; 0 where that is not known.
+    /// Hashed user name, 0 if unknown.
     pub user: u32,
-    /// The limit that it came with \[time\]; infinite where there is none.
+    /// Limit \[time\], infinite if there is none.
     pub limit: f64,
-    /// What it takes of the scarcest resource, of the whole (0, 1\].
+    /// Share of the scarcest resource, in (0, 1\].
     pub share: f64,
-    /// When it came \[time\].
+    /// Arrival time.
     pub submitted: f64,
 }

@@ -1,54 +1,56 @@
-//! What estimates are worth: whether they sort jobs as their sizes do.
+//! The quality of estimates: whether they sort jobs by size.
 
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A job that was estimated, and has ended.
+/// A completed job with its estimate.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedJob {
-    /// Who sent it; 0 where that is not known.
+    /// Hashed user name, 0 if unknown.
     pub user: u32,
-    /// What it was taken to last \[time\].
+    /// Estimated size \[time\].
     pub estimate: f64,
-    /// How long it ran \[time\].
+    /// Actual size \[time\].
     pub size: f64,
 }
 
-/// Whose jobs.
+/// A group of jobs by user activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Users {
-    /// Of all.
+    /// Jobs of all users.
     All,
-    /// Of users with many jobs.
+    /// Jobs of users with many jobs.
     Many,
-    /// Of users with few jobs.
+    /// Jobs of users with few jobs.
     Few,
 }
 
-/// What estimates of these jobs are worth.
+/// The quality of the estimates of a group of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Worth {
-    /// Whose jobs.
+    /// The group.
     pub users: Users,
-    /// How many.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Of pairs with jobs that came soon after: the share in the right order of sizes; one half is by chance. Nothing
-    /// where there is no pair of different sizes.
+    /// Fraction of pairs of close jobs of different size that the estimates order correctly; 0.5 by
+    /// chance. `None` if there are no such pairs.
     pub in_order: Option<f64>,
-    /// Quantiles of estimate/size: 5, 25, 50, 75 and 95 %. Nothing where there is no job.
+    /// The 5, 25, 50, 75 and 95 % quantiles of estimate/size. `None` if there are no jobs.
     pub ratios: Option<[f64; 5]>,
 }
 
-/// Users with so many jobs have many.
+/// Number of jobs from which on a user counts as having many.
 const MANY: usize = 30;
 
-/// Each job is compared with so many that came next: about as many as compete in a queue.
+/// Each job is compared with this many of the following jobs, about the number that compete in a
+/// queue.
 const NEAR: usize = 20;
 
-/// Returns what estimates are worth, of all jobs in the order in which they came, and by users with many and few jobs.
+/// Returns the quality of estimates for jobs in order of arrival: of all users, and of users with
+/// many and few jobs.
 pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {

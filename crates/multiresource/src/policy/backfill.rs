@@ -19,13 +19,11 @@ pub(super) struct BackfillRule {
     /// κ.
     pub let_in: f64,
     pub drains: Drains,
-    /// Jobs by their limits, if limits are used.
     limits: Option<Estimated>,
     packed: Packed,
     empty: Vec<u64>,
     /// The kept capacity, packed.
     used: Vec<u64>,
-    /// Buffer for the free units of each resource at the end of the wait.
     free: Vec<u64>,
 }
 
@@ -71,19 +69,16 @@ impl BackfillRule {
         }
     }
 
-    /// Starts every waiting job that fits, oldest first.
     pub(super) fn start_all_that_fit(&mut self, system: &mut System) {
         while let Some(i) = system.oldest_fitting_type() {
             self.start(i, system);
         }
     }
 
-    /// Resets the kept capacity to zero.
     pub(super) fn keep_nothing(&mut self) {
         self.used.copy_from_slice(&self.empty);
     }
 
-    /// Keeps capacity for as many of these type-i jobs as still fit, and returns their number.
     pub(super) fn keep(&mut self, i: usize, jobs: u64) -> u32 {
         let count = self.packed.most(&self.used, i, jobs);
         self.packed.take(&mut self.used, i, count);

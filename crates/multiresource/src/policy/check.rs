@@ -24,7 +24,6 @@ pub(crate) fn schedules(schedules: &[Vec<u32>], server: &Workload, findings: &mu
     each_fits(schedules, server, findings);
 }
 
-/// Checks that `schedules` is not empty and satisfies `uD ≤ P` exactly.
 pub(crate) fn each_fits(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
     if schedules.is_empty() {
         findings.add("schedules", "no schedules, expected at least one");
@@ -43,7 +42,6 @@ pub(crate) fn each_fits(schedules: &[Vec<u32>], server: &Workload, findings: &mu
     }
 }
 
-/// Checks that each type is in one of the schedules.
 pub(crate) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: &mut Findings) {
     for (i, kind) in workload.types().iter().enumerate() {
         let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
@@ -54,7 +52,6 @@ pub(crate) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: 
     }
 }
 
-/// Describes the resources that a schedule exceeds.
 fn overrun(schedule: &[u32], packing: &Packing, workload: &Workload) -> String {
     let resources = workload.resources().iter().enumerate();
     let over = resources.filter_map(|(j, resource)| {

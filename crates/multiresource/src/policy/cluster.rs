@@ -119,7 +119,6 @@ impl System {
         }
     }
 
-    /// Recomputes the free units from the use by jobs, setups and others, clamped at 0.
     #[cold]
     pub(super) fn recount_room(&mut self) {
         for j in 0..self.capacity().len() {
@@ -128,14 +127,12 @@ impl System {
         }
     }
 
-    /// Returns the units of resource j that jobs and setups use on the only server.
     pub(super) fn used(&self, j: usize) -> u64 {
         let slots = |i: usize| u64::from(self.types[i].running + self.types[i].held);
         let types = 0..self.types.len();
         types.map(|i| slots(i) * self.demand(i)[j]).sum()
     }
 
-    /// Inserts a type-i job into its place in the queue.
     pub(super) fn enqueue(&mut self, i: usize, job: Job) {
         let place = self.place_in_queue(i, job.number);
         let ticket = Ticket::new(job.number, job.slot);

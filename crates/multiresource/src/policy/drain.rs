@@ -15,7 +15,6 @@ pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
     pairs.map(|(p, least)| p.max(least)).collect()
 }
 
-/// Mean sizes of the types, and buffers for drain times.
 #[derive(Clone, Debug)]
 pub(super) struct Drains {
     /// `E[S_i]`.
@@ -84,7 +83,6 @@ const STEPS: usize = 12;
 /// Relative residual at which Newton's method stops.
 const SMALL: f64 = 1e-3;
 
-/// Departing jobs of one type.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     count: f64,

@@ -248,7 +248,6 @@ impl System {
         self.guarded_time
     }
 
-    /// Stores a job and returns its slot.
     #[inline(always)]
     pub(super) fn settle(&mut self, entry: Entry) -> u32 {
         match self.vacant.pop() {

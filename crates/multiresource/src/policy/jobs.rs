@@ -54,7 +54,6 @@ pub enum Violation {
     Service(usize, u32, u32),
 }
 
-/// A job in the system.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub number: u64,
@@ -81,7 +80,6 @@ impl Entry {
     }
 }
 
-/// The `place` of a job that does not run.
 pub(super) const WAITING: u32 = u32::MAX;
 
 /// A waiting job: its number and, in the lowest bits, its slot. This allows at most 2^24 jobs in
@@ -113,14 +111,10 @@ impl Ticket {
 #[derive(Default)]
 pub(super) struct Type {
     pub service_rate: f64,
-    /// In order of arrival.
     pub waiting: VecDeque<Ticket>,
     pub running: u32,
-    /// Slots that hold capacity without a job: setups in progress.
     pub held: u32,
-    /// Of the number in the system.
     pub present: FirstMoment,
-    /// Of the number in service.
     pub busy: FirstMoment,
     pub offered: Meter,
 }

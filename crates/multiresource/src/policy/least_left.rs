@@ -37,11 +37,9 @@ pub(super) const NAMED: NamedRule = NamedRule {
 #[derive(Clone, Debug)]
 pub struct LeastLeftFirst {
     queues: Vec<Queue>,
-    /// Units of each resource that remain during a decision.
     room: Vec<u64>,
 }
 
-/// The jobs of a type.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     share: f64,
@@ -68,7 +66,6 @@ impl LeastLeftFirst {
         }
     }
 
-    /// Selects the jobs to run.
     fn choose(&mut self, system: &System) {
         self.room.clear();
         let resources = 0..system.capacity().len();
@@ -163,7 +160,6 @@ impl Policy for LeastLeftFirst {
         self.carry_out(system);
     }
 
-    /// Starts from scratch, with no running job.
     fn take_over(&mut self, system: &mut System) {
         system.stop_all();
         for (i, queue) in self.queues.iter_mut().enumerate() {

@@ -197,7 +197,6 @@ impl Clone for Box<dyn Policy> {
     }
 }
 
-/// Formats a schedule as a list of counts and type names.
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
     let slots: Vec<String> = slots

@@ -28,7 +28,6 @@ or like this:
 or, to order individual jobs, like this:
   backfilling: {order: {size: 1, share: -0.5, age: 2, offset: 10h}, estimate: history, reservations: first, longest-wait: 18h}";
 
-/// The contents of a document.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -161,7 +160,6 @@ impl WrittenOrder {
     }
 }
 
-/// Parses a time with a unit, or a plain number in the default `unit`.
 fn time_of(text: &str, unit: &str) -> Option<f64> {
     let plain = Decimal::parse(text).ok();
     let time = plain.or_else(|| time_in(text, unit).flatten());
@@ -219,7 +217,6 @@ impl WrittenTurns {
     }
 }
 
-/// Looks up a type by name.
 fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) -> Option<usize> {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let found = names.iter().position(|own| *own == name);

@@ -7,7 +7,6 @@ use super::{Event, Hosts, Policy, System};
 use crate::schedule::Packing;
 use crate::workload::Fleet;
 
-/// The grid of the reserve ζ.
 pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 
 /// A rule over all servers of a fleet with one queue. It decides which job starts next, on which of
@@ -33,7 +32,6 @@ pub struct Pooled {
     reserved: Option<ReservedRoom>,
     /// Types whose next job cannot start on any server now.
     refused: Vec<bool>,
-    /// Buffer for the servers on which the next job starts.
     team: Vec<usize>,
 }
 
@@ -53,7 +51,6 @@ impl Pooled {
         }
     }
 
-    /// Starts the next type-i job if possible, and returns whether it did.
     fn start(&mut self, i: usize, system: &mut System) -> bool {
         let found = match &mut self.reserved {
             Some(reserved) => reserved.team(i, system.fleet(), &mut self.team),
@@ -143,11 +140,9 @@ impl Policy for Pooled {
     }
 }
 
-/// Capacity reserved for shorter jobs; see [`Pooled`].
 #[derive(Clone, Debug)]
 struct ReservedRoom {
     packed: Packed,
-    /// Packed empty server of each shape.
     empty: Vec<Vec<u64>>,
     /// E\[S_i\] of each type.
     means: Vec<f64>,
@@ -193,14 +188,12 @@ impl ReservedRoom {
         }
     }
 
-    /// Recounts all servers.
     fn begin(&mut self, hosts: &Hosts) {
         self.on.fill(0);
         self.all.fill(0);
         (0..hosts.count()).for_each(|n| self.count(n, f64::INFINITY, hosts));
     }
 
-    /// Recounts server n after a change of its type-i jobs.
     #[inline]
     fn look(&mut self, i: usize, n: usize, hosts: &Hosts) {
         self.count(n, self.means[i], hosts);
@@ -271,7 +264,6 @@ impl ReservedRoom {
     }
 }
 
-/// Returns how many of up to `most` type-j jobs fit.
 #[inline]
 fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
     if packed.fits(used, j, 1) {
@@ -281,7 +273,6 @@ fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
     }
 }
 
-/// Adds the jobs of these types on server n to `used`.
 #[inline]
 fn take(group: &[usize], n: usize, hosts: &Hosts, packed: &Packed, used: &mut Vec<u64>) {
     for &k in group {

@@ -8,7 +8,6 @@
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
     pools: Vec<Pool>,
-    /// The pool of each type.
     of_type: Vec<u32>,
     /// An upper bound on the total service rate \[1/time\], less than twice its value; a running
     /// sum.
@@ -18,7 +17,6 @@ pub(super) struct Pools {
 
 #[derive(Clone, Debug)]
 struct Pool {
-    /// Slots, in no particular order.
     jobs: Vec<u32>,
     /// The highest service rate of its types \[1/time\]; `inverse` is 1/`top`.
     top: f64,
@@ -54,12 +52,10 @@ impl Pools {
         }
     }
 
-    /// Returns the slots of all jobs in the pool of type i.
     pub(super) fn alike(&self, i: usize) -> &[u32] {
         &self.pools[self.of_type[i] as usize].jobs
     }
 
-    /// Adds a type-i job and returns its place.
     #[inline]
     pub(super) fn join(&mut self, i: usize, slot: u32) -> u32 {
         let pool = &mut self.pools[self.of_type[i] as usize];

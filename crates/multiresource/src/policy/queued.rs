@@ -4,7 +4,6 @@ use fixedbitset::FixedBitSet;
 
 use super::room::Room;
 
-/// The key of a type without waiting jobs.
 const EMPTY: u64 = u64::MAX;
 
 const TYPE_BITS: u32 = 20;
@@ -43,7 +42,6 @@ impl Queued {
         (oldest != EMPTY).then(|| type_of(oldest))
     }
 
-    /// Returns the type of the oldest waiting job among the accepted types.
     #[inline]
     pub(super) fn oldest_of(&self, accepts: impl Fn(usize) -> bool) -> Option<usize> {
         let accepted = self.types.ones().filter(|i| accepts(*i));

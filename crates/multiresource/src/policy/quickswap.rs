@@ -271,10 +271,8 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
     policy: StaticQuickswapConfig,
-    /// The present turn: an index into the cycle.
     turn: usize,
     draining: bool,
-    /// The dominant share of each type.
     shares: Vec<f64>,
 }
 

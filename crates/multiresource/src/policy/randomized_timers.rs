@@ -83,7 +83,6 @@ impl PolicyConfig for RandomizedTimersConfig {
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
     rate: f64,
-    /// μ_i of each type.
     service_rates: Vec<f64>,
     /// f(Q_i) of each type.
     growth: Vec<f64>,
@@ -114,7 +113,6 @@ impl RandomizedTimers {
         system.release_setup(i);
     }
 
-    /// Handles a ring of the clock of type i.
     fn attempt(&mut self, i: usize, system: &mut System) {
         if !system.fits(i) {
             return;
@@ -127,7 +125,6 @@ impl RandomizedTimers {
         }
     }
 
-    /// Updates f(Q_i) of a type whose queue may have changed.
     fn weigh(&mut self, i: usize, system: &System) {
         let queue = f64::from(system.waiting(i));
         self.growth[i] = queue.ln_1p().powf(1.0 - DAMPING);

@@ -102,7 +102,6 @@ pub struct Reserving {
     reserved: Option<usize>,
     /// The type of the last reservation, while its jobs replace each other.
     turn: Option<usize>,
-    /// The running jobs that stay, by type.
     staying: Vec<u32>,
 }
 
@@ -130,7 +129,6 @@ impl Reserving {
         }
     }
 
-    /// Returns the value of the waiting work of type i.
     fn waits(&self, i: usize, system: &System) -> f64 {
         self.prices[i] * self.backfill.drains.means[i] * f64::from(system.waiting(i))
     }
@@ -228,7 +226,6 @@ impl Policy for Reserving {
         ))
     }
 
-    /// Decides again about the reservation, whose job or capacity may be gone.
     fn changed(&mut self, system: &mut System) {
         (self.reserved, self.turn) = (None, None);
         self.take_over(system);

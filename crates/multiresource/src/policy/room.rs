@@ -2,7 +2,6 @@
 
 use crate::schedule::Packing;
 
-/// The capacity in use on one server; see [`Packed`].
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     packed: Packed,
@@ -18,7 +17,6 @@ impl Room {
         }
     }
 
-    /// Returns the used amounts in packed form.
     #[inline]
     pub(super) fn used(&self) -> &[u64] {
         &self.used
@@ -28,7 +26,6 @@ impl Room {
         self.packed.free(&self.used, j)
     }
 
-    /// Sets the free units of resource j, at most its capacity.
     pub(super) fn set_free(&mut self, j: usize, units: u64) {
         self.packed.set_free(&mut self.used, j, units);
     }
@@ -79,12 +76,10 @@ impl Room {
     }
 }
 
-/// Subtracts a demand vector.
 pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
     room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
 }
 
-/// Returns whether the free amounts cover a demand vector.
 #[inline]
 pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
     room.iter().zip(demand).all(|(room, d)| d <= room)
@@ -98,14 +93,12 @@ pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
 /// nearly always holds all fields.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
-    /// Guard bits of each word.
     guards: Vec<u64>,
     /// K × words, row-major.
     demand: Vec<u64>,
     fields: Vec<Field>,
 }
 
-/// The position of a resource in the words.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     word: usize,
@@ -182,7 +175,6 @@ impl Packed {
         field.largest() - (used[field.word] >> field.shift & field.largest())
     }
 
-    /// Sets the free units of resource j, at most its capacity.
     pub(super) fn set_free(&self, used: &mut [u64], j: usize, units: u64) {
         let field = self.fields[j];
         let (used, largest) = (&mut used[field.word], field.largest());
@@ -202,7 +194,6 @@ impl Packed {
         over == 0
     }
 
-    /// Adds `count` type-i jobs, at most what an empty server holds.
     #[inline(always)]
     pub(super) fn take<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
         let used = used.as_mut();
@@ -250,7 +241,6 @@ mod tests {
     use crate::workload::Workload;
     use rand::{RngExt, SeedableRng};
 
-    /// Packed arithmetic in one and in several words agrees with the comparison of each resource.
     #[test]
     fn packed_capacity_matches_unpacked() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);

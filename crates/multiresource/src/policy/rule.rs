@@ -84,10 +84,8 @@ pub trait PolicyConfig {
     }
 }
 
-/// Returns the settings of a rule for a server or fleet, given its parameter.
 pub(super) type Settings = fn(&Fleet, Option<f64>) -> Result<Family, Unsuitable>;
 
-/// Builds a rule for one server, given its parameter.
 type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
 
 /// A rule that can be selected by name, without a policy file.
@@ -253,7 +251,6 @@ impl<'a> TuningContext<'a> {
     }
 }
 
-/// Rejects a workload that declares job sizes unknown or, if `sizes` is false, limits unknown.
 pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsuitable> {
     let known = match workload.known() {
         Some(KnownSize::Type) => "declares that only their types are known (`known: type`)",

@@ -7,13 +7,11 @@ use super::{Job, System};
 /// Jobs of a class, the first `count` of which run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
-    /// The jobs with their types, in order of arrival.
     pub jobs: VecDeque<(usize, Job)>,
     pub count: usize,
 }
 
 impl Served {
-    /// Stops the youngest running jobs until at most `target` run.
     pub(super) fn stop(&mut self, target: usize, system: &mut System) {
         while self.count > target {
             self.count -= 1;

@@ -73,23 +73,19 @@ impl PolicyConfig for ServerFillingConfig {
 #[derive(Clone, Debug)]
 pub struct ServerFilling {
     servers: u64,
-    /// The class of each type.
     of_type: Vec<usize>,
     /// In descending order of need.
     classes: Vec<Class>,
     /// The number of jobs of each type in the prefix. Jobs enter in arrival order and all running
     /// jobs are in it, so the next job to enter is the oldest of the first jobs outside.
     inside: Vec<u32>,
-    /// Total need of the prefix.
     needed: u64,
 }
 
-/// The jobs of the prefix with the same need.
 #[derive(Clone, Debug)]
 struct Class {
     need: u64,
     served: Served,
-    /// The number of jobs to run.
     target: usize,
 }
 
@@ -121,7 +117,6 @@ impl ServerFilling {
         })
     }
 
-    /// Removes a completed type-i job from the prefix.
     fn leave(&mut self, i: usize, number: u64) {
         let class = &mut self.classes[self.of_type[i]];
         class.served.leave(number);
@@ -174,7 +169,6 @@ impl Policy for ServerFilling {
         self.go_on(system);
     }
 
-    /// Starts from scratch, with no running job.
     fn take_over(&mut self, system: &mut System) {
         system.stop_all();
         for class in &mut self.classes {

@@ -27,7 +27,6 @@ pub struct System {
     /// The hashed user name of the job in each slot. May be shorter than `entries`; missing users
     /// are 0.
     pub(super) users: Vec<u32>,
-    /// Slots without a job.
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
     pub(super) pools: Pools,
@@ -35,19 +34,15 @@ pub struct System {
     pub(super) room: Room,
     /// Units of each resource that others use on the one server; `None` if they never used any.
     pub(super) others: Option<Vec<u64>>,
-    /// The servers of a fleet.
     pub(super) hosts: Option<Hosts>,
-    /// Buffer for the servers on which a job is about to start.
     team: Vec<usize>,
     pub(super) packing: Packing,
     pub(super) clocks: Vec<f64>,
-    /// The sum of the clock rates, up to rounding.
     pub(super) clock_rate: f64,
     preemptible: bool,
     /// The time at which the rule decides even without an event.
     wake: f64,
     pub(super) now: f64,
-    /// The time from which the meters integrate.
     pub(super) origin: f64,
     pub(super) actions: Vec<Action>,
     /// Whether decisions are recorded in `actions`.
@@ -55,7 +50,6 @@ pub struct System {
     pub(super) counters: Counters,
     /// The job that ended last, whose slot is still unchanged, and its run time \[time\].
     pub(super) ended: (Job, f64),
-    /// Jobs that left without completing.
     pub(super) withdrawn: u64,
     /// Meter of the fraction of time under guard.
     pub(super) guarded: Meter,
@@ -312,7 +306,6 @@ impl System {
         }
     }
 
-    /// Returns the position of this job in the queue of type i, if it waits there.
     pub(super) fn where_it_waits(&self, i: usize, job: Job) -> Option<usize> {
         let place = self.place_in_queue(i, job.number);
         let found = self.types[i].waiting.get(place);
@@ -332,7 +325,6 @@ impl System {
         waiting.partition_point(|ticket| ticket.number() < number)
     }
 
-    /// Updates the queue index after the oldest job of type i may have changed.
     #[inline]
     pub(super) fn queue_changed(&mut self, i: usize) {
         let head = self.types[i].waiting.front();

@@ -1,4 +1,3 @@
-//! Decisions of each rule on hand-made event sequences.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -55,7 +54,6 @@ impl<P: Policy + ?Sized> Stage<P> {
         self.decisions(Event::Arrival(i))
     }
 
-    /// Ends the oldest running job of type i.
     fn end(&mut self, i: usize) -> String {
         let now = self.system.now() + 1.0;
         self.system.complete(i, 0, now).unwrap();
@@ -150,7 +148,6 @@ fn first_fit_skips_blocked_jobs_in_arrival_order() {
     assert_eq!(stage.end(0), "+0:7");
 }
 
-/// Parses an MSR document for section 7.
 pub(crate) fn own(document: &str) -> MsrConfig {
     let own = own_policy(document, "own", &section7().into()).unwrap();
     own.msr().unwrap().clone()
@@ -206,7 +203,6 @@ fn a_non_preemptive_route_drains_and_admits_eagerly() {
     assert_eq!(stage.system.clocks()[0], 0.2);
 }
 
-/// Phantoms end at rate (slots − jobs) μ.
 #[test]
 fn phantom_slots_drain_by_their_clock() {
     let mut stage = stage("none sequential-eager none phantom");

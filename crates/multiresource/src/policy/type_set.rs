@@ -2,7 +2,6 @@
 
 use fixedbitset::{Block, FixedBitSet};
 
-/// Bits in a word of a set.
 const BITS: usize = Block::BITS as usize;
 
 /// Returns the first type ≥ `from` in the union of sets over the same types.

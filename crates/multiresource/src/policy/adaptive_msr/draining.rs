@@ -87,7 +87,6 @@ impl Draining {
         }
     }
 
-    /// Keeps capacity for present jobs of the schedule and the longest other running jobs.
     fn keep_others(&mut self, schedule: &[Slots], system: &System) {
         self.backfill.keep_nothing();
         for slots in schedule {

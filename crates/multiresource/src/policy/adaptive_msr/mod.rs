@@ -174,7 +174,6 @@ impl AdaptiveMsr {
         }
     }
 
-    /// Starts the jobs of the schedule that fit, and returns whether one of them is blocked.
     fn start_own(&mut self, system: &mut System) -> bool {
         let mut blocked = false;
         for slots in &self.worths.schedules[self.present] {
@@ -259,7 +258,6 @@ impl Policy for AdaptiveMsr {
         ))
     }
 
-    /// Begins with the schedule that the running jobs fill most, by price.
     fn resume(&mut self, system: &mut System) {
         let filled = |slots: &Slots| {
             slots.price * f64::from(system.running(slots.job_type).min(slots.count))

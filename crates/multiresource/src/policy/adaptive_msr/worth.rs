@@ -1,13 +1,10 @@
 use crate::policy::{Event, System};
 
-/// Schedules compared at once.
 const CHUNK: usize = 8;
 
-/// The schedules and their worths, updated at each event for the schedules that serve its type.
 #[derive(Clone, Debug)]
 pub(super) struct Worths {
     pub schedules: Vec<Vec<Slots>>,
-    /// The schedules that serve each type.
     serving: Vec<Vec<usize>>,
     /// Q, by type.
     numbers: Vec<f64>,
@@ -15,11 +12,9 @@ pub(super) struct Worths {
     pub uses: Vec<f64>,
     /// `Σ p_i min(u_i, Q_i) Q_i`, by schedule.
     pub weighs: Vec<f64>,
-    /// Arrivals and completions included so far.
     seen: u64,
 }
 
-/// The slots of one type in a schedule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots {
     pub job_type: usize,
@@ -125,7 +120,6 @@ mod tests {
 
     use crate::workload::Workload;
 
-    /// Includes events that are not reported to the rule.
     #[test]
     fn incremental_worths_match_recomputed_worths() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [

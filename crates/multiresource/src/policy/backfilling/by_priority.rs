@@ -88,7 +88,6 @@ pub(super) struct ByPriority {
     dominant: Vec<f64>,
     lists: Vec<Vec<Entry>>,
     running: Running,
-    /// The time at which the next waiting job becomes overdue.
     due: f64,
 }
 
@@ -97,7 +96,6 @@ struct Entry {
     key: f64,
     /// The time-independent part of the key.
     scale: f64,
-    /// The estimate for reservations \[time\].
     estimate: f64,
     job: Job,
 }

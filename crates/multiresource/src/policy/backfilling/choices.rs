@@ -165,7 +165,6 @@ impl Classes {
         place.unwrap_or(0)
     }
 
-    /// Returns the type of the first waiting job.
     #[inline]
     pub(crate) fn first(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
@@ -175,7 +174,6 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Returns the type of the first waiting job that fits.
     #[inline]
     pub(crate) fn first_fitting(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
@@ -203,7 +201,6 @@ impl Classes {
     }
 }
 
-/// Returns the eligible type with the oldest waiting job.
 pub(in crate::policy) fn oldest(
     types: &[usize],
     is_eligible: impl Fn(usize) -> bool,

@@ -25,13 +25,11 @@ pub(super) struct Conservative {
     order: Classes,
     lengths: Lengths,
     profile: Profile,
-    /// In queue order.
     plans: Vec<Plan>,
     running: Running,
     soonest: f64,
     /// Jobs that arrived at this instant and have no reservation yet.
     come: Vec<Plan>,
-    /// Whether a job ended early at this instant.
     is_early: bool,
 }
 
@@ -54,7 +52,6 @@ impl Plan {
     }
 }
 
-/// Relative tolerance of times.
 const ROUNDING: f64 = 1e-12;
 
 impl Conservative {
@@ -186,7 +183,6 @@ impl Policy for Conservative {
         self.wake(system);
     }
 
-    /// Plans from scratch.
     fn take_over(&mut self, system: &mut System) {
         let lengths = &self.lengths;
         self.running
@@ -278,7 +274,6 @@ impl Profile {
         self.join(first);
     }
 
-    /// Returns the index of the step that begins at this time, inserting it if necessary.
     fn step_at(&mut self, time: f64) -> usize {
         let step = self.steps.partition_point(|(other, _)| *other < time);
         if self.steps.get(step).is_none_or(|(other, _)| *other != time) {
@@ -288,7 +283,6 @@ impl Profile {
         step
     }
 
-    /// Merges a step into the previous one if both are equal.
     fn join(&mut self, step: usize) {
         if step > 0 && self.steps[step - 1].1 == self.steps[step].1 {
             self.steps.remove(step);

@@ -33,18 +33,14 @@ pub(super) struct Easy<Q> {
     servers: usize,
     /// The type and number of the head with reserved servers.
     head: Option<(usize, u64)>,
-    /// The shadow time.
     shadow: f64,
     /// The first `reserved` entries belong to the head; the others are buffers.
     reservations: Vec<Reservation>,
     reserved: usize,
-    /// Servers on which jobs have ended since the last decision.
     freed: Vec<usize>,
-    /// Buffer for the servers on which the next job starts.
     team: Vec<usize>,
 }
 
-/// A server on which the head fits from some time on.
 #[derive(Clone, Debug, Default)]
 struct Reservation {
     from: f64,
@@ -195,7 +191,6 @@ impl<Q: Queue> Easy<Q> {
         }
     }
 
-    /// Returns the next job that may start on a reserved server, and the index of the reservation.
     fn next_on_reserved(&self, only: Option<usize>, system: &System) -> Option<(Waiting, usize)> {
         let mut next: Option<((Q::Rank, u64), Waiting, usize)> = None;
         for (k, own) in self.reservations[..self.reserved].iter().enumerate() {

@@ -102,7 +102,6 @@ impl Estimated {
         }
     }
 
-    /// Returns the oldest waiting type-i job whose estimate is within the limit.
     #[inline]
     pub(crate) fn oldest_within(&self, i: usize, limit: f64) -> Option<Waiting> {
         let (place, job, estimate) = self.queues[i].oldest_within(limit)?;
@@ -124,7 +123,6 @@ impl Estimated {
         self.start(oldest.expect("a job of the type waits"), servers, system);
     }
 
-    /// Rebuilds the lists from the system. Known running jobs keep their estimated ends.
     pub(crate) fn look_anew(&mut self, system: &System) {
         let lengths = &self.lengths;
         self.running
@@ -142,7 +140,6 @@ impl Estimated {
 mod tests {
     use super::*;
 
-    /// Mean and second moment are within 4 standard errors.
     #[test]
     fn job_number_hashes_are_uniform() {
         let count = 1_000_000;

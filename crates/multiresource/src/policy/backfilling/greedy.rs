@@ -10,7 +10,6 @@ use crate::workload::Workload;
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: Classes,
-    /// Whether no job passes the head.
     is_strict: bool,
     placement: Placement,
 }

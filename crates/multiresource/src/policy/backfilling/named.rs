@@ -56,7 +56,6 @@ fn chosen(choices: Backfilling, fleet: &Fleet) -> Result<Family, Unsuitable> {
     Ok(BackfillingConfig::new(choices, fleet.is_one_server()).into())
 }
 
-/// Returns the settings for a workload whose types have priorities.
 fn prioritized(fleet: &Fleet, reservations: Reservations) -> Result<Family, Unsuitable> {
     if !fleet.envelope().has_priorities() {
         let why = "no type of the workload has a `priority`; add one, such as `priority: 10`, where a larger number is more important";
@@ -162,7 +161,6 @@ const INFLATION: Parameter = Parameter {
     whole: false,
 };
 
-/// Rejects an inflation, because policy files use the limits of jobs.
 fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
     let why =
         |f| format!("its policy file uses the limits of jobs, which are not inflated; omit `:{f}`");

@@ -22,7 +22,6 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     queue: ByPriority,
-    /// Maximum number of reservations.
     most: usize,
 }
 

@@ -332,7 +332,6 @@ impl PolicyConfig for BackfillingConfig {
     }
 }
 
-/// Grids of the exponents of an order.
 const SHARES: &[f64] = &[-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 1.5];
 const SIZES: &[f64] = &[0.25, 0.5, 1.0, 1.5, 2.0];
 const AGES: &[f64] = &[0.25, 0.5, 1.0, 2.0, 3.0];

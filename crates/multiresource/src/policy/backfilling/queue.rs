@@ -21,7 +21,6 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn knows(&self) -> Knows;
 
-    /// Records an event.
     fn look(&mut self, event: Event, system: &System);
 
     /// Restores the queue order, if it changes with time.
@@ -35,10 +34,8 @@ pub(super) trait Queue: Clone + Send + 'static {
         false
     }
 
-    /// Returns the type of the first job.
     fn first(&self, system: &System) -> Option<usize>;
 
-    /// Returns the type of the first job that fits.
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
     /// Returns the rank and number of the first type-i job, with number [`u64::MAX`] if none waits.
@@ -48,32 +45,25 @@ pub(super) trait Queue: Clone + Send + 'static {
         Some(self.first_key(i, system).1).filter(|number| *number != u64::MAX)
     }
 
-    /// Returns the first type-i job whose estimate is within the limit.
     fn first_within(&self, i: usize, limit: f64) -> Option<Waiting>;
 
-    /// Returns the rank and number of a job.
     fn key(&self, waiting: &Waiting) -> (Self::Rank, u64);
 
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System);
 
-    /// Returns the estimated ends of the running jobs.
     fn running(&mut self) -> &mut Running;
 
-    /// Rebuilds the queue from the system.
     fn look_anew(&mut self, system: &System);
 
-    /// Returns the number of waiting jobs ahead of this type-i job.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }
 
-    /// Returns what was learned from completed jobs, if estimates depend on it.
     fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }
 }
 
-/// A queue in order of arrival, or by classes of types.
 #[derive(Clone, Debug)]
 pub(super) struct ByAge {
     order: Classes,

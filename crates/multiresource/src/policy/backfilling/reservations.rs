@@ -30,7 +30,6 @@ const WORDS: [(&str, Reservations); 4] = [
     ("all", Reservations::All),
 ];
 
-/// The names of backfilling with these reservations.
 const BACKFILLING: [(&str, Reservations); 4] = [
     ("easy", Reservations::First),
     ("conservative", Reservations::All),

@@ -3,7 +3,6 @@ use std::collections::HashMap;
 use crate::policy::room::covers;
 use crate::policy::{Job, System};
 
-/// A waiting job with its estimate \[time\] and its index among the jobs of its type.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::policy) struct Waiting {
     pub job_type: usize,
@@ -25,7 +24,6 @@ impl Running {
         }
     }
 
-    /// Removes the job that ended last and returns its estimated end.
     pub(crate) fn ended(&mut self, system: &System) -> f64 {
         let (ended, mut end) = (system.ended(), f64::NAN);
         for &n in system.freed() {

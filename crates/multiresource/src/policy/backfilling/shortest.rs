@@ -14,7 +14,6 @@ pub(super) struct Shortest {
 }
 
 impl Shortest {
-    /// Adds the youngest job with its finite estimate \[time\].
     #[inline]
     pub(super) fn push(&mut self, job: Job, estimate: f64) {
         if self.jobs.len() == self.places() {
@@ -61,7 +60,6 @@ impl Shortest {
         }
     }
 
-    /// Moves the remaining jobs to the front.
     fn lay_out(&mut self) {
         let places = self.places();
         let is_left = |place: &usize| self.least[places + place].is_finite();

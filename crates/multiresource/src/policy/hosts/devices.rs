@@ -13,20 +13,16 @@ pub(super) struct Devices {
     held: Vec<Vec<(usize, usize, usize, u64)>>,
 }
 
-/// The devices of one resource.
 #[derive(Clone, Debug)]
 struct Kind {
     resource: usize,
-    /// Units of one device.
     size: u64,
-    /// Units that a job of each type takes on each of its servers.
     demand: Vec<u64>,
     /// Units in use, servers × devices.
     used: Vec<Vec<u64>>,
 }
 
 impl Devices {
-    /// Creates the unused devices of servers with these shapes.
     pub(super) fn new(fleet: &Fleet, shapes: &[u32]) -> Self {
         let resources = fleet.envelope().resources().iter().enumerate();
         let kinds = resources.filter_map(|(j, resource)| {
@@ -44,7 +40,6 @@ impl Devices {
         }
     }
 
-    /// Returns whether a type-i job, or a task of one, fits on the devices of server n.
     #[inline]
     pub(super) fn fits(&self, i: usize, n: usize) -> bool {
         self.kinds.iter().all(|kind| match kind.demand[i] {
@@ -82,7 +77,6 @@ impl Devices {
         }
     }
 
-    /// Ends the job in this slot on all its servers.
     pub(super) fn give(&mut self, slot: u32) {
         let held = self.held.get_mut(slot as usize);
         for (k, n, device, units) in held.into_iter().flat_map(|held| held.drain(..)) {

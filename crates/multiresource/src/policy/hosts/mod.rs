@@ -43,7 +43,6 @@ impl Zone {
         )
     }
 
-    /// Checks that the zone fits the fleet and leaves each other type enough servers.
     pub(super) fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let (types, shapes, path) = (fleet.types(), fleet.shapes(), "zone.servers");
         let known = |i: &usize| *i < types.len();
@@ -107,44 +106,33 @@ pub enum Placement {
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
-    /// Servers needed by one job of each type.
     nodes: Vec<u32>,
-    /// Shape index of each server.
     shapes: Vec<u32>,
-    /// Units of each resource on a server of each shape.
     units: Vec<Vec<u64>>,
     packed: Packed,
     devices: Devices,
     /// Whether jobs from before a restart are being placed; their devices are unknown.
     pub(super) resumes: bool,
-    /// The largest amount of each demanded resource on any server, in units.
     most: Vec<f64>,
     /// Packed used capacity, servers × words.
     used: Vec<u64>,
     /// Number of running jobs or tasks, servers × types.
     running: Vec<u32>,
-    /// The servers that accept one more job of each type.
     openings: Openings,
     /// Maintained only for [`Placement::Best`].
     levels: Option<Levels>,
-    /// Buffer for the types that previously fitted on the server being updated.
     before: Vec<u64>,
     /// Servers on which jobs start only if the rule names them.
     locked: Vec<bool>,
-    /// The servers of the zone, and the types that may start there.
     zone: [Vec<bool>; 2],
-    /// The servers of the job in each slot.
     of_slot: Vec<Vec<usize>>,
     /// Number of running tasks of each type on all servers.
     pieces: Vec<u64>,
-    /// Free units of each resource on all servers.
     free: Vec<u64>,
     /// Units used by others, servers × resources; `None` if they never used any.
     others: Option<Vec<u64>>,
     packing: Packing,
-    /// The next server to recount in an audit.
     audited: usize,
-    /// The servers of the job that ended last.
     freed: Vec<usize>,
 }
 
@@ -286,7 +274,6 @@ impl Hosts {
         }
     }
 
-    /// Reserves the first servers of each shape for some types, or ends the reservation.
     pub(super) fn keep_zone(&mut self, zone: Option<&Zone>) {
         let [servers, types] = &mut self.zone;
         types.fill(zone.is_none());
@@ -301,7 +288,6 @@ impl Hosts {
         (0..self.count()).for_each(|n| self.look(n));
     }
 
-    /// Restricts server n to jobs that name it, or lifts the restriction.
     pub(super) fn lock(&mut self, n: usize, locked: bool) {
         self.locked[n] = locked;
         self.look(n);
@@ -311,14 +297,12 @@ impl Hosts {
         &self.of_slot[slot as usize]
     }
 
-    /// Returns whether a type-i job can start on these servers.
     pub(super) fn takes(&self, i: usize, servers: &[usize]) -> bool {
         let fits = |n: &usize| *n < self.count() && self.fits_on(i, *n);
         let distinct = || (1..servers.len()).all(|k| !servers[..k].contains(&servers[k]));
         servers.len() == self.nodes(i) && servers.iter().all(fits) && distinct()
     }
 
-    /// Starts the type-i job in this slot on these servers, where it must fit.
     #[inline]
     pub(super) fn take(&mut self, i: usize, servers: &[usize], slot: u32) {
         let slot = slot as usize;
@@ -337,7 +321,6 @@ impl Hosts {
         }
     }
 
-    /// Ends the type-i job in this slot.
     #[inline]
     pub(super) fn give(&mut self, i: usize, slot: u32) {
         std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
@@ -362,7 +345,6 @@ impl Hosts {
         }
     }
 
-    /// Sets the units of each resource on server n that others use or that are out of order.
     pub(super) fn occupy(&mut self, n: usize, units: &[u64]) {
         let resources = self.free.len();
         let all = self.count() * resources;
@@ -384,21 +366,18 @@ impl Hosts {
         self.look(n);
     }
 
-    /// Returns the units of resource j on server n that are not used by others.
     fn left(&self, n: usize, j: usize) -> u64 {
         let others = self.others.as_ref();
         let others = others.map_or(0, |others| others[n * self.free.len() + j]);
         self.units[self.shape(n)][j].saturating_sub(others)
     }
 
-    /// Returns the units of resource j that jobs use on server n.
     fn used_of(&self, n: usize, j: usize) -> u64 {
         let jobs = self.running(n).iter().enumerate();
         jobs.map(|(i, u)| u64::from(*u) * self.packing.demand(i)[j])
             .sum()
     }
 
-    /// Returns whether a type-i job would fit if no other job ran.
     pub(super) fn could_run(&self, i: usize) -> bool {
         let demand = self.packing.demand(i);
         let holds = |n: &usize| (0..demand.len()).all(|j| demand[j] <= self.left(*n, j));
@@ -427,7 +406,6 @@ impl Hosts {
         counted && hold
     }
 
-    /// Updates the totals when type-i tasks start or end on this many servers.
     #[inline]
     fn count_in(&mut self, i: usize, servers: usize, start: bool) {
         let pairs = self.free.iter_mut().zip(self.packing.demand(i));
@@ -447,7 +425,6 @@ impl Hosts {
         &self.used[n * words..][..words]
     }
 
-    /// Updates which types may start on server n, and its level.
     #[inline]
     fn look(&mut self, n: usize) {
         if self.levels.is_some() {

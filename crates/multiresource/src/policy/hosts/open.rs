@@ -6,12 +6,10 @@ pub(in crate::policy) struct Open {
     /// A bit for each server; then, level by level, a bit for each nonzero word of the level below,
     /// up to a single word.
     levels: Vec<Vec<u64>>,
-    /// The number of elements.
     pub len: usize,
 }
 
 impl Open {
-    /// Creates an empty set over this many servers.
     pub(crate) fn none_of(servers: usize) -> Self {
         let mut levels = vec![vec![0; servers.div_ceil(64)]];
         while let Some(below) = levels.last().map(Vec::len).filter(|words| *words > 1) {
@@ -20,7 +18,6 @@ impl Open {
         Open { levels, len: 0 }
     }
 
-    /// Inserts a server that is not in the set.
     #[inline]
     pub(crate) fn insert(&mut self, mut n: usize) {
         self.len += 1;
@@ -35,7 +32,6 @@ impl Open {
         }
     }
 
-    /// Removes a server that is in the set.
     #[inline]
     pub(crate) fn remove(&mut self, mut n: usize) {
         self.len -= 1;
@@ -68,7 +64,6 @@ impl Open {
         self.any_below(other, self.levels.len() - 1, 0, is_last)
     }
 
-    /// [`Open::any_common`] for the servers below one word of a level.
     fn any_below(
         &self,
         other: &Open,
@@ -84,18 +79,15 @@ impl Open {
     }
 }
 
-/// The servers on which a job of each type may start.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Openings {
     types: usize,
     /// Servers × words: a bit for each type that may start.
     may: Vec<u64>,
-    /// The servers for each type.
     pub open: Vec<Open>,
 }
 
 impl Openings {
-    /// Creates empty sets.
     pub(crate) fn none_of(types: usize, servers: usize) -> Self {
         Openings {
             types,
@@ -104,13 +96,11 @@ impl Openings {
         }
     }
 
-    /// Returns the bit set of the types that may start on server n.
     pub(crate) fn on(&self, n: usize) -> &[u64] {
         let words = self.types.div_ceil(64);
         &self.may[n * words..][..words]
     }
 
-    /// Updates, for each type, whether it may start on server n.
     #[inline]
     pub(crate) fn look(&mut self, n: usize, may_start: impl Fn(usize) -> bool) {
         let words = self.types.div_ceil(64);
@@ -132,9 +122,7 @@ impl Openings {
 /// fits.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
-    /// The level of each server.
     of: Vec<u8>,
-    /// The servers of each level.
     servers: Vec<Open>,
     /// Number of servers where a type fits, types × levels.
     fitting: Vec<u32>,
@@ -143,10 +131,8 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// The number of levels.
     pub(super) const COUNT: usize = 128;
 
-    /// Puts all servers on the lowest level, where no job fits.
     pub(super) fn new(types: usize, servers: usize) -> Self {
         let mut levels = Levels {
             of: vec![0; servers],
@@ -158,7 +144,6 @@ impl Levels {
         levels
     }
 
-    /// Sets the level of server n and replaces the types that fit there.
     #[inline]
     pub(super) fn set(&mut self, n: usize, level: u8, now: &[u64], before: &[u64]) {
         let old = std::mem::replace(&mut self.of[n], level);
@@ -208,7 +193,6 @@ impl Levels {
     }
 }
 
-/// Iterates over the positions of the set bits.
 #[inline]
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

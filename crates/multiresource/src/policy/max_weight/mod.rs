@@ -35,7 +35,6 @@ impl PolicyConfig for MaxWeightConfig {
         )
     }
 
-    /// Checks that all worths are positive, as the stability proof requires.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let (types, worths) = (fleet.types().len(), &self.worths);
         findings.length("worths", worths.len(), types, "job type");
@@ -56,7 +55,6 @@ impl PolicyConfig for MaxWeightConfig {
         true
     }
 
-    /// By the Lyapunov function, which needs the exact maximum; a truncated search may miss it.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         let is_memoryless = workload.types().iter().all(JobType::is_memoryless);
         is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
@@ -78,7 +76,6 @@ impl PolicyConfig for MaxWeightConfig {
         vec![(&mut self.exponent, EXPONENTS)]
     }
 
-    /// The axes are the worths scaled by service rates, and each worth alone.
     fn other_axes(&self, _: &TuningContext<'_>) -> usize {
         let types = self.worths.len();
         1 + if types <= FEW_TYPES { types } else { 0 }

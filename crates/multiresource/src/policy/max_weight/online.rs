@@ -28,7 +28,6 @@ use crate::workload::Workload;
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     pub(super) weights: Weights,
-    /// The maximum number served of each type.
     pub(super) chosen: Schedule,
     maximum: Maximum,
 }
@@ -72,7 +71,6 @@ impl MaxWeight {
         }
     }
 
-    /// Uses branch and bound however few schedules there are.
     #[cfg(test)]
     pub(crate) fn bounding(self, workload: &Workload) -> Self {
         let bound = Bound::new(&Packing::new(workload));
@@ -236,7 +234,6 @@ pub(super) struct Weights {
     few: Vec<Vec<u64>>,
 }
 
-/// A weight of 1.
 const UNIT: f64 = (1 << 20) as f64;
 
 /// Beyond this, weights grow by 1 per job, so that sums of some thousands stay below 2^53 but
@@ -271,7 +268,6 @@ impl Weights {
         }
     }
 
-    /// At least 1 if there are jobs.
     fn compute(&self, i: usize, jobs: u64) -> u64 {
         let weight = self.worths[i] * (jobs as f64).powf(self.exponent);
         if weight <= MOST {

@@ -42,7 +42,6 @@ pub struct MaxWeightSetups {
     weights: Vec<f64>,
     /// The schedule of maximum weight, limited to present jobs.
     most: Schedule,
-    /// Jobs started by filling.
     fill: Schedule,
     /// The part of `fill` that is in the best schedule.
     ahead: Schedule,

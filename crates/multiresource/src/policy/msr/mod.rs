@@ -49,7 +49,6 @@ impl PolicyConfig for MsrConfig {
         }
     }
 
-    /// Checks everything about a loop that does not require its analysis.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let count = self.schedules.len();
         match &self.rates {

@@ -134,7 +134,6 @@ impl Msr {
         self.set_clocks(system);
     }
 
-    /// Returns a moving type whose slots can be lowered without waiting.
     fn next_to_lower(&self, system: &System) -> Option<usize> {
         let slots = &self.slots;
         let at_once = |i: &usize| match self.policy.preemption {
@@ -440,7 +439,6 @@ impl Policy for Msr {
         })
     }
 
-    /// Goes to the schedule that the running jobs fill most, by dominant share.
     fn resume(&mut self, system: &mut System) {
         let fills = |position: usize| -> f64 {
             let slots = self.policy.schedule(position).iter().enumerate();

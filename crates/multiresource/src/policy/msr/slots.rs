@@ -8,11 +8,8 @@ use super::super::System;
 /// differ; every change must be followed by [`Slots::look`].
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
-    /// Slots that serve.
     pub serving: Vec<u32>,
-    /// Slots in setup.
     pub setups: Vec<u32>,
-    /// Slots in the destination schedule.
     pub target: Vec<u32>,
     /// Types with more slots than the destination schedule, or with slots in setup.
     pub moving: FixedBitSet,

@@ -86,7 +86,6 @@ impl PolicyConfig for PartitionConfig {
         true
     }
 
-    /// Follows from the loads ρ_i < 1, independently of each other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless) && workload.is_poisson()
     }

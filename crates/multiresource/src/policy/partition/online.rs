@@ -26,7 +26,6 @@ const SWITCH: usize = 0;
 /// Markovian Service Rate policies (the MSR paper, §5.1).
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// By shape.
     schedules: Vec<Vec<Vec<u32>>>,
     /// Schedule indices, assignments × servers.
     places: Vec<Vec<u32>>,
@@ -34,9 +33,7 @@ pub struct Partition {
     service_rates: Vec<f64>,
     /// The present assignment, or the one being left.
     position: usize,
-    /// Whether each server is changing its schedule.
     leaving: Vec<bool>,
-    /// Jobs running on these servers.
     left: u64,
     /// Slots without a job on these servers, by type.
     phantoms: Vec<u64>,
@@ -44,10 +41,8 @@ pub struct Partition {
     gangs: Gangs,
 }
 
-/// Jobs that need several servers at the same time.
 #[derive(Clone, Debug, Default)]
 struct Gangs {
-    /// Servers per job of each type.
     nodes: Vec<u32>,
     /// Teams of servers for each job that may run, by assignment and type; empty for one-server
     /// types.
@@ -74,7 +69,6 @@ impl Gangs {
         }
     }
 
-    /// Recomputes running jobs and free teams from the system.
     fn recount(&mut self, m: usize, system: &System) {
         self.renew(m);
         for i in (0..self.nodes.len()).filter(|i| self.nodes[*i] > 1) {

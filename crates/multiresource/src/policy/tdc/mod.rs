@@ -43,14 +43,10 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 #[derive(Clone, Debug)]
 struct Tdc<U> {
     fixed: Fixed<U>,
-    /// State recomputed at each decision.
     state: DecisionState<U>,
-    /// The selected lead, and its type.
     lead: Lead,
     leads: Option<usize>,
-    /// The selected target.
     target: Target<U>,
-    /// Buffer for a candidate target.
     other: Target<U>,
     drains: Drains,
 }
@@ -237,7 +233,6 @@ impl<U: Words> Tdc<U> {
         (earned + lasts * target.worth) / (drain + lasts)
     }
 
-    /// Starts the jobs of the target that fit, and during a drain the jobs that end before it does.
     fn start(&mut self, system: &mut System) {
         let jobs = &self.target.jobs;
         for &i in self.leads.iter().chain(&self.state.waiting) {

@@ -7,14 +7,12 @@ use crate::policy::room::{Packed, Words};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// Constants of the rule.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed<U> {
     pub types: Vec<OfType<U>>,
     pub longest: Vec<usize>,
     /// For each type, the number of entries of `longest` that are at least as long.
     longer: Vec<usize>,
-    /// Types with their counts.
     pub schedules: Vec<Vec<(usize, u32)>>,
     pub packed: Packed,
     pub empty: U,
@@ -29,7 +27,6 @@ pub(super) struct OfType<U> {
     pub favour: f64,
     /// E\[S_i\].
     pub mean: f64,
-    /// Number of jobs that fit on an empty server.
     pub alone: u32,
     /// The amounts that jobs of this type and longer ones may hold when it starts on its own.
     pub open: U,
@@ -70,7 +67,6 @@ impl<U: Words> Fixed<U> {
         }
     }
 
-    /// Returns the types at least as long as type i.
     #[inline]
     pub(super) fn longer(&self, i: usize) -> &[usize] {
         &self.longest[..self.longer[i]]
@@ -96,7 +92,6 @@ fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64)
     left.collect()
 }
 
-/// What a target drains for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead {
     /// No drain: jobs start as they fit.
@@ -106,7 +101,6 @@ pub(super) enum Lead {
     Schedule(usize),
 }
 
-/// How capacity is made available for the lead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Making {
     /// Keep the longest running jobs next to which one fits, then add as many as fit.
@@ -127,9 +121,7 @@ pub(super) struct DecisionState<U> {
     pub running: Vec<u32>,
     /// Q, at most the number of each type that an empty server holds.
     pub there: Vec<u32>,
-    /// Types with running jobs, the longest first.
     pub long: Vec<usize>,
-    /// Types with waiting jobs, in starting order.
     pub waiting: Vec<usize>,
     /// v, by type.
     pub value: Vec<f64>,
@@ -197,7 +189,6 @@ impl<U: Words> Target<U> {
         }
     }
 
-    /// Keeps the running jobs and adds waiting ones that may start.
     pub(super) fn stay(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         self.jobs.copy_from_slice(&state.running);
         self.used = state.used.clone();
@@ -282,7 +273,6 @@ impl<U: Words> Target<U> {
         }
     }
 
-    /// Adds waiting jobs that may start on their own.
     fn fill(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         for &i in &state.waiting {
             let more = state.there[i].saturating_sub(self.jobs[i]);

@@ -19,9 +19,7 @@ fn fleet() -> Fleet {
     Fleet::parse(&text, "t").unwrap().workload
 }
 
-/// Used tenths of each device of a server.
 type Used = Vec<Vec<u64>>;
-/// A server, the devices on it that a job holds, and the tenths of each.
 type Held = (usize, Vec<usize>, u64);
 
 fn places(used: &[u64], tenths: u64) -> Option<Vec<usize>> {

@@ -43,7 +43,6 @@ fn equal_needs_start_in_arrival_order() {
     assert_eq!(stage.end(1), "+2:1 +0:2");
 }
 
-/// Dominant shares in section 7: 7/15, 4/20, 10/20.
 #[test]
 fn largest_need_uses_dominant_share() {
     let mut stage = backfilling(&section7(), Backfilling::MOST_SERVERS_FIRST);

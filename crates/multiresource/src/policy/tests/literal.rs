@@ -262,7 +262,6 @@ fn plans_by_priority_match_reference() {
     }
 }
 
-/// Returns the number of overdue jobs seen.
 fn by_priority(
     order: Priority,
     longest_wait: f64,
@@ -301,7 +300,6 @@ fn by_priority(
     overdue
 }
 
-/// Returns the earliest start next to plans (type, from, until).
 fn earliest(
     w: &Workload,
     plans: &[(usize, f64, f64)],
@@ -363,7 +361,6 @@ impl Plans {
         (job.job_type, start, start + job.expected)
     }
 
-    /// Removes a departed job and returns whether it ended early.
     fn forget(&mut self, now: f64, jobs: &[Known]) -> bool {
         let is_gone = |number: u64| jobs.iter().all(|job| job.number != number);
         let ended = self.0.iter().find(|(number, _)| is_gone(*number)).copied();

@@ -38,7 +38,6 @@ fn over_fleet(
     BackfillingConfig::new(choices, false)
 }
 
-/// The reference implementation.
 struct Literal {
     fleet: Fleet,
     policy: BackfillingConfig,

@@ -38,7 +38,6 @@ impl History {
         }
     }
 
-    /// Returns the most recent kinds, latest first.
     pub(super) fn kinds(&self) -> Vec<Kind> {
         let mut all: Vec<_> = self.kinds.iter().collect();
         all.sort_unstable_by_key(|(hash, (_, end))| (Reverse(*end), **hash));

@@ -113,7 +113,6 @@ const ENOUGH: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
-    /// A day \[time\].
     day: f64,
     limited: Recent,
     unlimited: Recent,
@@ -121,7 +120,6 @@ pub struct Estimator {
     trees: Trees,
     /// Features and parts of recent jobs.
     window: VecDeque<([f64; FEATURES], f64)>,
-    /// The day of the last fit.
     fitted: f64,
 }
 

@@ -63,7 +63,6 @@ impl Trees {
         features[FEATURES - 1] + added.sum::<f64>()
     }
 
-    /// Fits trees to the features and parts of these jobs.
     pub(super) fn fit(jobs: &[([f64; FEATURES], f64)]) -> Self {
         let mut fitting = Fitting::new(jobs);
         let all: Vec<usize> = (0..jobs.len()).collect();
@@ -94,7 +93,6 @@ impl Trees {
 }
 
 struct Fitting {
-    /// Ascending thresholds of each feature.
     thresholds: [Vec<f64>; FEATURES],
     /// For each job, the number of thresholds that each feature exceeds.
     bins: Vec<[u8; FEATURES]>,

@@ -7,13 +7,10 @@ use super::{Event, Knows, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// The condition for jobs to pass a blocked job, the lead.
-///
-/// Among the waiting jobs that fit, oldest first, a job may pass if it fits next to the kept
-/// capacity, or if its mean size is at most κ times the remaining wait of the lead, computed as if
-/// all running jobs of at most this mean size had left. So short jobs cannot extend the wait that
-/// admits them. With limits, the latter condition is that the job's limit is at most κ times the
-/// remaining wait according to the limits of the running jobs.
+/// Who may pass a blocked job, the lead: jobs that fit next to the kept capacity, oldest first, and
+/// jobs whose mean size is at most κ times the remaining wait of the lead if all running jobs of at
+/// most this mean size had left, so that short jobs cannot extend the wait that admits them. With
+/// limits, the job's limit is compared with κ times the wait by the limits of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
     /// κ.
@@ -85,8 +82,7 @@ impl BackfillRule {
         count as u32
     }
 
-    /// Starts the oldest job that may pass the next job of type `lead`, if there is one, and
-    /// returns whether there was. All running jobs except `staying` leave.
+    /// Starts the oldest job that may pass the next job of type `lead`; all but `staying` leave.
     pub(super) fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         // Limit of a job that may pass the lead.
         let within = self.limits.as_ref().map_or(0.0, |jobs| {

@@ -92,8 +92,7 @@ pub(super) fn priced(
     }
 }
 
-/// Checks that top-level numbers of a policy are finite and ≥ 0, or positive if named in
-/// `above_zero`.
+/// Checks that top-level numbers are finite and ≥ 0, or > 0 if named in `above_zero`.
 pub(super) fn numbers(policy: &impl Serialize, above_zero: &[&str], findings: &mut Findings) {
     let fields = serde_json::to_value(policy).unwrap_or_default();
     for (name, knob) in fields.as_object().into_iter().flatten() {

@@ -1,17 +1,12 @@
-//! Changes of real clusters besides arrivals and completions: waiting jobs are canceled, running
-//! jobs are discovered or requeued, and others use capacity.
-//!
-//! None of these is an [`Event`](super::Event). After them the rule continues from the state that
-//! it sees ([`Policy::changed`](super::Policy::changed)).
+//! Changes of real clusters that are not [`Event`](super::Event)s: jobs are canceled, discovered or
+//! requeued, and others use capacity. Then call [`Policy::changed`](super::Policy::changed).
 
 use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
 
 impl System {
-    /// Removes a waiting job that was canceled, put on hold or changed to another type. `false`,
-    /// without effect, if it does not wait.
-    ///
-    /// O(waiting jobs of its type).
+    /// Removes a waiting job of type i, in O(waiting). `false`, without effect, if it does not
+    /// wait.
     pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         let Some(place) = self.where_it_waits(i, job) else {
@@ -27,8 +22,7 @@ impl System {
         true
     }
 
-    /// Returns a withdrawn type-i job to its place in the queue. `limit` is as in
-    /// [`System::arrive_limited`], infinite if unknown.
+    /// Returns a withdrawn type-i job to its place in the queue; `limit` is infinite if unknown.
     pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
         let entry = Entry::waiting(i, job.number, job.arrived, f64::NAN);
@@ -43,11 +37,9 @@ impl System {
         job
     }
 
-    /// Adds a type-i job that has already run for `ran` \[time\], in a fleet on these servers.
-    ///
-    /// The job gets the next number. `limit` is for the whole job, infinite if unknown. `None`,
-    /// without effect, if it does not fit; its use is then to be reported through
-    /// [`System::occupy`]. The start is not a decision and does not appear in [`System::actions`].
+    /// Adds a type-i job that has run for `ran` \[time\], in a fleet on these servers, with the
+    /// next number. `limit` is for the whole job, infinite if unknown. `None`, without effect, if
+    /// it does not fit; use [`System::occupy`] then. It does not appear in [`System::actions`].
     pub fn adopt(
         &mut self,
         i: usize,
@@ -71,10 +63,8 @@ impl System {
         Some(job)
     }
 
-    /// Returns a running type-i job to its place in the queue. `false`, without effect, if it does
-    /// not run.
-    ///
-    /// This is not a decision of the rule, so it is also allowed without preemption.
+    /// Returns a running type-i job to its place in the queue, even if the rule may not preempt.
+    /// `false`, without effect, if it does not run.
     pub fn put_back(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         if !self.runs(job) {
@@ -85,11 +75,9 @@ impl System {
         true
     }
 
-    /// Sets the units of each resource (length R) that others use or that are out of order, in a
-    /// fleet on server n.
-    ///
-    /// They may exceed the free units: running jobs continue, and jobs that need an exhausted
-    /// resource do not start.
+    /// Sets the units of each resource (length R) used by others or out of order, in a fleet on
+    /// server n. They may exceed the free units: jobs that need an exhausted resource then do not
+    /// start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
         let resources = self.capacity().len();

@@ -3,8 +3,7 @@
 use super::System;
 use crate::workload::Workload;
 
-/// The minimum price of a job, in dominant shares. Jobs whose shadow price is 0 use capacity all
-/// the same.
+/// The minimum price in dominant shares; jobs with shadow price 0 use capacity too.
 const LEAST_PRICE: f64 = 0.3;
 
 /// Raises the prices of a policy to the minimum used for drains.
@@ -40,10 +39,8 @@ impl Drains {
     }
 
     /// Returns the expected wait \[time\] until one more type-i job fits, if all running jobs
-    /// except `staying` leave.
-    ///
-    /// Jobs with mean size at most `than` count as gone, because jobs that are let in for a short
-    /// time must not extend the wait that admits them.
+    /// except `staying` leave. Jobs with mean size at most `than` count as gone, because jobs that
+    /// are let in must not extend the wait that admits them.
     pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
@@ -92,12 +89,10 @@ struct Leaving {
     rate: f64,
 }
 
-/// Returns the expected wait \[time\] until jobs that leave at these rates have freed `need` units,
-/// infinite if they hold fewer.
-///
-/// This is the root t of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need` with n = Σ x_i. The factor
-/// makes it `E[S] ln((n + ½)/(n − k + ½))` for k of n identical jobs, within 10 % of the mean
-/// `E[S] (H_n − H_{n−k})`. Without the factor the wait for the last job would be infinite.
+/// Returns the expected wait \[time\] until jobs leaving at these rates have freed `need` units,
+/// infinite if they hold fewer: the root t of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need` with n
+/// = Σ x_i. The factor makes it `E[S] ln((n + ½)/(n − k + ½))` for k of n identical jobs, within 10
+/// % of the mean `E[S] (H_n − H_{n−k})`, and finite for the last job.
 #[inline]
 fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     let (mut jobs, mut held) = (0.0, 0.0);
@@ -126,8 +121,7 @@ fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     t
 }
 
-/// Approximates e^{−y} for y ≥ 0 with an error below 1e-3, using one division, because decisions
-/// evaluate it often.
+/// Approximates e^{−y} for y ≥ 0 with one division and an error below 1e-3, for speed.
 #[inline]
 fn decay(y: f64) -> f64 {
     let z = y * (1.0 / 16.0);

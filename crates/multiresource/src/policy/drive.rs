@@ -13,8 +13,7 @@ impl System {
         job
     }
 
-    /// Adds a type-i job with a run-time limit \[time\]. Rules that [use
-    /// limits](super::Policy::knows) need it.
+    /// Adds a type-i job with a run-time limit \[time\].
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
@@ -45,8 +44,7 @@ impl System {
         Job { arrived, ..job }
     }
 
-    /// Adds a type-i job of this size \[time\]. Only rules that [use sizes](super::Policy::knows)
-    /// need it.
+    /// Adds a type-i job of this size \[time\].
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
@@ -69,16 +67,13 @@ impl System {
         }
     }
 
-    /// Ends the `n`-th running type-i job, in no particular order. `None`, without effect, if fewer
-    /// run.
+    /// Ends the `n`-th running type-i job, in no particular order. `None` if fewer run.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).nth(n)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// Ends the running type-i job of this number. `None`, without effect, if it does not run.
-    ///
-    /// O(running jobs of type i).
+    /// Ends the running type-i job of this number, in O(running). `None` if it does not run.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
         Some(self.complete_slot(slot, now).job)
@@ -91,8 +86,7 @@ impl System {
         }
     }
 
-    /// Sets whether jobs that ran before are being restarted. Their devices are unknown, and a job
-    /// may be spread over several.
+    /// Sets whether jobs restart, whose devices are unknown and may be several.
     pub fn resume_jobs(&mut self, resumes: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.resumes = resumes;
@@ -155,8 +149,7 @@ impl System {
         self.violation.as_ref()
     }
 
-    /// Checks that arrivals = departures + jobs present, recounts the free capacity from the
-    /// running jobs and held slots, and sums the rates again.
+    /// Checks the conservation of jobs and the free capacity, and sums the rates again.
     pub fn audit(&mut self) {
         self.clock_rate = self.clocks.iter().sum();
         self.pools.recount();
@@ -190,15 +183,14 @@ impl System {
     }
 
     /// Returns the total clock rate \[1/time\] and an upper bound on the total service rate, for
-    /// exponential sizes. Both are running sums, exact up to rounding since the last
-    /// [`System::audit`].
+    /// exponential sizes: running sums, exact up to rounding since the last [`System::audit`].
     #[inline]
     pub fn rates(&self) -> [f64; 2] {
         [self.clock_rate, self.pools.rate]
     }
 
-    /// Returns the slot of the running job that ends, for a point drawn uniformly below the service
-    /// rate bound of [`System::rates`]. `None` if the point is rejected.
+    /// Returns the slot of the job that ends, for a uniform point below the bound of
+    /// [`System::rates`]. `None` if the point is rejected.
     #[inline]
     pub fn drawn(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
@@ -227,8 +219,8 @@ impl System {
         self.queued.length + self.pools.count
     }
 
-    /// Passes on, per type, the integrals of jobs present, jobs in service and slots offered over
-    /// the time since the last call.
+    /// Passes on, per type, the integrals of jobs present, in service and offered since the last
+    /// call.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
@@ -242,8 +234,7 @@ impl System {
         self.origin = self.now;
     }
 
-    /// Returns how long the guard was in charge \[time\], up to the last
-    /// [`collect`](System::collect).
+    /// Returns how long the guard was in charge \[time\], up to the last [`System::collect`].
     pub fn guarded_time(&self) -> f64 {
         self.guarded_time
     }

@@ -62,8 +62,7 @@ macro_rules! rules {
 }
 
 rules! {
-    /// Backfilling in a chosen queue order: first-fit, first come first served, best-fit, EASY,
-    /// conservative and custom orders.
+    /// Backfilling: first-fit, FCFS, best-fit, EASY, conservative and custom queue orders.
     Backfilling(BackfillingConfig): "backfilling";
     /// Randomized Timers.
     RandomizedTimers(RandomizedTimersConfig): "randomized-timers";
@@ -77,8 +76,7 @@ rules! {
     AdaptiveMsr(AdaptiveMsrConfig): "adaptive-msr";
     /// First-fit with a reservation that is made when it is worth the drain.
     Reserving(ReservingConfig): "reserving";
-    /// TDC (targets, drain, commitment): selects the most valuable schedule, net of the cost of
-    /// draining.
+    /// TDC (targets, drain, commitment): selects the most valuable schedule net of drains.
     Tdc(TdcConfig): "tdc";
     /// MaxWeight: always runs the schedule of maximum weight, with preemption.
     MaxWeight(MaxWeightConfig): "max-weight";
@@ -88,8 +86,7 @@ rules! {
     ServerFilling(ServerFillingConfig): "server-filling";
     /// Partition of a fleet: each type has its own slots on each server.
     Partition(PartitionConfig): "partition";
-    /// Another rule under a guard: a policy with proved stability takes over while the system is
-    /// crowded.
+    /// Another rule under a guard: a policy with proved stability takes over in crowds.
     Guarded(GuardedConfig): "guarded";
 }
 
@@ -129,8 +126,7 @@ impl Family {
         }
     }
 
-    /// Returns the backfilling settings if the rule, or the rule under guard, orders individual
-    /// jobs.
+    /// Returns the backfilling settings if the rule orders individual jobs.
     pub fn by_jobs(&mut self) -> Option<&mut BackfillingConfig> {
         match self {
             Family::Backfilling(policy) if policy.priority().is_some() => Some(policy),
@@ -158,8 +154,7 @@ impl Family {
         self.clone().grids(context).len() + self.other_axes(context)
     }
 
-    /// Returns the policy with one tuning parameter moved a step up or down. `None` at the end of
-    /// its range.
+    /// Returns the policy with one parameter moved a step. `None` at the end of its range.
     pub fn stepped(&self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<Family> {
         let mut stepped = self.clone();
         let mut grids = stepped.grids(context);
@@ -180,17 +175,15 @@ impl Family {
     }
 }
 
-/// A rule without a stability proof, under a guard. A policy that is proved to be stable takes over
-/// when too many jobs are in the system, until few are left. The combination is stable whatever the
-/// rule.
+/// A rule under guard: a policy that is proved to be stable takes over when too many jobs are in
+/// the system, until few are left. The combination is stable whatever the rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardedConfig {
     /// The rule that normally runs; not itself guarded.
     pub rule: Box<Family>,
-    /// The policy that takes over. On one server, a Markovian Service Rate policy without
-    /// preemption or backfilling and with its own schedules, loop and rate; on a fleet, a
-    /// partition.
+    /// The policy that takes over: on one server, a Markovian Service Rate policy without
+    /// preemption or backfilling; on a fleet, a partition.
     pub guard: Guard,
     /// B: the guard takes over when this many jobs are in the system.
     pub from: u64,

@@ -1,5 +1,4 @@
-//! Decisions of a rule under guard. Its settings are in `family`, because they contain those of any
-//! family.
+//! The decisions of a guarded rule; its settings are in `family`.
 
 use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
 
@@ -79,8 +78,7 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
-    /// Guards a rule: `guard` takes over at `from` jobs in the system, until fewer than `until`
-    /// remain.
+    /// Guards a rule from `from` jobs in the system until fewer than `until` remain.
     pub fn new(rule: Box<dyn Policy>, guard: Box<dyn Policy>, from: u64, until: u64) -> Self {
         Guarded {
             rule,
@@ -99,8 +97,7 @@ impl Guarded {
         }
     }
 
-    /// Switches between rule and guard if the number of jobs requires it, and returns whether it
-    /// did.
+    /// Switches between rule and guard if necessary, and returns whether it did.
     fn hand_over(&mut self, system: &mut System) -> bool {
         let jobs = system.jobs();
         if !self.guarding && jobs >= self.from {

@@ -82,8 +82,7 @@ impl Entry {
 
 pub(super) const WAITING: u32 = u32::MAX;
 
-/// A waiting job: its number and, in the lowest bits, its slot. This allows at most 2^24 jobs in
-/// the system and 2^40 in a run.
+/// The number and, in the lowest bits, the slot of a waiting job: at most 2^40 and 2^24.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Ticket(u64);
 

@@ -1,5 +1,4 @@
-//! Smallest remaining work first, with known sizes and preemption: a baseline without a policy
-//! file.
+//! Smallest remaining work first, with known sizes and preemption: a baseline.
 
 use super::room::{covers, reduce};
 use super::rule::{NamedRule, require_known};

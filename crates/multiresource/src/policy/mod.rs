@@ -93,8 +93,7 @@ pub enum Event {
 
 /// An online rule.
 pub trait Policy: CloneRule {
-    /// Returns the number of exponential clocks that the rule uses. All rates are 0 until
-    /// [`System::set_clock`] sets them.
+    /// Returns the number of exponential clocks; see [`System::set_clock`].
     fn clocks(&self) -> usize {
         0
     }
@@ -104,8 +103,8 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Returns which information about a job, besides its type, the rule uses: sizes
-    /// ([`System::work_left`]) or estimates, given as limits ([`System::limit_left`]).
+    /// Returns the information about jobs that the rule uses: sizes ([`System::work_left`]), or
+    /// estimates given as limits ([`System::limit_left`]).
     fn knows(&self) -> Knows {
         Knows::Means
     }
@@ -116,15 +115,13 @@ pub trait Policy: CloneRule {
     /// Decides at an event, in O(K) time and without allocating.
     fn react(&mut self, event: Event, system: &mut System);
 
-    /// Returns whether decisions depend only on the waiting and running jobs, not on the last
-    /// event. Simultaneous events can then be reported through [`Policy::note`], followed by one
-    /// [`Policy::decide`].
+    /// Returns whether decisions depend only on the waiting and running jobs. Simultaneous events
+    /// may then be passed to [`Policy::note`], followed by one [`Policy::decide`].
     fn decides_on_state(&self) -> bool {
         false
     }
 
-    /// Records one of several simultaneous events without starting jobs. Called only if the rule
-    /// [decides on the state](Policy::decides_on_state).
+    /// Records one of several simultaneous events without starting jobs.
     fn note(&mut self, _event: Event, _system: &mut System) {}
 
     /// Decides once on all noted events.
@@ -137,28 +134,23 @@ pub trait Policy: CloneRule {
         self.react(Event::Clock(usize::MAX), system);
     }
 
-    /// Continues after a change that is not an event: jobs were withdrawn, restored, adopted or put
-    /// back, or the capacity used by others changed.
+    /// Continues after a change other than an event, such as a canceled job (see `cluster.rs`).
     fn changed(&mut self, system: &mut System) {
         self.take_over(system);
     }
 
-    /// Begins on a system in which jobs that a previous scheduler started may be running.
-    ///
-    /// Clocks start again, which is exact because they are memoryless.
+    /// Begins on a system with running jobs of a previous scheduler. Clocks are memoryless.
     fn resume(&mut self, system: &mut System) {
         self.begin(system);
         self.take_over(system);
     }
 
-    /// Describes the present state of the rule and the jobs for which it is draining, with these
-    /// type names. `None` for rules that start whatever fits.
+    /// Describes what the rule does and drains for. `None` if it starts whatever fits.
     fn doing(&self, _names: &[&str], _system: &System) -> Option<String> {
         None
     }
 
-    /// Returns the number of waiting jobs, of all types, ahead of this type-i job, if there is one
-    /// order.
+    /// Returns the number of waiting jobs ahead of this type-i job, if all types have one order.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }

@@ -4,8 +4,8 @@ use super::Unsuitable;
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// A system of two types: heavy jobs need the whole server, and several light jobs run together
-/// (Quickswap paper, section 4.1, where a light job needs one server and a heavy one all k).
+/// A system of two types: a heavy job needs the whole server, and several light jobs run together
+/// (Quickswap paper, section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneOrAll {
     /// The light type.

@@ -1,5 +1,4 @@
-//! Custom policies from a small document: working schedules with weights or rates, turns, or a
-//! queue order.
+//! Custom policies from a small document: working schedules, turns, or a queue order.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,10 +72,8 @@ struct WrittenPriority {
     offset: Option<String>,
 }
 
-/// Parses a custom policy; `name` is the file name in messages.
-///
-/// An MSR policy gets full preemption and, with weights, switching rate 1, unless other values are
-/// set later.
+/// Parses a custom policy; `name` is the file name in messages. MSR policies get full preemption
+/// and, with weights, switching rate 1.
 ///
 /// # Errors
 /// All faults of the document.
@@ -231,8 +228,7 @@ fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) ->
     found
 }
 
-/// Returns numbers of jobs by type (length K): as written, or `before` for types that are not
-/// named.
+/// Returns numbers of jobs by type (length K), with the defaults `before`.
 fn counts(
     written: &Pairs,
     at: &Place,
@@ -272,8 +268,7 @@ fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     None
 }
 
-/// The stationary distribution of a chain, its rates as in [`MsrConfig::rates`], and its switching
-/// rate \[1/time\].
+/// Stationary distribution, rates as in [`MsrConfig::rates`], and switching rate \[1/time\].
 type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
 
 /// Builds the chain with these rates (N × N).

@@ -214,8 +214,7 @@ impl ReservedRoom {
         }
     }
 
-    /// Finds the servers for the next type-i job, and returns whether it may start. The effect of a
-    /// gang on other types is checked separately on each of its servers.
+    /// Finds the servers for the next type-i job. Each server of a gang is checked separately.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];
@@ -234,8 +233,7 @@ impl ReservedRoom {
         found && looks <= limit
     }
 
-    /// Returns whether a type-i job may not start because, with `less` fewer fitting type-j jobs,
-    /// too few fit.
+    /// Returns whether `less` fewer fitting type-j jobs would be too few for a type-i start.
     fn is_short(&self, j: usize, less: u64, i: usize) -> bool {
         let longer = self.means[j] < self.means[i];
         let required = self.required[j] * (1.0 - self.means[j] / self.means[i]);

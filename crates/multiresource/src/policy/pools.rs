@@ -1,16 +1,14 @@
 //! Samples the running job that ends next, in proportion to service rates.
 
-/// The running jobs, pooled by the power of two of their service rates.
-///
-/// Sampling takes a pool, any of its jobs, and accepts with probability (rate of the job) /
-/// (highest rate of the pool) > 1/2, so it does not scan the types (composition and rejection:
-/// Slepoy, Thompson, Plimpton, J. Chem. Phys. 128, 2008).
+/// The running jobs, pooled by the power of two of their service rates. Sampling takes a pool, any
+/// of its jobs, and accepts with probability (rate) / (highest rate of the pool) > 1/2, without a
+/// scan of the types (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128,
+/// 2008).
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
     pools: Vec<Pool>,
     of_type: Vec<u32>,
-    /// An upper bound on the total service rate \[1/time\], less than twice its value; a running
-    /// sum.
+    /// A bound on the total service rate \[1/time\], less than twice its value; a running sum.
     pub rate: f64,
     pub count: u64,
 }
@@ -80,8 +78,8 @@ impl Pools {
         self.rate = rates.sum();
     }
 
-    /// Returns the slot at a point drawn uniformly from \[0, rate), and a number that is then
-    /// uniform on \[0, `top`): the job ends if this is below its own rate.
+    /// Returns the slot at a uniform point in \[0, rate), and a number that is then uniform on \[0,
+    /// `top`): the job ends if this is below its rate.
     #[inline]
     pub(super) fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
         for pool in &self.pools {

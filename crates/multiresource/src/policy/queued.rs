@@ -13,8 +13,7 @@ const FEW: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Queued {
-    /// One key per type: the number of its oldest waiting job and, in the low bits, the type, so
-    /// that the smallest key gives both.
+    /// For each type, the number of its oldest job with the type in the low bits.
     heads: Vec<u64>,
     /// Types with waiting jobs.
     pub types: FixedBitSet,

@@ -45,27 +45,24 @@ pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
 };
 
 /// The types take turns in a fixed cycle, without preemption (Quickswap paper, section 4.3). On a
-/// one-or-all system with threshold 0 for the heavy type, it is MSFQ(ℓ), where ℓ is the threshold
-/// of the light type.
+/// one-or-all system with heavy threshold 0 it is MSFQ(ℓ) with light threshold ℓ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticQuickswapConfig {
     /// All types in the order of their turns, as indices into the workload's types.
     pub cycle: Vec<usize>,
-    /// ℓ_i of each type, less than the number of its jobs that fit. A turn ends when at most this
-    /// many of its jobs remain, all in service, and another type waits.
+    /// ℓ_i by type, less than the number of its jobs that fit. A turn ends when at most this many
+    /// of its jobs remain, all in service, and another type waits.
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
-    /// Whether a turn ends even if no other type waits, exactly as in the paper. The means are then
-    /// known exactly on one-or-all systems.
+    /// Whether a turn ends even if no other type waits, as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the paper's policy: turns in descending order of need (dominant share), with ties in
-    /// type order, and ℓ_i = c_i − 1.
+    /// Returns the paper's policy: turns by descending dominant share, and ℓ_i = c_i − 1.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.alone(i).saturating_sub(1);
@@ -152,10 +149,8 @@ impl PolicyConfig for StaticQuickswapConfig {
         )
     }
 
-    /// Checks that each type has a turn and that thresholds are below the number of jobs that fit.
-    ///
-    /// At most that many jobs are in service, so with a larger threshold a turn could end while
-    /// jobs wait and start again forever.
+    /// Thresholds are below the number of jobs that fit; larger ones could end a turn while jobs
+    /// wait.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let workload = fleet.envelope();
         let (types, thresholds) = (workload.types(), &self.thresholds);
@@ -203,8 +198,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         1 + context.several.len() + self.cycle.len()
     }
 
-    /// The axes are overlap, all thresholds together, each threshold, and swaps of consecutive
-    /// turns.
+    /// The axes are overlap, all thresholds, each threshold, and swaps of consecutive turns.
     fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         let before = self.clone();
         let turned = |i: usize, l: u32| {
@@ -287,8 +281,7 @@ impl StaticQuickswap {
         }
     }
 
-    /// Returns the next position in the cycle whose type has a waiting job; the present one is
-    /// tried last.
+    /// Returns the next position whose type has a waiting job; the present one is tried last.
     fn next(&self, system: &System) -> Option<usize> {
         let cycle = &self.policy.cycle;
         let mut places = (1..=cycle.len()).map(|step| (self.turn + step) % cycle.len());
@@ -302,8 +295,8 @@ impl StaticQuickswap {
     }
 }
 
-/// Returns `Σ_i λ_i/(μ_i c_i)`, where c_i is the number of type-i jobs that fit. Below 1, Static
-/// Quickswap without overlap is stable (Quickswap paper, section 4.3).
+/// Returns `Σ_i λ_i/(μ_i c_i)`, where c_i type-i jobs fit. Below 1, Static Quickswap without
+/// overlap is stable (Quickswap paper, section 4.3).
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
     let types = workload.types().iter().enumerate();

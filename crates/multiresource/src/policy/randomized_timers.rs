@@ -29,8 +29,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomizedTimersConfig {
-    /// r > 0: the rate at which the clock of a type without waiting jobs rings, per mean size of
-    /// the type.
+    /// r > 0: the clock rate of a type without waiting jobs, per mean size of the type.
     pub rate: f64,
 }
 

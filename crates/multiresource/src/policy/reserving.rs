@@ -15,14 +15,12 @@ use synth_core::artifact::Findings;
 pub struct ReservingConfig {
     /// The value of a running job of each type (length K): nonnegative.
     pub prices: Vec<f64>,
-    /// c: a reservation is made for a type when the value of its waiting work is at least this
-    /// multiple of the value wasted by the drain: ≥ 0.
+    /// c ≥ 0: a type gets a reservation if its waiting work is worth c times the drain's waste.
     pub worth: f64,
-    /// h: jobs of the type keep replacing each other until another type with a reservation has this
-    /// multiple of its waiting work: ≥ 0.
+    /// h ≥ 0: jobs of the type replace each other until another reserved type has h times its
+    /// waiting work.
     pub exhaust: f64,
-    /// κ: during a drain, jobs start whose mean size is at most this fraction of the remaining
-    /// drain: ≥ 0.
+    /// κ ≥ 0: during a drain, jobs of mean size at most κ times the remaining drain start.
     pub let_in: f64,
     /// Whether κ applies to the limits of jobs instead of their mean sizes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -133,8 +131,7 @@ impl Reserving {
         self.prices[i] * self.backfill.drains.means[i] * f64::from(system.waiting(i))
     }
 
-    /// Returns the value wasted until one more type-i job fits, if types that would be let in keep
-    /// using their capacity.
+    /// Returns the value wasted until a type-i job fits, if types that are let in waste none.
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
         let BackfillRule { drains, let_in, .. } = &mut self.backfill;

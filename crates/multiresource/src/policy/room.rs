@@ -35,8 +35,7 @@ impl Room {
         self.packed.fits(&self.used, i, 1)
     }
 
-    /// Returns the smallest key among the types of which one more job fits; `keys` has one per
-    /// type.
+    /// Returns the smallest key of the types of which one more job fits.
     #[inline(always)]
     pub(super) fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
         let ([used], [guards]) = (&*self.used, &*self.packed.guards) else {
@@ -44,8 +43,7 @@ impl Room {
         };
         let mut least = u64::MAX;
         for (key, demand) in keys.iter().zip(&self.packed.demand) {
-            // Replaces the key of types that do not fit by the maximum, without an unpredictable
-            // branch.
+            // Types that do not fit get the maximum, without an unpredictable branch.
             let fits = (used + demand) & guards == 0;
             let key = std::hint::select_unpredictable(fits, *key, u64::MAX);
             least = least.min(key);
@@ -85,12 +83,11 @@ pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
     room.iter().zip(demand).all(|(room, d)| d <= room)
 }
 
-/// The demand of each type for all resources of a server, packed into few words so that one
-/// addition shows whether a job fits.
+/// The demand of each type, packed so that one addition shows whether a job fits.
 ///
-/// Each resource has a field with as many bits as its capacity needs and a guard bit above it. A
-/// full resource has the field's largest value, so that overflow sets the guard bit. One word
-/// nearly always holds all fields.
+/// Each resource has a field as wide as its capacity and a guard bit above it. A full resource has
+/// the field's largest value, so that overflow sets the guard bit. One word is nearly always
+/// enough.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     guards: Vec<u64>,
@@ -181,8 +178,7 @@ impl Packed {
         *used = *used & !(largest << field.shift) | (largest - units) << field.shift;
     }
 
-    /// Returns whether `count` more type-i jobs fit. `count` must not exceed what an empty server
-    /// holds.
+    /// Returns whether `count` type-i jobs fit, at most as many as an empty server holds.
     #[inline(always)]
     pub(super) fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
         let used = used.as_ref();
@@ -212,8 +208,7 @@ impl Packed {
         }
     }
 
-    /// Returns how many of `count` type-i jobs fit. `count` must not exceed what an empty server
-    /// holds.
+    /// Returns how many of `count` type-i jobs fit, at most as many as an empty server holds.
     #[inline(always)]
     pub(super) fn most<U: Words>(&self, used: &U, i: usize, count: u64) -> u64 {
         if self.fits(used, i, count) {

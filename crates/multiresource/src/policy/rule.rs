@@ -17,8 +17,6 @@ pub trait PolicyConfig {
     fn words(&self, workload: &Workload) -> String;
 
     /// Checks that the numbers are in range and fit the servers.
-    ///
-    /// Whether jobs have the limits that the rule needs is checked elsewhere for all rules.
     fn check(&self, _fleet: &Fleet, _findings: &mut Findings) {}
 
     /// Returns whether the policy may stop running jobs.
@@ -51,10 +49,8 @@ pub trait PolicyConfig {
         false
     }
 
-    /// Returns the extra work per event, in units of one First-Fit event with few types (about 70
-    /// ns).
-    ///
-    /// The values come from one measurement, so that they are the same on every machine.
+    /// Returns the extra work per event in First-Fit events with few types (about 70 ns each), from
+    /// one measurement so that it is the same on every machine.
     fn added_work(&self, _workload: &Workload) -> f64 {
         0.0
     }
@@ -64,10 +60,8 @@ pub trait PolicyConfig {
         None
     }
 
-    /// Returns the tuning parameters that have grids, in tuning order, with these grids.
-    ///
-    /// A grid is a search range; [`PolicyConfig::check`] defines the valid values. From a value
-    /// between two grid points, tuning moves to the neighboring point.
+    /// Returns the tuning parameters that have grids, in tuning order. A grid is a search range;
+    /// [`PolicyConfig::check`] defines the valid values.
     fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
@@ -77,8 +71,7 @@ pub trait PolicyConfig {
         0
     }
 
-    /// Moves one of the parameters without a grid a step up or down. `None` at the end of its
-    /// range.
+    /// Moves a parameter without a grid a step. `None` at the end of its range.
     fn step(&mut self, _axis: usize, _up: bool, _context: &TuningContext<'_>) -> Option<()> {
         None
     }
@@ -112,8 +105,7 @@ pub struct NamedRule {
 }
 
 impl NamedRule {
-    /// The defaults for most entries: one server, no preemption, no parameter, and no information
-    /// about jobs beyond the mean size of their type.
+    /// Defaults: one server, no preemption, no parameter, and only mean sizes known.
     pub const PLAIN: NamedRule = NamedRule {
         name: "",
         aliases: &[],
@@ -183,9 +175,7 @@ macro_rules! no_settings {
 }
 pub(super) use no_settings;
 
-/// Formats the scalar settings of a policy as "name value", and its enabled flags as "name".
-///
-/// Values per type, schedule or server are omitted.
+/// Formats the scalar settings as "name value" and the enabled flags as "name".
 pub(super) fn settings_in_words(policy: &impl Serialize) -> Option<String> {
     let mut words = Vec::new();
     list_words(&serde_json::to_value(policy).ok()?, &mut words);
@@ -208,8 +198,7 @@ fn list_words(policy: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// The grid of κ (`let_in`) for rules in which it only controls who starts during a drain. TDC has
-/// a longer one.
+/// The grid of κ (`let_in`) for rules other than TDC.
 pub(super) const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
 /// Returns whether the types differ in mean size.
@@ -218,8 +207,7 @@ pub fn has_lengths(workload: &Workload) -> bool {
     workload.types().iter().any(|t| t.mean_size() != first)
 }
 
-/// The properties of a workload that tuning needs. For the parameter ranges see
-/// [`PolicyConfig::grids`].
+/// The properties of a workload that tuning needs.
 pub struct TuningContext<'a> {
     /// The workload.
     pub workload: &'a Workload,

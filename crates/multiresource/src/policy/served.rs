@@ -20,8 +20,7 @@ impl Served {
         }
     }
 
-    /// Starts the oldest waiting jobs until `target` run. Fewer start if others, unknown to the
-    /// rule, use the server.
+    /// Starts the oldest jobs until `target` run, or fewer if others use the server.
     pub(super) fn start(&mut self, target: usize, system: &mut System) {
         while self.count < target
             && let Some(&(i, job)) = self.jobs.get(self.count)

@@ -1,5 +1,4 @@
-//! ServerFilling, which also serves as the template for new rules: the file contains the name, the
-//! settings ([`PolicyConfig`]) and the decisions ([`Policy`]).
+//! ServerFilling, also the template for new rules: name, settings and decisions in one file.
 
 use super::rule::{NamedRule, PolicyConfig, no_settings};
 use super::served::Served;
@@ -50,8 +49,8 @@ impl PolicyConfig for ServerFillingConfig {
         fills(workload)
     }
 
-    /// A completed job is removed from the middle of the running jobs. With 30 000 of them a
-    /// decision takes 35 times as long as one of First-Fit.
+    /// A completed job is removed from the middle of a list: with 30 000 running, 35 times
+    /// First-Fit.
     fn added_work(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
         running / 900.0
@@ -76,8 +75,8 @@ pub struct ServerFilling {
     of_type: Vec<usize>,
     /// In descending order of need.
     classes: Vec<Class>,
-    /// The number of jobs of each type in the prefix. Jobs enter in arrival order and all running
-    /// jobs are in it, so the next job to enter is the oldest of the first jobs outside.
+    /// Jobs of each type in the prefix. They enter in arrival order and include all running jobs,
+    /// so the next to enter is the oldest of the first jobs outside.
     inside: Vec<u32>,
     needed: u64,
 }
@@ -195,10 +194,9 @@ fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
     }
 }
 
-/// Returns whether ServerFilling is proved to be stable for a workload.
-///
-/// The proof needs Poisson arrivals, exponential sizes, and that among all needs and k the smaller
-/// divides the larger. The paper assumes powers of two, but its proof needs only divisibility.
+/// Returns whether ServerFilling is proved stable: Poisson arrivals, exponential sizes, and of all
+/// needs and k the smaller divides the larger (the paper's proof for powers of two needs only
+/// this).
 fn fills(workload: &Workload) -> bool {
     let Ok((servers, mut needs)) = one_resource(workload) else {
         return false;

@@ -1,6 +1,4 @@
-//! The [`System`] that a rule acts on: starting and stopping jobs and setting clocks.
-//!
-//! The module `view` has its read access, and `drive` the interface of simulators and schedulers.
+//! The [`System`] that a rule acts on; `view` has its read access, `drive` the caller's interface.
 
 use super::Policy;
 use super::hosts::Hosts;
@@ -12,20 +10,15 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_simulation::Meter;
 
-/// The queues and one server, or all servers of a fleet behind the same queues.
-///
-/// In a fleet [`System::start`] chooses servers by the [`Placement`](super::Placement).
-///
-/// Every change is checked, in release builds too. The first infeasible decision is kept in
-/// [`System::violation`] and has no effect.
+/// The queues and one server, or all servers of a fleet behind the same queues. Every change is
+/// checked, in release builds too; the first infeasible decision is kept in [`System::violation`]
+/// and has no effect.
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
-    /// The limit on the run time of the job in each slot \[time\]. May be shorter than `entries`;
-    /// missing limits are infinite.
+    /// Run-time limit by slot \[time\]; missing entries are infinite.
     pub(super) limits: Vec<f64>,
-    /// The hashed user name of the job in each slot. May be shorter than `entries`; missing users
-    /// are 0.
+    /// Hashed user name by slot; missing entries are 0.
     pub(super) users: Vec<u32>,
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
@@ -148,8 +141,7 @@ impl System {
         self.start_job_where(i, job, None);
     }
 
-    /// Starts this waiting job of type i on these servers, as many as it needs. The servers are
-    /// ignored if there is only one.
+    /// Starts this waiting job of type i on these servers; ignored if there is only one.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         self.start_job_where(i, job, Some(servers));
     }
@@ -181,8 +173,7 @@ impl System {
         }
     }
 
-    /// Preempts the youngest running job of type i and holds its capacity until
-    /// [`System::release_setup`].
+    /// Preempts the youngest type-i job and holds its capacity until [`System::release_setup`].
     pub fn stop_into_setup(&mut self, i: usize) {
         let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
             return self.violate(Violation::NoJob(i));
@@ -231,10 +222,8 @@ impl System {
         self.clocks[clock] = rate;
     }
 
-    /// Lets the rule decide at this time at the latest; infinity cancels the request.
-    ///
-    /// Only for rules that [decide on the state](super::Policy::decides_on_state) and use sizes or
-    /// limits.
+    /// Lets the rule decide at this time at the latest; infinity cancels the request. Only for
+    /// rules that [decide on the state](super::Policy::decides_on_state) and use sizes or limits.
     pub fn wake_at(&mut self, time: f64) {
         self.wake = time;
     }
@@ -272,8 +261,7 @@ impl System {
         self.counters.switches += 1;
     }
 
-    /// Takes capacity for the job in this slot, on these servers of a fleet or by the placement.
-    /// Returns whether it fits.
+    /// Takes capacity on these servers, or by the placement, and returns whether the job fits.
     #[inline(always)]
     fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
         let Some(hosts) = &mut self.hosts else {

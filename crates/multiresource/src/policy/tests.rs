@@ -139,8 +139,7 @@ fn first_fit_skips_blocked_jobs_in_arrival_order() {
     assert_eq!(stage.arrive(2), "+2:4");
     assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.arrive(0), "");
-    // Three cores become free: not enough for the type-1 job, but for the older type-2 job; then no
-    // three.
+    // Three cores are not enough for the type-1 job, but for the older type-2 job.
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
     let found = [0, 2, 2, 2].map(|i| stage.arrive(i));
@@ -180,8 +179,7 @@ fn stage(words: &str) -> Stage<Msr> {
     Stage::new(&workload, Msr::new(&policy, &workload), preempts)
 }
 
-/// Section 7, from (0,0,2) to (1,4,0): the first type-2 completion admits one job of type 0 and one
-/// of type 1, with 3 of 10 cores left.
+/// Section 7, from (0,0,2) to (1,4,0): a completion admits jobs of types 0 and 1.
 #[test]
 fn a_non_preemptive_route_drains_and_admits_eagerly() {
     let mut stage = stage("none sequential-eager none phantom");

@@ -88,9 +88,7 @@ impl System {
         youngest.map(|(_, slot)| self.job(slot))
     }
 
-    /// Returns the remaining work of a job \[time\], NaN if sizes are not known.
-    ///
-    /// Only for rules that [use sizes](super::Policy::knows).
+    /// Returns the remaining work \[time\]; NaN unless the rule [uses sizes](super::Policy::knows).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -99,10 +97,8 @@ impl System {
         }
     }
 
-    /// Returns an upper limit on the remaining run time of a job \[time\], infinite if unknown. For
-    /// a waiting job, this is from its start.
-    ///
-    /// Only for rules that [use limits](super::Policy::knows) and do not preempt.
+    /// Returns a limit on the remaining run time \[time\], infinite if unknown; of a waiting job,
+    /// from its start. Only for rules that [use limits](super::Policy::knows) and do not preempt.
     pub fn limit_left(&self, job: Job) -> f64 {
         (self.limit_of(job) - self.ran(job)).max(0.0)
     }
@@ -112,8 +108,8 @@ impl System {
         self.ended.0.number
     }
 
-    /// Returns the job that ended last and its run time since it last started \[time\]. Its limit
-    /// and user remain available until the next arrival.
+    /// Returns the job that ended last and its run time \[time\]; its facts remain until the next
+    /// arrival.
     pub fn last_ended(&self) -> (Job, f64) {
         self.ended
     }
@@ -157,8 +153,7 @@ impl System {
         }
     }
 
-    /// Restricts server n of a fleet to jobs started by [`System::start_on`], or lifts the
-    /// restriction.
+    /// Restricts server n of a fleet to jobs started by [`System::start_on`], or frees it.
     pub fn lock(&mut self, n: usize, locked: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.lock(n, locked);
@@ -207,8 +202,7 @@ impl System {
         }
     }
 
-    /// Passes the unlocked servers with capacity for type i to `is_last`, in placement order, until
-    /// it returns true. Returns whether it did.
+    /// Passes the unlocked servers that fit, in placement order, until `is_last` returns true.
     pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         match &self.hosts {
             None => self.room.fits(i) && is_last(0),
@@ -216,8 +210,7 @@ impl System {
         }
     }
 
-    /// Finds the servers for the next type-i job by the placement, and returns whether there are
-    /// enough.
+    /// Finds the servers for the next type-i job, and returns whether there are enough.
     pub(super) fn find_team(&self, i: usize, team: &mut Vec<usize>) -> bool {
         let nodes = self.nodes(i);
         team.clear();

@@ -7,11 +7,10 @@ use crate::workload::Workload;
 
 /// Drains for a schedule, by mean sizes, and the jobs that start meanwhile.
 ///
-/// All running jobs without a slot in the schedule are to leave. With D the wait until one more job
-/// of its lead fits, the type it lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time for
-/// which its jobs last, the schedule counts with the fraction `F / (F + c D)` of its weight. While
-/// a job of the schedule waits, others may pass it ([`BackfillRule`]); capacity is kept for all
-/// jobs of the schedule and for the longest others that can stay.
+/// All running jobs without a slot leave. With D the wait until one more job of its lead fits, the
+/// type it lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time its jobs last, the
+/// schedule counts with the fraction `F / (F + c D)` of its weight. Others may pass waiting jobs of
+/// the schedule ([`BackfillRule`]).
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     /// c.
@@ -31,8 +30,7 @@ impl Draining {
         }
     }
 
-    /// Returns the fraction of its weight that a schedule keeps after the drain, 0 if it lacks no
-    /// job.
+    /// Returns the fraction of its weight that a schedule keeps, 0 if it lacks no job.
     pub(super) fn part(&mut self, schedule: &[Slots], system: &System) -> f64 {
         self.keep_own(schedule, system);
         let Some(lead) = self.lead(schedule, system) else {
@@ -107,8 +105,7 @@ mod tests {
     use super::*;
     use crate::policy::Switching;
 
-    /// With n of ten light jobs of mean size 2 running and five heavy jobs waiting, D = 2 H_n and F
-    /// = 15.
+    /// Ten light jobs of mean size 2 and five heavy ones: D = 2 H_n and F = 15.
     #[test]
     fn drain_discount_matches_closed_form() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [

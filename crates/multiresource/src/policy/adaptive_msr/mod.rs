@@ -185,8 +185,7 @@ impl AdaptiveMsr {
         blocked
     }
 
-    /// Starts other jobs while a job of the schedule is blocked, and returns whether certainly none
-    /// is left that fits.
+    /// Starts other jobs, and returns whether certainly none is left that fits.
     fn start_beside(&mut self, system: &mut System) -> bool {
         let patience = self.switching.patience;
         self.draining
@@ -206,8 +205,8 @@ impl AdaptiveMsr {
             let more = (0..system.capacity().len())
                 .filter_map(|j| system.free(j).checked_div(system.demand(oldest)[j]))
                 .fold(more, u64::min);
-            // Assumes that all jobs of its type that fit start; a single small job would always
-            // leave capacity idle.
+            // As if all fitting jobs of its type started: a single small one would leave capacity
+            // idle.
             let left = (idle - self.prices[oldest] * more as f64).max(0.0);
             if left * weighs >= patience {
                 return false;

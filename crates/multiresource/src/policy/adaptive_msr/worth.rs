@@ -54,8 +54,8 @@ impl Worths {
         }
     }
 
-    /// Updates the worths after this event, and returns whether no other event was missed. Sums are
-    /// recomputed rather than corrected, so that rounding errors do not accumulate.
+    /// Updates the worths, and returns whether no event was missed. Sums are recomputed rather than
+    /// corrected, so that rounding errors do not accumulate.
     pub(super) fn look(&mut self, event: Event, system: &System) -> bool {
         let counters = system.counters();
         let seen = counters.arrivals + counters.completions;

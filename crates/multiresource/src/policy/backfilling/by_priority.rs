@@ -20,8 +20,7 @@ pub enum Guess {
     Table(Arc<[f64]>),
 }
 
-/// An estimator with a buffer, so that simultaneous completions are learned in the order of job
-/// numbers, whatever the order of their reports.
+/// An estimator that learns simultaneous completions in the order of job numbers.
 #[derive(Clone, Debug)]
 pub struct Learning {
     estimator: Estimator,
@@ -71,11 +70,10 @@ impl Guess {
     }
 }
 
-/// A queue ordered by a [`Priority`]; overdue jobs come first, in order of arrival.
-///
-/// The waiting jobs of each type are kept sorted. The first job of all costs O(K), the first within
-/// a limit O(K + jobs passed over). If the order changes with time, each decision restores it by
-/// insertion in one pass, which moves few jobs: 10^4 waiting jobs take about 30 µs.
+/// A queue ordered by a [`Priority`], with overdue jobs first, in order of arrival. The jobs of
+/// each type are kept sorted: the first job costs O(K), the first within a limit O(K + jobs passed
+/// over). If the order changes with time, each decision restores it by insertion; 10^4 waiting jobs
+/// take about 30 µs.
 #[derive(Clone, Debug)]
 pub(super) struct ByPriority {
     priority: Priority,

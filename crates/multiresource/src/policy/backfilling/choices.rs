@@ -24,8 +24,7 @@ pub struct Backfilling {
     pub estimates: Estimates,
     /// The choice among several servers.
     pub placement: Placement,
-    /// A job that has waited for longer \[time\] moves to the head of the queue, in order of
-    /// arrival, and gets a reservation.
+    /// A job that has waited longer \[time\] moves to the head of the queue and gets a reservation.
     pub longest_wait: Option<f64>,
 }
 
@@ -84,12 +83,11 @@ impl Backfilling {
     };
 
     /// Most Servers First (MSF) as in the Quickswap paper (Chen, Grosof, Berg, "Improving
-    /// Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025), where it is MSFQ with
-    /// threshold 0 and there is one resource.
+    /// Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025), for one resource.
     ///
-    /// On one server it is also the Best-Fit rule of Maguluri, Srikant, Ying, "Stochastic models of
-    /// load balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it
-    /// is not throughput-optimal. We read "best" as the largest dominant share of the whole server.
+    /// On one server it is the Best-Fit rule of Maguluri, Srikant, Ying, "Stochastic models of load
+    /// balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it is not
+    /// throughput-optimal, with "best" read as the largest dominant share.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
@@ -97,8 +95,7 @@ impl Backfilling {
     };
 
     /// Least Servers First, originally "smallest number of processes first" (Majumdar, Eager, Bunt,
-    /// "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs may starve
-    /// while small ones arrive.
+    /// "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs may starve.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
@@ -183,8 +180,7 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Starts all jobs that fit, in one pass: a job that did not fit does not fit after a start
-    /// either.
+    /// Starts all jobs that fit. One pass suffices, because starts only use capacity.
     #[inline(always)]
     pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {

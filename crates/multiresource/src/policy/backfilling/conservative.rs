@@ -205,8 +205,7 @@ impl Policy for Conservative {
 /// Free units over time: steps that last until the next one, the last one forever.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// Start times and free units of each resource, in order of time; the first step is the
-    /// present.
+    /// Start times and free units of each resource; the first step is the present.
     steps: Vec<(f64, Vec<u64>)>,
 }
 
@@ -217,8 +216,7 @@ impl Profile {
         }
     }
 
-    /// Builds the profile in which each running job ends as estimated, or immediately if it is
-    /// late.
+    /// Builds the profile in which running jobs end as estimated, or now if they are late.
     pub(super) fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
         let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());
@@ -234,8 +232,7 @@ impl Profile {
         self.steps[0].0 = self.steps[0].0.max(now);
     }
 
-    /// Returns the earliest time from which the demand fits for the duration, infinite if never.
-    /// O(steps · R).
+    /// Returns the earliest time from which the demand fits for the duration, or ∞. O(steps · R).
     pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for (n, (time, room)) in self.steps.iter().enumerate() {

@@ -240,8 +240,7 @@ impl<Q: Queue> Policy for Easy<Q> {
     fn react(&mut self, event: Event, system: &mut System) {
         self.note(event, system);
         match (event, self.head) {
-            // Behind the head an arrival changes neither the free capacity nor the shadow time, so
-            // only the new job can start.
+            // The head and the shadow time stay, so only the new job can start.
             (Event::Arrival(i), Some(head)) if self.queue.keeps_head(i, head, system) => {
                 if self.reservations_of != Reservations::Strict {
                     self.backfill(Some(i), system);

@@ -7,10 +7,9 @@ use crate::workload::Workload;
 /// The sizes that backfilling assumes for jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimates {
-    /// The "f-model" of user estimates of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, with
-    /// inflation f ≥ 1: a job of size S has the estimate `S·(1 + (f−1)·u)`, u uniform in \[0, 1).
-    /// The number u is a hash of the job's number, because rules draw no random numbers and all
-    /// rules must see the same estimates.
+    /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, with f ≥ 1: a job of size S
+    /// has the estimate `S·(1 + (f−1)·u)`. The uniform u is a hash of the job's number, because
+    /// rules draw no random numbers and all rules must see the same estimates.
     Inflated(f64),
     /// The mean sizes of the types, which jobs may exceed.
     Means,
@@ -37,8 +36,7 @@ pub(in crate::policy) fn inflated(f: f64, job: Job, size: f64) -> f64 {
     }
 }
 
-/// Returns a number in \[0, 1) for each job: the finalizer of SplitMix64 (Steele, Lea, Flood,
-/// OOPSLA 2014).
+/// Uniform in \[0, 1): the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 fn uniform(number: u64) -> f64 {
     let mixed = finalized(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
@@ -70,8 +68,7 @@ impl Lengths {
     }
 }
 
-/// Waiting jobs of each type, oldest first, and running jobs, with their estimates. The owner must
-/// report events and start jobs through it.
+/// Waiting and running jobs with estimates. The owner reports events and starts jobs through it.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Estimated {
     pub lengths: Lengths,

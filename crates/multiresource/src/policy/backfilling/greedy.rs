@@ -4,9 +4,8 @@ use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 
-/// Backfilling without reservations, which starts each job that fits in queue order (first-fit), or
-/// first come first served, which stops at the first job that does not fit. Jobs of a type have
-/// equal needs, so only the oldest of each type is examined: O(K) per decision.
+/// Backfilling without reservations (first-fit), or first come first served, which stops at the
+/// first job that does not fit. Only the oldest job of each type is examined: O(K) per decision.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: Classes,

@@ -1,9 +1,6 @@
-//! Backfilling: jobs start in queue order, and others may pass a job that does not fit.
-//!
-//! First-fit, first come first served, best-fit, most and least servers first, EASY and
-//! conservative backfilling are settings of one rule: the [order](QueueOrder) of the queue, the
-//! number of jobs with [reservations](Reservations), the size [estimates](Estimates), and the
-//! [`Placement`](super::Placement).
+//! Backfilling: jobs start in queue order, and others may pass a job that does not fit. The
+//! settings are the [order](QueueOrder), the jobs with [reservations](Reservations), the size
+//! [estimates](Estimates) and the [`Placement`](super::Placement).
 
 mod by_priority;
 mod choices;
@@ -58,8 +55,7 @@ impl Backfilling {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule for this number of servers; `workload` describes the largest of
-    /// them. With several servers only the head of the queue gets a reservation.
+    /// Returns the online rule; with several servers only the head of the queue gets a reservation.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }

@@ -15,8 +15,7 @@ use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::artifact::{Findings, nonnegative};
 use synth_core::number::{in_words, shown};
 
-/// Backfilling: the order of the queue, reservations, size estimates and placement. Includes
-/// first-fit, first come first served, best-fit, EASY and conservative backfilling.
+/// Backfilling: the queue order, reservations, size estimates and placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackfillingConfig {
@@ -30,15 +29,13 @@ pub struct BackfillingConfig {
     /// The initial state of learned estimates.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub learned: LearnedRuntimes,
-    /// A job that has waited for longer moves to the head of the queue, in order of arrival, and
-    /// gets a reservation \[time\], ≥ 0.
+    /// A job that has waited longer \[time\] moves to the head and gets a reservation; ≥ 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
     /// The server of a fleet on which a job starts; absent for one server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// ζ ≥ 0: a job starts only if capacity remains for ζ times the jobs of each shorter type that
-    /// arrive while it runs.
+    /// ζ ≥ 0: jobs leave capacity for ζ times the shorter jobs that arrive while they run.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserve: f64,
     /// Servers on which only some types start.
@@ -76,8 +73,7 @@ impl BackfillingConfig {
     /// Returns the settings for choices made by a user.
     ///
     /// # Errors
-    /// If the order uses job sizes, which are unknown at arrival, or the reservations do not suit
-    /// the servers.
+    /// If the order uses job sizes, or the reservations do not suit the servers.
     pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
         if choices.estimates != Estimates::Limits {
             let why = "policy files cannot use job sizes, which are unknown at arrival; use limit, ratio, history or tree";

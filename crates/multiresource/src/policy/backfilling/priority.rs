@@ -7,8 +7,7 @@ use synth_core::number::{in_words, shown};
 
 /// Maximum exponent.
 const MOST: f64 = 20.0;
-/// Maximum ratio of the other exponents to that of the age, which keeps powers within the range of
-/// doubles.
+/// Maximum ratio of the other exponents to that of the age, to avoid overflow.
 const MOST_OF_AGE: f64 = 50.0;
 
 /// Orders jobs by `a ln ê + b ln p − g ln(w + c)`, smallest first, with ties by age: ê is the size

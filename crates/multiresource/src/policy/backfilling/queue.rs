@@ -1,6 +1,3 @@
-//! The queue interface of EASY backfilling, and queues in which jobs of a type are in order of
-//! arrival.
-
 use super::choices::{Backfilling, Classes};
 use super::estimates::Estimated;
 use super::estimator::LearnedRuntimes;
@@ -8,15 +5,13 @@ use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
-/// Waiting jobs in an order with size estimates, and the estimated ends of the running jobs.
-///
-/// Jobs of a type need the same capacity, so the first job of a type represents it.
+/// Waiting jobs in an order, with estimates. Jobs of a type need the same capacity, so the first of
+/// a type represents it.
 pub(super) trait Queue: Clone + Send + 'static {
     /// The rank of a job: lower ranks come first, with ties by age.
     type Rank: PartialOrd + Copy;
 
-    /// Whether simultaneous events are decided together on fleets too, so that the first of
-    /// simultaneous arrivals in queue order is found.
+    /// Whether simultaneous events are decided together on fleets too.
     const DECIDES_ONCE: bool = false;
 
     fn knows(&self) -> Knows;

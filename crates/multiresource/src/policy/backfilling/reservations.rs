@@ -91,8 +91,7 @@ impl Reservations {
         )
     }
 
-    /// Checks that the reservations are supported for the servers of a fleet: several servers allow
-    /// only one reservation.
+    /// Checks the servers: several of them allow only one reservation.
     pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
         match self {
             Reservations::Few(0) => Err(Unsuitable("expected at least 1".into())),

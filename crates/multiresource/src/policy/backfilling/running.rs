@@ -45,8 +45,6 @@ impl Running {
         }
     }
 
-    /// Returns the running jobs of server n: estimated end \[time\], number and type, sorted by
-    /// estimated end.
     pub(crate) fn on(&self, n: usize) -> &[(f64, u64, usize)] {
         &self.by_server[n]
     }
@@ -57,14 +55,13 @@ impl Running {
         own.insert(place, (end, job.number, i));
     }
 
-    /// Returns the estimated time at which one more type-i job fits on server n. Sets `free` to the
-    /// free units of each resource at that time, before it starts.
+    /// Returns when a type-i job is estimated to fit on server n, and sets `free` to the free units
+    /// then.
     pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // Even with free units, a job may have to wait for a suitable device until another job
-        // ends.
+        // Free units are not enough if no device holds the job.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {
@@ -87,8 +84,7 @@ impl Running {
         self.by_server.iter_mut().for_each(Vec::clear);
     }
 
-    /// Rebuilds the list from the system with estimates of the remaining sizes \[time\]. Known jobs
-    /// keep their estimated ends.
+    /// Rebuilds the list; known jobs keep their estimated ends, others get the `left` \[time\].
     pub(crate) fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
         let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
         let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();

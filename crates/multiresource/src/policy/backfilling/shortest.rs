@@ -1,15 +1,12 @@
 use crate::policy::Job;
 
-/// The waiting jobs of one type in order of arrival with estimates of their sizes. A tournament of
-/// minimum estimates finds the oldest job within a limit in O(log n).
-///
-/// Places of departed jobs stay empty until the tournament is full. It is then rebuilt, twice as
-/// large if more than half full, so a job costs O(log n) amortized.
+/// The waiting jobs of one type in order of arrival, with a tournament of minimum estimates that
+/// finds the oldest job within a limit in O(log n). Places of departed jobs stay empty until the
+/// tournament is full and rebuilt, so a job costs O(log n) amortized.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortest {
     jobs: Vec<Job>,
-    /// The minimum estimate of node n and its children 2n and 2n + 1; the second half are the
-    /// leaves, one per place. Empty places are ∞.
+    /// Minimum of the children 2n and 2n + 1; the second half are the places, ∞ if empty.
     least: Vec<f64>,
 }
 

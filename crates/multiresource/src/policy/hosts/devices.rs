@@ -2,10 +2,9 @@
 
 use crate::workload::Fleet;
 
-/// Use of the devices of each resource that consists of devices.
-///
-/// Jobs do not move between devices. A fraction of a device goes to the fullest device on which it
-/// fits, the first of equally full ones; whole devices are the first empty ones.
+/// Use of the devices of each resource. Jobs do not move between devices. A fraction goes to the
+/// fullest device on which it fits, the first of equally full ones; whole devices are the first
+/// empty ones.
 #[derive(Clone, Debug)]
 pub(super) struct Devices {
     kinds: Vec<Kind>,
@@ -52,8 +51,7 @@ impl Devices {
         })
     }
 
-    /// Starts a type-i job on server n, where it must fit. A job from before a restart may be
-    /// spread over devices.
+    /// Starts a type-i job on server n. A job from before a restart may be spread over devices.
     pub(super) fn take(&mut self, i: usize, n: usize, slot: usize) {
         if self.held.len() <= slot && !self.kinds.is_empty() {
             self.held.resize(slot + 1, Vec::new());
@@ -62,8 +60,7 @@ impl Devices {
             let mut left = kind.demand[i];
             while left > 0 {
                 let part = left.min(kind.size);
-                // `max_by_key` returns the last maximum, and the first device is wanted, so iterate
-                // in reverse.
+                // `max_by_key` returns the last maximum, so this iterates in reverse.
                 let all = || kind.used[n].iter().enumerate().rev();
                 let fitting = all().filter(|(_, used)| **used + part <= kind.size);
                 let fullest = fitting.max_by_key(|(_, used)| **used);
@@ -84,8 +81,7 @@ impl Devices {
         }
     }
 
-    /// Checks that no device of server n is overcommitted and that their total use is what its jobs
-    /// demand.
+    /// Checks that no device is overcommitted and that the total use is as demanded.
     pub(super) fn are_sound(&self, n: usize, used_of: impl Fn(usize) -> u64) -> bool {
         self.kinds.iter().all(|kind| {
             let used = &kind.used[n];

@@ -14,15 +14,12 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Shape, Workload};
 use synth_core::artifact::Findings;
 
-/// The first servers of each shape, reserved for some types.
-///
-/// The reservation keeps long-running jobs from breaking up servers that other jobs need whole, or
-/// several of at the same time.
+/// The first servers of each shape, reserved for some types, so that long-running jobs do not break
+/// up servers that other jobs need whole, or several at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// The types that may start in the zone, as indices into the workload's types. They may start
-    /// elsewhere too.
+    /// The types that may start in the zone (and elsewhere), as indices into the workload's types.
     pub types: Vec<usize>,
     /// The number of reserved servers of each shape (length H).
     pub servers: Vec<u32>,
@@ -92,17 +89,13 @@ pub enum Placement {
     /// The first server.
     #[default]
     First,
-    /// A server with the least free capacity, by its maximum over the resources as a fraction of
-    /// the largest server.
+    /// A server with the least free capacity, by its maximum over resources.
     Best,
 }
 
-/// The jobs and the free capacity of each server of a fleet. Servers are numbered shape by shape,
-/// in the workload's order.
-///
-/// A start or an end costs O(K), to update which types fit on the server. Finding the first server,
-/// or a server with the least free capacity, on which a type fits takes O(log N). For the latter,
-/// free capacity is divided into levels, with a count of fitting servers for each.
+/// The jobs and free capacity of each server of a fleet, numbered shape by shape. A start or end
+/// costs O(K). Finding the first server that fits takes O(log N), and so does one with the least
+/// free capacity, which is divided into levels.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
@@ -232,8 +225,7 @@ impl Hosts {
         &self.freed
     }
 
-    /// Selects the unlocked, accepted servers for the next type-i job by the placement, and returns
-    /// whether there are enough.
+    /// Selects accepted servers for the next type-i job, and returns whether there are enough.
     #[inline]
     pub(super) fn team(
         &self,
@@ -251,8 +243,7 @@ impl Hosts {
         })
     }
 
-    /// Passes the unlocked servers with capacity for type i to `is_last`, in placement order, until
-    /// it returns true. Returns whether it did.
+    /// Passes the unlocked servers that fit, in placement order, until `is_last` returns true.
     #[inline]
     pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         let open = &self.openings.open[i];
@@ -384,8 +375,7 @@ impl Hosts {
         (0..self.count()).filter(holds).count() >= self.nodes(i)
     }
 
-    /// Checks the total task counts against `running` (length K), and recounts a different group of
-    /// servers on each call.
+    /// Checks the task counts against `running` (length K), and recounts some servers per call.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
         let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
         let counted =
@@ -444,8 +434,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the level of free capacity of server n: its maximum over resources, relative to the
-    /// largest server.
+    /// Returns the free capacity of server n as a level: the maximum over resources.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

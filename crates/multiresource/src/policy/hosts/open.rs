@@ -3,8 +3,7 @@
 /// A set of server numbers whose minimum is found in O(log N) words.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Open {
-    /// A bit for each server; then, level by level, a bit for each nonzero word of the level below,
-    /// up to a single word.
+    /// A bit per server, then a bit per nonzero word of the level below, up to a single word.
     levels: Vec<Vec<u64>>,
     pub len: usize,
 }
@@ -58,8 +57,7 @@ impl Open {
         Some(n)
     }
 
-    /// Passes the elements of the intersection with a set of the same size to `is_last`, in
-    /// ascending order, until it returns true. Returns whether it did.
+    /// Passes the common elements in ascending order until `is_last` returns true.
     pub(crate) fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         self.any_below(other, self.levels.len() - 1, 0, is_last)
     }
@@ -118,8 +116,7 @@ impl Openings {
     }
 }
 
-/// Servers by level of free capacity, and for each type the levels that contain a server where it
-/// fits.
+/// Servers by level of free capacity, and the levels in which each type fits.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
     of: Vec<u8>,
@@ -178,8 +175,7 @@ impl Levels {
         }
     }
 
-    /// Passes the servers where type i fits to `is_last`, those with the least free capacity first,
-    /// until it returns true.
+    /// Passes the servers where type i fits, fullest first, until `is_last` returns true.
     #[inline]
     pub(super) fn any(
         &self,

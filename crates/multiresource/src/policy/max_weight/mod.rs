@@ -156,13 +156,11 @@ const EXPONENTS: &[f64] = &[
 const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
 const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
-/// Counts that MaxWeight scans in the time of one simple decision, and the cost of branch and bound
-/// in simple decisions.
+/// Counts scanned in the time of a simple decision; branch and bound in simple decisions.
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// The tuning step of all worths, as an exponent of the service rate, and of a single worth, as a
-/// factor. Single worths are tuned only with few types.
+/// Tuning steps: the exponent of service rates for all worths, and the factor of a single one.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;

@@ -156,8 +156,8 @@ pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
     maximal(packing, WORK / packing.types(), VISITS)
 }
 
-/// The worth of all maximal schedules. They suffice, because any schedule u ≤ Q is part of a
-/// maximal one m, and min(m, Q) ∈ S is worth at least as much.
+/// The worths of all maximal schedules. They suffice: any u ≤ Q is part of a maximal m, and min(m,
+/// Q) ∈ S is worth at least as much.
 #[derive(Clone, Debug)]
 struct Scan {
     /// Types × schedules.
@@ -223,8 +223,8 @@ impl Bound {
     }
 }
 
-/// The weight of a type-i job: the number of jobs of its type, or `c_i Q_i^a`. Integers, so that
-/// incrementally updated sums never drift and branch and bound can require an improvement of 1.
+/// The weight of a type-i job: Q_i or `c_i Q_i^a`. Integers, so that updated sums never drift and
+/// branch and bound can require an improvement of 1.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     /// Scaled to maximum [`UNIT`].
@@ -236,8 +236,8 @@ pub(super) struct Weights {
 
 const UNIT: f64 = (1 << 20) as f64;
 
-/// Beyond this, weights grow by 1 per job, so that sums of some thousands stay below 2^53 but
-/// remain unbounded, as the stability proof requires.
+/// Beyond this, weights grow by 1 per job: sums stay below 2^53 but unbounded, as the proof
+/// requires.
 const MOST: f64 = (1_u64 << 42) as f64;
 
 const FEW: u64 = 1024;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::Workload;
 
-/// MaxWeight with full preemption: serves a schedule of the present jobs with maximum
-/// `Σ c_i Q_i^a u_i`, where Q_i is the number of type-i jobs in the system.
+/// MaxWeight with full preemption: serves the present jobs with maximum `Σ c_i Q_i^a u_i`, where
+/// Q_i is the number of type-i jobs in the system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaxWeightConfig {
@@ -51,8 +51,7 @@ impl MaxWeightConfig {
     }
 }
 
-/// MaxWeight with setups: moves to the schedule of maximum weight when the gain outweighs the cost
-/// of the transition.
+/// MaxWeight with setups: moves to the schedule of maximum weight when the gain is worth it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaxWeightSetupConfig {
@@ -62,7 +61,6 @@ pub struct MaxWeightSetupConfig {
     pub setup_rate: f64,
     /// The importance of a gain relative to the loss during the transition: ≥ 0.
     pub eagerness: f64,
-    /// Jobs are stopped if the loss of stopping is less than this multiple of the loss of waiting
-    /// for completions: ≥ 0; 0 never stops jobs.
+    /// ≥ 0: jobs stop if that loses less than this multiple of the loss of waiting; 0 never.
     pub haste: f64,
 }

@@ -123,8 +123,8 @@ impl PolicyConfig for MsrConfig {
 }
 
 impl MsrConfig {
-    /// Checks the rates of a chain (N × N): each schedule is entered as often as it is left, so
-    /// that the weights are the stationary distribution, and the chain is irreducible.
+    /// Checks that the chain (N × N) is irreducible with the weights as its stationary
+    /// distribution.
     fn check_chain(&self, rates: &[Vec<f64>], findings: &mut Findings) {
         let count = self.schedules.len();
         findings.length("rates", rates.len(), count, "schedule");

@@ -8,15 +8,13 @@ use crate::policy::{Event, Policy, System, in_words};
 use crate::schedule::largest;
 use crate::workload::Workload;
 
-/// The clock that ends a working schedule. Clock `1 + i` ends a type-i slot without a job: a
-/// phantom of a drain or a setup. In a chain, clock `1 + K + t` switches to schedule t.
+/// Ends a working schedule. Clock `1 + i` ends a type-i slot without a job (a phantom or a setup);
+/// in a chain, clock `1 + K + t` switches to schedule t.
 const SWITCH: usize = 0;
 
 /// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2): works on one
-/// schedule until the switch clock rings, then takes the route to the next schedule of the loop.
-///
-/// A decision only examines the types that the event affects: those that wait for a slot or are
-/// draining, and at a switch those whose counts differ.
+/// schedule until the switch clock rings, then takes the route to the next one. A decision examines
+/// only the types that wait for a slot or drain, and at a switch those whose counts differ.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrConfig,
@@ -119,8 +117,7 @@ impl Msr {
         }
     }
 
-    /// Performs the immediate steps of a route: starts setups, removes empty slots, fills capacity,
-    /// and begins the next schedule when no type has to move.
+    /// Starts setups, removes empty slots and fills capacity; begins the next schedule if possible.
     fn follow_route(&mut self, system: &mut System) {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
@@ -188,8 +185,7 @@ impl Msr {
         }
     }
 
-    /// Eager admission: raises the counts of types with too few slots, in type order, by as many as
-    /// fit next to all slots that hold capacity.
+    /// Eager admission: raises counts in type order by as many as fit next to all held slots.
     fn admit(&mut self, system: &mut System) {
         if next([&self.slots.short], 0).is_none() {
             return;
@@ -198,8 +194,7 @@ impl Msr {
             *room = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // The system counts the capacity of empty slots as free. If backfilled jobs use it,
-            // none is left to admit into.
+            // Empty slots count as free in the system; if backfilled jobs use them, none is left.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
@@ -216,8 +211,7 @@ impl Msr {
         }
     }
 
-    /// Takes the capacity of one more type-i slot if it is free. A slot for a running backfilled
-    /// job needs none.
+    /// Takes the capacity of one more type-i slot; one for a running backfilled job needs none.
     fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
@@ -243,9 +237,8 @@ impl Msr {
         }
     }
 
-    /// Returns whether jobs without a slot may start. During a route, free capacity is lent only
-    /// while no job waits for a slot of the destination schedule, and never if such jobs would
-    /// immediately be preempted into a setup.
+    /// Returns whether jobs without a slot may start. During a route they may unless a job waits
+    /// for a slot of the destination, or they would at once be preempted into a setup.
     fn may_backfill(&self, system: &System) -> bool {
         let may_lend =
             || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
@@ -257,8 +250,7 @@ impl Msr {
         self.slots.look(i, system);
     }
 
-    /// Starts waiting type-i jobs in free slots, unless a backfilled job that cannot be preempted
-    /// is in the way.
+    /// Starts type-i jobs in free slots, unless a backfilled job is in the way.
     fn fill_type(&mut self, i: usize, system: &mut System) {
         while system.running(i) < self.slots.serving[i] && system.waiting(i) > 0 {
             let full = self.policy.preemption == Preemption::Full;
@@ -364,8 +356,7 @@ impl Msr {
         }
     }
 
-    /// Starts jobs after an arrival or completion that leaves all slots unchanged. Only waiting
-    /// jobs of its type can start in its slots; others only if backfilled jobs were in the way.
+    /// Starts jobs when slots are unchanged: other types only if backfilled jobs were in the way.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {

@@ -107,8 +107,7 @@ pub enum EmptySlots {
 pub struct MsrConfig {
     /// What may happen to a running job.
     pub preemption: Preemption,
-    /// The working schedules (N × K): the number of jobs of each type, in the workload's type
-    /// order.
+    /// The working schedules (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
     /// The fraction of working time of each schedule: positive, with sum 1.
     pub weights: Vec<f64>,
@@ -117,9 +116,8 @@ pub struct MsrConfig {
     pub order: Vec<usize>,
     /// α \[1/time\], switches per working time: schedule s is left at rate `α / (N · weight_s)`.
     pub switching_rate: f64,
-    /// R (N × N), if the schedules are the states of a chain: schedule s is left for t at rate
-    /// `α R_st`. The weights are its stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and
-    /// `loop` must be 0, 1, ….
+    /// R (N × N), for a chain of schedules: s is left for t at rate `α R_st`. The weights are its
+    /// stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and `loop` is 0, 1, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<Vec<f64>>>,
     /// γ \[1/time\]: the exponential rate of the setup of one slot, for `setup` only.
@@ -139,8 +137,8 @@ impl MsrConfig {
         &self.schedules[self.order[n]]
     }
 
-    /// Returns the successors of the n-th schedule of the loop, by position, with their rates
-    /// [1/time]: `α / (N π)` in a loop, or the rates of the chain. Empty for a single schedule.
+    /// Returns the successors of the n-th schedule, by position, with their rates [1/time]:
+    /// `α / (N π)` in a loop, or those of the chain. Empty for a single schedule.
     pub fn leaving(&self, n: usize) -> Vec<(usize, f64)> {
         let count = self.order.len();
         match &self.rates {

@@ -4,8 +4,8 @@ use fixedbitset::FixedBitSet;
 
 use super::super::System;
 
-/// The slots of each type. The bit sets are indices of the types where slots, jobs and target
-/// differ; every change must be followed by [`Slots::look`].
+/// The slots of each type, with sets of the types where slots, jobs and target differ; call
+/// [`Slots::look`] after every change.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     pub serving: Vec<u32>,
@@ -55,8 +55,7 @@ impl Slots {
         self.look(i, system);
     }
 
-    /// Returns the number of type-i slots that hold capacity, except setups: for its own or for
-    /// backfilled jobs.
+    /// Returns the type-i slots, except setups, that hold capacity for own or backfilled jobs.
     pub(super) fn in_use(&self, i: usize, system: &System) -> u32 {
         self.serving[i].max(system.running(i))
     }

@@ -5,8 +5,7 @@ use crate::policy::hosts::{Hosts, Openings};
 use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
-/// The clock that ends an assignment. Clock `1 + i` ends a type-i slot without a job on a server
-/// that changes its schedule.
+/// Ends an assignment. Clock `1 + i` ends a type-i slot without a job on a changing server.
 const SWITCH: usize = 0;
 
 /// Each server of a fleet has the slots of its schedule, and a job starts in a free slot of its
@@ -44,8 +43,7 @@ pub struct Partition {
 #[derive(Clone, Debug, Default)]
 struct Gangs {
     nodes: Vec<u32>,
-    /// Teams of servers for each job that may run, by assignment and type; empty for one-server
-    /// types.
+    /// Teams of servers for each job, by assignment and type; empty for one-server types.
     teams: Vec<Vec<Vec<Vec<usize>>>>,
     /// The free teams, by type.
     free: Vec<Vec<Vec<usize>>>,

@@ -3,16 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Each server of a fleet works on a schedule, so that each type has a number of slots for which
-/// its jobs wait. When the assignment changes, servers whose schedule differs start no jobs until
-/// they are empty; if jobs need several servers at the same time, all servers do.
+/// Each server of a fleet works on a schedule, and jobs wait for a slot of their type. When the
+/// assignment changes, servers whose schedule differs start no jobs until they are empty, or all
+/// servers if there are jobs that need several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartitionConfig {
     /// For each shape (H), the schedules of its servers (N_h × K), over all types of the fleet.
     pub schedules: Vec<Vec<Vec<u32>>>,
-    /// The assignments of the loop (M × H × N_h, M ≥ 1): for each shape, the number of servers on
-    /// each of its schedules.
+    /// The assignments of the loop (M × H × N_h): the number of servers on each schedule, by shape.
     pub assignments: Vec<Vec<Vec<u32>>>,
     /// The fraction of working time of each assignment (length M): positive, with sum 1.
     pub weights: Vec<f64>,
@@ -44,9 +43,8 @@ impl PartitionConfig {
         slots
     }
 
-    /// Returns how many jobs of each type (length K) can run together in assignment m, given the
-    /// servers per job: the number of slots, or the number of disjoint teams of slots on distinct
-    /// servers.
+    /// Returns how many jobs of each type (K) can run together in assignment m: the number of
+    /// slots, or of disjoint teams of slots on distinct servers.
     pub fn jobs(&self, m: usize, nodes: &[u32]) -> Vec<u64> {
         let mut jobs = self.slots(m);
         for (i, jobs) in jobs.iter_mut().enumerate() {
@@ -57,8 +55,8 @@ impl PartitionConfig {
         jobs
     }
 
-    /// Returns the largest G with `Σ_n min(p_n, G) ≥ g G`, where p_n is the number of slots on
-    /// server n. The slots, server by server, can then be dealt to G jobs in turn.
+    /// Returns the largest G with `Σ_n min(p_n, G) ≥ g G`, where server n has p_n slots; the slots
+    /// can then be dealt to G jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
         let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));

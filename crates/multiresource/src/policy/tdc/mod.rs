@@ -1,9 +1,6 @@
-//! TDC (targets, drain, commitment): settings and decisions; `target` has the job sets that it
-//! compares.
-//!
-//! The ranges of a tuning parameter appear in three places, which differ on purpose: valid values
-//! ([`TdcConfig::check`](PolicyConfig::check)), tuning grids (`grids`), and the starting points of
-//! tuning (`synthesis/choice/candidates.rs` in `synth-make`), which may be between grid points.
+//! TDC (targets, drain, commitment). The ranges of a tuning parameter differ on purpose between
+//! [`TdcConfig::check`](PolicyConfig::check), the tuning grids, and the starting points of tuning
+//! (`synthesis/choice/candidates.rs` in `synth-make`).
 
 mod settings;
 mod target;
@@ -127,8 +124,7 @@ const EXPONENT: &[f64] = &[
 const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
-// Longer than the grid of other rules, because κ also determines which jobs count as working
-// through a drain (`earns`): with a large κ nearly all, which makes drains cheap.
+// Longer than for other rules: with a large κ most jobs count as working through a drain (`earns`).
 const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
 const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
@@ -207,8 +203,7 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// Returns the rate of earnings of the candidate, including the drain, until the waiting jobs
-    /// of its lead are done.
+    /// Returns the rate of earnings of the candidate until the waiting jobs of its lead are done.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);

@@ -7,11 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TdcConfig {
-    /// The schedules of the program (N × K): the number of jobs of each type, in the workload's
-    /// type order.
+    /// The schedules of the program (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The value of a running job of each type (length K): nonnegative; each schedule is worth at
-    /// most 1.
+    /// The value of a running job of each type (K): ≥ 0; each schedule is worth at most 1.
     pub prices: Vec<f64>,
     /// The tuning parameters.
     pub knobs: TdcKnobs,
@@ -25,16 +23,13 @@ pub struct TdcKnobs {
     pub exponent: f64,
     /// β: small and short jobs are favored by this power of price times mean size: ≥ 0.
     pub favour: f64,
-    /// ζ: the fraction of the arriving work of shorter jobs for which longer ones leave capacity: ≥
-    /// 0.
+    /// ζ ≥ 0: the fraction of the arriving shorter work for which longer jobs leave capacity.
     pub reserve: f64,
     /// δ: another target must be better than the present one by this fraction: ≥ 0.
     pub margin: f64,
-    /// κ: during a drain, jobs start whose mean size is at most this fraction of the remaining
-    /// drain: ≥ 0.
+    /// κ ≥ 0: during a drain, jobs of mean size at most κ times the remaining drain start.
     pub let_in: f64,
-    /// η: a target counts for this multiple of the time for which the backlog of its lead lasts: >
-    /// 0.
+    /// η > 0: a target counts for this multiple of the time that the backlog of its lead lasts.
     pub patience: f64,
     /// The order in which jobs start.
     pub order: TdcOrder,

@@ -106,8 +106,7 @@ fn conservative_keeps_reservations() {
     assert_eq!(stage.finish(0, 3, 9.0), "");
 }
 
-/// A job of five cores runs until 10, then one of six starts and leaves 4 of 10. EASY lets a job of
-/// four for 20 pass, but it would delay a job of eight that comes second in the queue, at 11.
+/// EASY lets a job of four pass the head, but it would delay the second job of the queue.
 #[test]
 fn conservative_protects_jobs_behind_the_head() {
     let workload = servers(10, &[5, 6, 8, 4]);

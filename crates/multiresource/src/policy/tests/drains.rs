@@ -79,8 +79,7 @@ fn reserving(worth: f64) -> ReservingConfig {
     }
 }
 
-/// With nine light jobs, `(1 − .9) D + .9 (D − (1 − e^−D)) ≈ 2` is wasted for the heavy one, D ≈
-/// 2.9.
+/// With D ≈ 2.9, `(1 − .9) D + .9 (D − (1 − e^−D)) ≈ 2` is wasted for the heavy job.
 #[test]
 fn reserving_reserves_when_worth_the_drain() {
     for (worth, then) in [(0.4, ""), (1.0, "+0:10")] {
@@ -101,8 +100,6 @@ fn reserving_reserves_when_worth_the_drain() {
     }
 }
 
-/// With limits, the oldest job passes that ends within κ times the remaining wait; without, κ
-/// applies to means.
 #[test]
 fn jobs_pass_by_their_limits() {
     let text = one_or_all().to_yaml();

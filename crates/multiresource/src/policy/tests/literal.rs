@@ -16,8 +16,7 @@ pub(super) struct Known {
     expected: f64,
 }
 
-/// Runs a policy on random arrivals of exponential sizes. `check` sees the time, all jobs in order
-/// of arrival before each decision, and the running jobs after it.
+/// Calls `check` with the time, the jobs before each decision, and the running jobs after it.
 pub(super) fn drive(
     workload: &Workload,
     policy: Box<dyn Policy>,
@@ -228,8 +227,7 @@ const OWN: Priority = Priority {
     offset: 0.5,
 };
 
-/// Uses logarithms, as in the definition; with a longest wait of 3 in some cases. A plan for one
-/// job gives the same decisions.
+/// Uses logarithms, as in the definition. A plan for one job gives the same decisions.
 #[test]
 fn easy_backfilling_by_priority_matches_reference() {
     let orders = [

@@ -3,8 +3,7 @@ use crate::policy::MaxWeightConfig;
 use crate::schedule::{Packing, Schedule, enumerate};
 use rand::{RngExt, SeedableRng};
 
-/// Types of 3, 7 and 1 on ten cores. Maximal schedules: (0 0 10), (0 1 3), (1 0 7), (1 1 0), (2 0
-/// 4), (3 0 1).
+/// Maximal schedules: (0 0 10), (0 1 3), (1 0 7), (1 1 0), (2 0 4), (3 0 1).
 #[test]
 fn schedules_count_only_present_jobs() {
     let mut stage = Stage::new(&cores(), MaxWeight::plain(&cores()), true);

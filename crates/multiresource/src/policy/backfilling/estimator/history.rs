@@ -45,8 +45,7 @@ impl History {
         last.map(|(hash, (mean, _))| Kind(*hash, *mean)).collect()
     }
 
-    /// Returns the mean of similar jobs, shrunk towards the means of wider kinds and finally
-    /// `usual` when there are few.
+    /// Returns the mean of similar jobs, shrunk towards wider kinds and finally `usual`.
     pub(super) fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
         kinds(promise).iter().fold(usual, |prior, hash| {
             let Some((Recent(count, mean), _)) = self.kinds.get(hash) else {
@@ -78,8 +77,7 @@ impl History {
     }
 }
 
-/// Returns the kinds of a job from wide to narrow: by limit and share, by user, and by both.
-/// Unknown users count as one user, and unlimited jobs as having one limit.
+/// Returns the kinds of a job from wide to narrow: limit and share, user, and both.
 fn kinds(promise: &JobFacts) -> [u32; 3] {
     let user = u64::from(promise.user);
     let (limit, share) = (promise.limit.to_bits(), promise.share.to_bits());

@@ -107,9 +107,7 @@ const USUAL: u32 = 200;
 const WINDOW: usize = 3000;
 const ENOUGH: usize = 100;
 
-/// Estimates job sizes and learns from completions.
-///
-/// The estimates of waiting jobs change with each completion; the queue must then be sorted again.
+/// Estimates job sizes and learns from completions, after which a queue must be sorted again.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
@@ -149,8 +147,7 @@ impl Estimator {
             RuntimeEstimate::History => self.history.mean(promise, usual),
             RuntimeEstimate::Tree => self.trees.predict(&self.features(promise)),
         };
-        // Other jobs wait long for a wide job, in vain if its estimate is too short. So the wider a
-        // job, the more its limit counts.
+        // Other jobs wait long for a wide job, in vain if its estimate is too short.
         let part = if promise.limit.is_finite() {
             learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
         } else {
@@ -208,11 +205,8 @@ impl Estimator {
         ]
     }
 
-    /// Returns the usual part of jobs with or without a limit, rounded so that the size factor is a
-    /// power of 2.
-    ///
-    /// It then changes rarely, and jobs without better information stay in order of arrival.
-    /// Without rounding, the head of the queue changed while it waited for capacity, and waits were
+    /// Returns the usual part, rounded so that the size factor is a power of 2 and changes rarely:
+    /// jobs without better information stay in order of arrival. Without rounding, waits were
     /// longer than with limits on 3 of 4 logs.
     fn usual(&self, promise: &JobFacts) -> f64 {
         let limited = promise.limit.is_finite();

@@ -19,8 +19,7 @@ impl Recent {
     }
 }
 
-/// Rounds to five digits, which keeps files short. Values in memory are rounded too, so that
-/// estimates do not change when they are reloaded.
+/// Rounds to five digits, for short files; in memory too, so that reloading changes no estimate.
 pub(super) fn rounded(x: f64) -> f64 {
     let scale = 10_f64.powi(4 - (x.abs().log10().floor() as i32).clamp(-300, 300));
     (x * scale).round() / scale

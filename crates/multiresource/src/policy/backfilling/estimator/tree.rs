@@ -1,5 +1,4 @@
-//! Gradient boosting of small trees on the residuals of the history (Friedman, Annals of Statistics
-//! 29(5), 2001).
+//! Gradient boosting on the residuals of the history (Friedman, Annals of Statistics 29(5), 2001).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,8 +14,7 @@ const TREES: usize = 8;
 /// Fraction of the residuals that each tree removes.
 const RATE: f64 = 0.2;
 
-/// Minimum number of jobs in a leaf, and number of pseudo-observations that shrink its value
-/// towards 0.
+/// Minimum number of jobs in a leaf, and pseudo-observations that shrink it towards 0.
 const LEAST: usize = 30;
 const MORE: f64 = 3.0;
 
@@ -123,8 +121,7 @@ impl Fitting {
         }
     }
 
-    /// Returns the split that explains most of the residuals, or one that is false for all jobs if
-    /// none does.
+    /// Returns the split that explains most of the residuals, or one that is always false.
     fn split(&self, jobs: &[usize]) -> Split {
         let all: f64 = jobs.iter().map(|job| self.left[*job]).sum();
         let explained = |sum: f64, count: usize| sum * sum / (count as f64 + MORE);

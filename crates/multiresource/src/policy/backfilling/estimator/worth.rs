@@ -35,8 +35,8 @@ pub struct Worth {
     pub users: Users,
     /// Number of jobs.
     pub jobs: usize,
-    /// Fraction of pairs of close jobs of different size that the estimates order correctly; 0.5 by
-    /// chance. `None` if there are no such pairs.
+    /// Fraction of close pairs of different size in the right order; 0.5 by chance, `None` if no
+    /// pairs.
     pub in_order: Option<f64>,
     /// The 5, 25, 50, 75 and 95 % quantiles of estimate/size. `None` if there are no jobs.
     pub ratios: Option<[f64; 5]>,
@@ -45,12 +45,10 @@ pub struct Worth {
 /// Number of jobs from which on a user counts as having many.
 const MANY: usize = 30;
 
-/// Each job is compared with this many of the following jobs, about the number that compete in a
-/// queue.
+/// Number of following jobs compared with each job, about as many as compete in a queue.
 const NEAR: usize = 20;
 
-/// Returns the quality of estimates for jobs in order of arrival: of all users, and of users with
-/// many and few jobs.
+/// Returns the quality of the estimates of all users, and of users with many and few jobs.
 pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {

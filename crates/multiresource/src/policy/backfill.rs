@@ -1,5 +1,3 @@
-//! Selects the jobs that may start before a blocked job.
-
 use super::backfilling::{Estimated, Estimates, Waiting};
 use super::drain::Drains;
 use super::room::Packed;
@@ -13,13 +11,11 @@ use crate::workload::Workload;
 /// limits, the job's limit is compared with κ times the wait by the limits of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
-    /// κ.
     pub let_in: f64,
     pub drains: Drains,
     limits: Option<Estimated>,
     packed: Packed,
     empty: Vec<u64>,
-    /// The kept capacity, packed.
     used: Vec<u64>,
     free: Vec<u64>,
 }
@@ -84,7 +80,6 @@ impl BackfillRule {
 
     /// Starts the oldest job that may pass the next job of type `lead`; all but `staying` leave.
     pub(super) fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
-        // Limit of a job that may pass the lead.
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
             let until = jobs.running.room_for(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
@@ -94,7 +89,6 @@ impl BackfillRule {
             let Some(head) = system.nth_number(i, 0).filter(|_| system.fits(i)) else {
                 continue;
             };
-            // Jobs of this type are no older than its head.
             if oldest.is_some_and(|(other, ..)| other < head) {
                 continue;
             }

@@ -1,5 +1,3 @@
-//! Checks that several rules share: schedules, prices and ranges of numbers.
-
 use std::collections::HashMap;
 
 use serde::Serialize;
@@ -63,7 +61,6 @@ fn overrun(schedule: &[u32], packing: &Packing, workload: &Workload) -> String {
     over.collect::<Vec<_>>().join("; ")
 }
 
-/// Checks that schedules fit and serve all types, and that the most valuable one is worth 1.
 pub(super) fn priced(
     all: &[Vec<u32>],
     prices: &[f64],

@@ -1,12 +1,9 @@
-//! Drain times: the expected wait until running jobs have freed capacity for one more job.
-
 use super::System;
 use crate::workload::Workload;
 
 /// The minimum price in dominant shares; jobs with shadow price 0 use capacity too.
 const LEAST_PRICE: f64 = 0.3;
 
-/// Raises the prices of a policy to the minimum used for drains.
 pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
     let least = workload.dominant_shares().into_iter();
     let least = least.map(|share| LEAST_PRICE * share);
@@ -16,11 +13,9 @@ pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
 
 #[derive(Clone, Debug)]
 pub(super) struct Drains {
-    /// `E[S_i]`.
     pub means: Vec<f64>,
     /// The types in descending order of mean size.
     pub longest: Vec<usize>,
-    /// `1/E[S_i]`.
     rates: Vec<f64>,
     leaving: Vec<Leaving>,
 }
@@ -74,10 +69,8 @@ impl Drains {
     }
 }
 
-/// Maximum number of Newton steps, which approach the root from below starting at 0.
 const STEPS: usize = 12;
 
-/// Relative residual at which Newton's method stops.
 const SMALL: f64 = 1e-3;
 
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +78,6 @@ struct Leaving {
     count: f64,
     /// Units of the awaited resource that each job holds.
     holds: f64,
-    /// 1/E\[S\] \[1/time\].
     rate: f64,
 }
 

@@ -253,7 +253,6 @@ impl System {
     #[cold]
     fn enlarge(&mut self, entry: Entry) -> u32 {
         if self.entries.len() == MOST_JOBS {
-            // Only a queue that grows without bound reaches this size.
             self.violate(Violation::Crowd(MOST_JOBS));
             return 0;
         }

@@ -1,5 +1,3 @@
-//! The decisions of a guarded rule; its settings are in `family`.
-
 use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
 
 /// Another rule under guard: when B jobs are in the system, a policy that is proved to be stable
@@ -97,7 +95,6 @@ impl Guarded {
         }
     }
 
-    /// Switches between rule and guard if necessary, and returns whether it did.
     fn hand_over(&mut self, system: &mut System) -> bool {
         let jobs = system.jobs();
         if !self.guarding && jobs >= self.from {

@@ -1,5 +1,3 @@
-//! Jobs in a system, decisions about them, and event counts.
-
 use schemars::JsonSchema;
 use std::collections::VecDeque;
 
@@ -62,7 +60,6 @@ pub(super) struct Entry {
     pub work: f64,
     /// Time of the last start, or of arrival before the first.
     pub started: f64,
-    /// Index in its pool while it runs, or [`WAITING`].
     pub place: u32,
     pub job_type: u32,
 }

@@ -1,5 +1,3 @@
-//! Smallest remaining work first, with known sizes and preemption: a baseline.
-
 use super::room::{covers, reduce};
 use super::rule::{NamedRule, require_known};
 use super::{Event, Job, Knows, Policy, System, Unsuitable};
@@ -93,7 +91,6 @@ impl LeastLeftFirst {
     fn carry_out(&mut self, system: &mut System) {
         let mut moved = Vec::new();
         for (i, queue) in self.queues.iter_mut().enumerate() {
-            // Remove the jobs that start before inserting the jobs that stop.
             let rest = queue.waiting.len() - queue.starts;
             moved.extend(queue.waiting.drain(rest..).map(|(_, job)| (i, job)));
             for job in queue.running.split_off(queue.stays) {

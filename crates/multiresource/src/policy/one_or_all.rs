@@ -1,5 +1,3 @@
-//! Systems of two types, one of which needs the whole server.
-
 use super::Unsuitable;
 use crate::schedule::Packing;
 use crate::workload::Workload;

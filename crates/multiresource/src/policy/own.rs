@@ -252,7 +252,6 @@ fn counts(
     before
 }
 
-/// Normalizes positive weights (length N) to sum 1.
 fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     let weights: Vec<f64> = written.iter().map(|weight| weight.value()).collect();
     let total: f64 = weights.iter().sum();
@@ -271,7 +270,6 @@ fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
 /// Stationary distribution, rates as in [`MsrConfig::rates`], and switching rate \[1/time\].
 type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
 
-/// Builds the chain with these rates (N × N).
 fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
     let count = written.len();
     let mut edges = Vec::new();

@@ -1,5 +1,3 @@
-//! Rules over all servers of a fleet: which job starts next, where, and which capacity is reserved.
-
 use super::backfilling::{BackfillingConfig, Classes, Reservations, oldest};
 use super::drain::Drains;
 use super::room::Packed;
@@ -30,7 +28,6 @@ pub struct Pooled {
     /// Classes of types in descending priority; within a class the oldest job is first.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedRoom>,
-    /// Types whose next job cannot start on any server now.
     refused: Vec<bool>,
     team: Vec<usize>,
 }
@@ -144,7 +141,6 @@ impl Policy for Pooled {
 struct ReservedRoom {
     packed: Packed,
     empty: Vec<Vec<u64>>,
-    /// E\[S_i\] of each type.
     means: Vec<f64>,
     /// The types in groups of equal means, the longest first.
     groups: Vec<Vec<usize>>,
@@ -154,7 +150,6 @@ struct ReservedRoom {
     required: Vec<f64>,
     /// How many fit next to the longer jobs, servers × types.
     on: Vec<u32>,
-    /// Totals of `on` over all servers.
     all: Vec<u64>,
     used: Vec<u64>,
 }
@@ -233,14 +228,12 @@ impl ReservedRoom {
         found && looks <= limit
     }
 
-    /// Returns whether `less` fewer fitting type-j jobs would be too few for a type-i start.
     fn is_short(&self, j: usize, less: u64, i: usize) -> bool {
         let longer = self.means[j] < self.means[i];
         let required = self.required[j] * (1.0 - self.means[j] / self.means[i]);
         longer && (self.all[j].saturating_sub(less) as f64) < required
     }
 
-    /// Returns whether a start of type i on server n leaves the reserve of all shorter types.
     fn may_start(&mut self, i: usize, n: usize, hosts: &Hosts) -> bool {
         let own = &self.on[n * self.means.len()..][..self.means.len()];
         self.used.copy_from_slice(&self.empty[hosts.shape(n)]);

@@ -1,5 +1,3 @@
-//! Samples the running job that ends next, in proportion to service rates.
-
 /// The running jobs, pooled by the power of two of their service rates. Sampling takes a pool, any
 /// of its jobs, and accepts with probability (rate) / (highest rate of the pool) > 1/2, without a
 /// scan of the types (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128,
@@ -63,7 +61,6 @@ impl Pools {
         (pool.jobs.len() - 1) as u32
     }
 
-    /// Removes the type-i job in this place and returns the slot of the job moved there, if any.
     #[inline]
     pub(super) fn leave(&mut self, i: usize, place: u32) -> Option<u32> {
         let pool = &mut self.pools[self.of_type[i] as usize];
@@ -91,7 +88,6 @@ impl Pools {
             }
             point -= rate;
         }
-        // Rounding made the running sum too large.
         None
     }
 }

@@ -1,5 +1,3 @@
-//! Index of the oldest waiting job of each type.
-
 use fixedbitset::FixedBitSet;
 
 use super::room::Room;

@@ -1,5 +1,3 @@
-//! Quickswap: MSFQ, static and adaptive.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +117,6 @@ impl StaticQuickswapConfig {
     }
 }
 
-/// The maximum number of types whose turns are listed individually.
 const LISTED: usize = 5;
 
 impl PolicyConfig for StaticQuickswapConfig {
@@ -198,7 +195,6 @@ impl PolicyConfig for StaticQuickswapConfig {
         1 + context.several.len() + self.cycle.len()
     }
 
-    /// The axes are overlap, all thresholds, each threshold, and swaps of consecutive turns.
     fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         let before = self.clone();
         let turned = |i: usize, l: u32| {
@@ -218,7 +214,6 @@ impl PolicyConfig for StaticQuickswapConfig {
                 let i = context.several[axis - 2];
                 self.thresholds[i] = turned(i, self.thresholds[i]);
             }
-            // A cycle of two types has only one order.
             axis if up && self.cycle.len() > 2 => {
                 let place = axis - 2 - context.several.len();
                 self.cycle.swap(place, place + 1);
@@ -281,7 +276,6 @@ impl StaticQuickswap {
         }
     }
 
-    /// Returns the next position whose type has a waiting job; the present one is tried last.
     fn next(&self, system: &System) -> Option<usize> {
         let cycle = &self.policy.cycle;
         let mut places = (1..=cycle.len()).map(|step| (self.turn + step) % cycle.len());
@@ -351,7 +345,6 @@ impl Policy for StaticQuickswap {
         })
     }
 
-    /// Starts with the type whose running jobs have the largest dominant share.
     fn resume(&mut self, system: &mut System) {
         let fills = |i: &usize| self.shares[*i] * f64::from(system.running(*i));
         let fills: Vec<f64> = self.policy.cycle.iter().map(fills).collect();

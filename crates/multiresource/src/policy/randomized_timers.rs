@@ -1,5 +1,3 @@
-//! Randomized Timers: exponential clocks of the types race for free capacity.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +81,6 @@ impl PolicyConfig for RandomizedTimersConfig {
 pub struct RandomizedTimers {
     rate: f64,
     service_rates: Vec<f64>,
-    /// f(Q_i) of each type.
     growth: Vec<f64>,
     /// Dummies of each type. Clock i starts type-i jobs, and clock K + i ends type-i dummies.
     dummies: Vec<u32>,
@@ -160,7 +157,6 @@ impl Policy for RandomizedTimers {
                 system.start(i);
             }
             Event::Clock(clock) if clock < types => self.attempt(i, system),
-            // Ignores a late ring, after its clock was stopped.
             Event::Clock(_) if self.dummies[i] > 0 => self.leave(i, system),
             _ => {}
         }

@@ -1,5 +1,3 @@
-//! Reserving: first-fit with a reservation that is made when it is worth the drain.
-
 use super::backfill::BackfillRule;
 use super::drain::prices;
 use super::rule::{LET_IN, PolicyConfig, TuningContext, settings_in_words};
@@ -96,7 +94,6 @@ pub struct Reserving {
     exhaust: f64,
     prices: Vec<f64>,
     backfill: BackfillRule,
-    /// The type with the reservation.
     reserved: Option<usize>,
     /// The type of the last reservation, while its jobs replace each other.
     turn: Option<usize>,
@@ -117,7 +114,6 @@ impl Reserving {
         }
     }
 
-    /// Keeps the longest running jobs next to which one type-i job fits.
     fn keep_beside(&mut self, i: usize, system: &System) {
         self.backfill.keep_nothing();
         self.backfill.keep(i, 1);
@@ -131,7 +127,6 @@ impl Reserving {
         self.prices[i] * self.backfill.drains.means[i] * f64::from(system.waiting(i))
     }
 
-    /// Returns the value wasted until a type-i job fits, if types that are let in waste none.
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
         let BackfillRule { drains, let_in, .. } = &mut self.backfill;
@@ -149,7 +144,6 @@ impl Reserving {
         wasted + (1.0 - in_use).max(0.0) * drain
     }
 
-    /// Makes a reservation for the type with the most waiting work among those that are worth it.
     fn reserve(&mut self, system: &System) {
         let mut most = self
             .turn

@@ -1,5 +1,3 @@
-//! Capacity in use on one server, with the amounts of all resources packed into few words.
-
 use crate::schedule::Packing;
 
 #[derive(Clone, Debug)]
@@ -35,7 +33,6 @@ impl Room {
         self.packed.fits(&self.used, i, 1)
     }
 
-    /// Returns the smallest key of the types of which one more job fits.
     #[inline(always)]
     pub(super) fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
         let ([used], [guards]) = (&*self.used, &*self.packed.guards) else {
@@ -58,7 +55,6 @@ impl Room {
         least.filter(|key| *key != u64::MAX)
     }
 
-    /// Takes the capacity of a type-i job and returns true, if it fits.
     #[inline(always)]
     pub(super) fn take(&mut self, i: usize) -> bool {
         let fits = self.fits(i);
@@ -158,7 +154,6 @@ impl Packed {
         self.guards.len()
     }
 
-    /// Packs an empty server with these capacities, each at most that of the full server.
     pub(super) fn nothing_of<U: Words>(&self, amounts: &[u64]) -> U {
         let mut words = vec![0; self.words()];
         for (field, amount) in self.fields.iter().zip(amounts) {
@@ -208,7 +203,6 @@ impl Packed {
         }
     }
 
-    /// Returns how many of `count` type-i jobs fit, at most as many as an empty server holds.
     #[inline(always)]
     pub(super) fn most<U: Words>(&self, used: &U, i: usize, count: u64) -> u64 {
         if self.fits(used, i, count) {

@@ -1,5 +1,3 @@
-//! Jobs of a class, the oldest of which run, for rules with preemption.
-
 use std::collections::VecDeque;
 
 use super::{Job, System};
@@ -20,7 +18,6 @@ impl Served {
         }
     }
 
-    /// Starts the oldest jobs until `target` run, or fewer if others use the server.
     pub(super) fn start(&mut self, target: usize, system: &mut System) {
         while self.count < target
             && let Some(&(i, job)) = self.jobs.get(self.count)

@@ -73,7 +73,6 @@ impl PolicyConfig for ServerFillingConfig {
 pub struct ServerFilling {
     servers: u64,
     of_type: Vec<usize>,
-    /// In descending order of need.
     classes: Vec<Class>,
     /// Jobs of each type in the prefix. They enter in arrival order and include all running jobs,
     /// so the next to enter is the oldest of the first jobs outside.
@@ -132,7 +131,6 @@ impl ServerFilling {
             self.needed += class.need;
             self.inside[i] += 1;
         }
-        // All stops come before all starts.
         let mut free = system.left(0);
         for class in &mut self.classes {
             class.target = (free / class.need).min(class.served.jobs.len() as u64) as usize;
@@ -180,7 +178,6 @@ impl Policy for ServerFilling {
     }
 }
 
-/// Returns the number of servers k and the needs (length K) of a workload with one resource.
 fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
     match workload.resources() {
         [resource] => {

@@ -23,7 +23,6 @@ pub struct System {
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
     pub(super) pools: Pools,
-    /// Unused if there are `hosts`.
     pub(super) room: Room,
     /// Units of each resource that others use on the one server; `None` if they never used any.
     pub(super) others: Option<Vec<u64>>,
@@ -33,7 +32,6 @@ pub struct System {
     pub(super) clocks: Vec<f64>,
     pub(super) clock_rate: f64,
     preemptible: bool,
-    /// The time at which the rule decides even without an event.
     wake: f64,
     pub(super) now: f64,
     pub(super) origin: f64,
@@ -195,7 +193,6 @@ impl System {
 
     /// Holds the capacity of a type-i slot without a job until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
-        // Only one server can hold slots.
         if self.hosts.is_some() || !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
         }
@@ -261,7 +258,6 @@ impl System {
         self.counters.switches += 1;
     }
 
-    /// Takes capacity on these servers, or by the placement, and returns whether the job fits.
     #[inline(always)]
     fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
         let Some(hosts) = &mut self.hosts else {
@@ -303,7 +299,6 @@ impl System {
     /// Returns the position that a job of this number has, or would have, in the queue of type i.
     pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
-        // It is usually the oldest.
         if waiting
             .front()
             .is_some_and(|first| first.number() >= number)
@@ -320,7 +315,6 @@ impl System {
         self.queued.set_oldest(i, number);
     }
 
-    /// Marks a job that has left the queue as running; its capacity is already taken.
     #[inline(always)]
     fn run(&mut self, i: usize, slot: u32) {
         self.queue_changed(i);

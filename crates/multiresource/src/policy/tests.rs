@@ -139,7 +139,6 @@ fn first_fit_skips_blocked_jobs_in_arrival_order() {
     assert_eq!(stage.arrive(2), "+2:4");
     assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.arrive(0), "");
-    // Three cores are not enough for the type-1 job, but for the older type-2 job.
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
     let found = [0, 2, 2, 2].map(|i| stage.arrive(i));
@@ -152,7 +151,6 @@ pub(crate) fn own(document: &str) -> MsrConfig {
     own.msr().unwrap().clone()
 }
 
-/// Two schedules of section 7; the words are preemption, route, backfilling and empty slots.
 fn msr(words: &str) -> MsrConfig {
     let [preemption, route, backfill, empty_slots] = words.split(' ').collect::<Vec<_>>()[..]
     else {
@@ -287,7 +285,6 @@ fn setups_hold_capacity_until_their_clock_rings() {
     stage.arrive(1);
     assert_eq!(stage.ring(0), "-2:1 -2:0");
     assert_eq!(stage.system.free(0), 0, "20 cores held");
-    // Two setups at γ = 10.
     assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 20.0]);
     assert_eq!(stage.ring(3), "");
     assert_eq!(stage.system.free(0), 10);

@@ -1,5 +1,3 @@
-//! Sets of types, as bits.
-
 use fixedbitset::{Block, FixedBitSet};
 
 const BITS: usize = Block::BITS as usize;

@@ -210,7 +210,6 @@ impl System {
         }
     }
 
-    /// Finds the servers for the next type-i job, and returns whether there are enough.
     pub(super) fn find_team(&self, i: usize, team: &mut Vec<usize>) -> bool {
         let nodes = self.nodes(i);
         team.clear();

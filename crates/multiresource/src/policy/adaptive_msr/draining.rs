@@ -13,7 +13,6 @@ use crate::workload::Workload;
 /// the schedule ([`BackfillRule`]).
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
-    /// c.
     price: f64,
     prices: Vec<f64>,
     pub backfill: BackfillRule,
@@ -64,7 +63,6 @@ impl Draining {
         }
     }
 
-    /// Returns the type that the schedule lacks most, by price.
     fn lead(&self, schedule: &[Slots], system: &System) -> Option<usize> {
         let mut most = (0.0, None);
         for slots in schedule {

@@ -1,5 +1,3 @@
-//! Adaptive MSR: selects working schedules by queue lengths.
-
 mod draining;
 mod settings;
 mod worth;
@@ -115,7 +113,6 @@ impl PolicyConfig for AdaptiveMsrConfig {
             (&mut knobs.margin, MARGIN),
             (&mut knobs.waste, WASTE),
         ];
-        // Drains matter only if mean sizes differ.
         if self.limits || has_lengths(context.workload) {
             grids.extend([(&mut knobs.drain, DRAIN), (&mut knobs.let_in, LET_IN)]);
         }
@@ -185,7 +182,6 @@ impl AdaptiveMsr {
         blocked
     }
 
-    /// Starts other jobs, and returns whether certainly none is left that fits.
     fn start_beside(&mut self, system: &mut System) -> bool {
         let patience = self.switching.patience;
         self.draining

@@ -1,5 +1,3 @@
-//! Settings of adaptive MSR, as in policy files.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

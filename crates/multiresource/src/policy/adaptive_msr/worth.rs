@@ -6,7 +6,6 @@ const CHUNK: usize = 8;
 pub(super) struct Worths {
     pub schedules: Vec<Vec<Slots>>,
     serving: Vec<Vec<usize>>,
-    /// Q, by type.
     numbers: Vec<f64>,
     /// `Σ p_i min(u_i, Q_i)`, by schedule.
     pub uses: Vec<f64>,
@@ -94,7 +93,6 @@ impl Worths {
         (self.uses[s], self.weighs[s]) = (uses, weighs);
     }
 
-    /// Returns the next schedule from `from` on that weighs more than `than`.
     #[inline]
     pub(super) fn next_heavier(&self, from: usize, than: f64) -> Option<usize> {
         let rest = &self.weighs[from..];

@@ -1,5 +1,3 @@
-//! Queues in which each job has its own priority.
-
 use std::sync::Arc;
 
 use super::choices::Backfilling;
@@ -92,7 +90,6 @@ pub(super) struct ByPriority {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: f64,
-    /// The time-independent part of the key.
     scale: f64,
     estimate: f64,
     job: Job,
@@ -144,7 +141,6 @@ impl ByPriority {
         let mut ordered = estimate;
         if self.lengths.estimates == Estimates::Limits {
             ordered = self.guess.of(job, &self.promise(i, job, system));
-            // A job without a limit has no better bound than its estimate.
             if estimate == f64::MAX {
                 estimate = ordered.min(f64::MAX);
             }
@@ -250,7 +246,6 @@ impl Queue for ByPriority {
     }
 
     fn settle(&mut self, system: &System) {
-        // Jobs are overdue only strictly after `due`.
         if !self.priority.moves() && system.now() <= self.due {
             return;
         }

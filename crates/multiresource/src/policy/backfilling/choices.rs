@@ -120,10 +120,8 @@ impl Backfilling {
     }
 }
 
-/// Types in classes of equal rank, in queue order; within a class the oldest job is first.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Classes {
-    /// Empty if all jobs are ordered by age.
     classes: Vec<Vec<usize>>,
 }
 

@@ -119,7 +119,6 @@ impl Conservative {
         self.start(plan, system)
     }
 
-    /// Applies `starts` in queue order, and removes the jobs that start.
     fn for_each_plan(
         &mut self,
         system: &mut System,
@@ -216,7 +215,6 @@ impl Profile {
         }
     }
 
-    /// Builds the profile in which running jobs end as estimated, or now if they are late.
     pub(super) fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
         let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());

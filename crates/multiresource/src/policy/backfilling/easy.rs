@@ -31,7 +31,6 @@ pub(super) struct Easy<Q> {
     reservations_of: Reservations,
     placement: Placement,
     servers: usize,
-    /// The type and number of the head with reserved servers.
     head: Option<(usize, u64)>,
     shadow: f64,
     /// The first `reserved` entries belong to the head; the others are buffers.
@@ -94,7 +93,6 @@ impl<Q: Queue> Easy<Q> {
         self.queue.start(first, &self.team, system);
     }
 
-    /// Returns whether the head fits now, and collects its servers in `team`, reserved ones first.
     fn has_room_for_head(&mut self, head: usize, system: &System) -> bool {
         let (team, nodes) = (&mut self.team, system.nodes(head));
         team.clear();
@@ -161,7 +159,6 @@ impl<Q: Queue> Easy<Q> {
         self.head = Some((head, number));
         for own in &mut found[..nodes] {
             for (extra, d) in own.extra.iter_mut().zip(system.demand(head)) {
-                // Negative only if others use capacity that the head needs.
                 *extra = extra.saturating_sub(*d);
             }
             system.lock(own.server, true);
@@ -184,7 +181,6 @@ impl<Q: Queue> Easy<Q> {
             if next.estimate > self.shadow - system.now() {
                 reduce(&mut own.extra, system.demand(next.job_type));
             }
-            // After the new arrival, no other job of its type can start.
             if only.is_some() {
                 return;
             }
@@ -199,7 +195,6 @@ impl<Q: Queue> Easy<Q> {
             while let Some(i) = only.or_else(|| types.next()) {
                 if system.fits_on(i, own.server) && system.nodes(i) == 1 {
                     let first = self.queue.first_key(i, system);
-                    // No job of this type is ahead of its first.
                     if next.is_none_or(|(key, ..)| first < key)
                         && let Some(waiting) =
                             self.queue.first_within(i, self.limit(i, own, system))

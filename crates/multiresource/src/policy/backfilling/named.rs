@@ -1,5 +1,3 @@
-//! Named backfilling rules.
-
 use super::{Backfilling, BackfillingConfig, Estimates, QueueOrder, Reservations, TypeOrder};
 use crate::policy::hosts::Placement;
 use crate::policy::rule::{NamedRule, Parameter, Settings, require_known};
@@ -167,7 +165,6 @@ fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
     inflation.map_or(Ok(()), |f| Err(Unsuitable(why(f))))
 }
 
-/// Returns inflated sizes, or the declared information (sizes by default).
 fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
     require_known(workload, inflation.is_some() || workload.known().is_none())?;
     if inflation.is_none() && workload.has_limits() {

@@ -74,7 +74,7 @@ impl Policy for Planned {
                 planned += usize::from(!starts);
             }
             if starts {
-                // Account for the jobs of this type that have just left the queue.
+                // Jobs of this type that have just started have left the queue.
                 waiting.place -= started[i];
                 started[i] += 1;
                 self.queue.start(waiting, &[0], system);

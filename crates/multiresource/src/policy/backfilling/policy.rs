@@ -1,5 +1,3 @@
-//! Backfilling as in policy files, and its names on the command line.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -302,7 +300,6 @@ impl PolicyConfig for BackfillingConfig {
                 }
                 grids
             }
-            // A zero reserve is not tuned.
             QueueOrder::Types(_) if is_greedy && self.placement.is_some() => {
                 let grid: &[f64] = if self.reserve > 0.0 { RESERVES } else { &[] };
                 vec![(&mut self.reserve, grid)]

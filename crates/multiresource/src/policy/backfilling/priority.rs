@@ -1,5 +1,3 @@
-//! Queue orders by the estimate, share and age of each job.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
@@ -143,7 +141,6 @@ impl Priority {
         }
     }
 
-    /// Returns the key of a job of this scale after this wait \[time\].
     #[inline]
     pub(super) fn key(&self, scale: f64, waited: f64) -> f64 {
         if self.moves() {

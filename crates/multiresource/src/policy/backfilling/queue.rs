@@ -18,7 +18,6 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn look(&mut self, event: Event, system: &System);
 
-    /// Restores the queue order, if it changes with time.
     fn settle(&mut self, _system: &System) {}
 
     /// Returns whether a new type-i job leaves the head of the queue unchanged.

@@ -27,7 +27,6 @@ impl Running {
     pub(crate) fn ended(&mut self, system: &System) -> f64 {
         let (ended, mut end) = (system.ended(), f64::NAN);
         for &n in system.freed() {
-            // Usually among the first, because the list is sorted by estimated end.
             let place = self.by_server[n]
                 .iter()
                 .position(|(_, own, _)| *own == ended);

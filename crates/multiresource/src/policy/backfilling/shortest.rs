@@ -25,9 +25,7 @@ impl Shortest {
         self.set(place, f64::INFINITY);
     }
 
-    /// Returns the place, job and estimate of the oldest job within the limit.
     pub(super) fn oldest_within(&self, limit: f64) -> Option<(usize, Job, f64)> {
-        // Empty places exceed any limit.
         let limit = limit.min(f64::MAX);
         if !self.least.get(1).is_some_and(|least| *least <= limit) {
             return None;

@@ -1,5 +1,3 @@
-//! The devices of the servers of a fleet and their assignment to jobs.
-
 use crate::workload::Fleet;
 
 /// Use of the devices of each resource. Jobs do not move between devices. A fraction goes to the
@@ -51,7 +49,6 @@ impl Devices {
         })
     }
 
-    /// Starts a type-i job on server n. A job from before a restart may be spread over devices.
     pub(super) fn take(&mut self, i: usize, n: usize, slot: usize) {
         if self.held.len() <= slot && !self.kinds.is_empty() {
             self.held.resize(slot + 1, Vec::new());
@@ -81,7 +78,6 @@ impl Devices {
         }
     }
 
-    /// Checks that no device is overcommitted and that the total use is as demanded.
     pub(super) fn are_sound(&self, n: usize, used_of: impl Fn(usize) -> u64) -> bool {
         self.kinds.iter().all(|kind| {
             let used = &kind.used[n];

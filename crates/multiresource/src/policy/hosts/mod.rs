@@ -1,5 +1,3 @@
-//! The servers of a fleet behind one queue.
-
 mod devices;
 mod open;
 
@@ -104,7 +102,6 @@ pub struct Hosts {
     units: Vec<Vec<u64>>,
     packed: Packed,
     devices: Devices,
-    /// Whether jobs from before a restart are being placed; their devices are unknown.
     pub(super) resumes: bool,
     most: Vec<f64>,
     /// Packed used capacity, servers × words.
@@ -115,11 +112,9 @@ pub struct Hosts {
     /// Maintained only for [`Placement::Best`].
     levels: Option<Levels>,
     before: Vec<u64>,
-    /// Servers on which jobs start only if the rule names them.
     locked: Vec<bool>,
     zone: [Vec<bool>; 2],
     of_slot: Vec<Vec<usize>>,
-    /// Number of running tasks of each type on all servers.
     pieces: Vec<u64>,
     free: Vec<u64>,
     /// Units used by others, servers × resources; `None` if they never used any.
@@ -225,7 +220,6 @@ impl Hosts {
         &self.freed
     }
 
-    /// Selects accepted servers for the next type-i job, and returns whether there are enough.
     #[inline]
     pub(super) fn team(
         &self,
@@ -344,7 +338,6 @@ impl Hosts {
         self.recount(n);
     }
 
-    /// Recomputes the free units of server n from the use by jobs and by others, clamped at 0.
     #[cold]
     fn recount(&mut self, n: usize) {
         for j in 0..self.free.len() {

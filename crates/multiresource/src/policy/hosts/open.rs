@@ -1,6 +1,3 @@
-//! Finds the servers that accept a job type without scanning all servers.
-
-/// A set of server numbers whose minimum is found in O(log N) words.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Open {
     /// A bit per server, then a bit per nonzero word of the level below, up to a single word.
@@ -80,7 +77,6 @@ impl Open {
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Openings {
     types: usize,
-    /// Servers × words: a bit for each type that may start.
     may: Vec<u64>,
     pub open: Vec<Open>,
 }
@@ -123,7 +119,6 @@ pub(super) struct Levels {
     servers: Vec<Open>,
     /// Number of servers where a type fits, types × levels.
     fitting: Vec<u32>,
-    /// For each type, a bit for each level with a nonzero count.
     any: Vec<[u64; 2]>,
 }
 
@@ -175,7 +170,6 @@ impl Levels {
         }
     }
 
-    /// Passes the servers where type i fits, fullest first, until `is_last` returns true.
     #[inline]
     pub(super) fn any(
         &self,

@@ -1,5 +1,3 @@
-//! MaxWeight, with full preemption and with setups.
-
 mod online;
 mod settings;
 mod setups;

@@ -38,7 +38,6 @@ const WORK: usize = 20_000;
 /// Search steps before truncation (about 10 µs), reached if many schedules have nearly equal worth.
 const STEPS: usize = 1_000;
 
-/// Candidates examined when enumerating maximal schedules.
 const VISITS: usize = 2_000_000;
 
 #[derive(Clone, Debug)]
@@ -98,7 +97,6 @@ impl MaxWeight {
         Some(&self.chosen)
     }
 
-    /// Recomputes the schedule without knowledge of past events.
     pub(super) fn look(&mut self, system: &System) {
         let weights = &self.weights;
         match &mut self.maximum {
@@ -160,7 +158,6 @@ pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
 /// Q) ∈ S is worth at least as much.
 #[derive(Clone, Debug)]
 struct Scan {
-    /// Types × schedules.
     counts: Vec<Vec<u32>>,
     worths: Vec<u64>,
 }

@@ -1,5 +1,3 @@
-//! Settings of MaxWeight, as in policy files.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

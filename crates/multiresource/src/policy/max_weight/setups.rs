@@ -38,12 +38,10 @@ pub struct MaxWeightSetups {
     setup_rate: f64,
     rates: Vec<f64>,
     shares: Vec<f64>,
-    /// w_i.
     weights: Vec<f64>,
     /// The schedule of maximum weight, limited to present jobs.
     most: Schedule,
     fill: Schedule,
-    /// The part of `fill` that is in the best schedule.
     ahead: Schedule,
     room: Vec<u64>,
 }

@@ -1,5 +1,3 @@
-//! Markovian Service Rate policies: a clock switches between working schedules.
-
 mod online;
 mod settings;
 mod slots;
@@ -14,7 +12,6 @@ use super::{Policy, check};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::{Findings, is_close, positive};
 
-/// Factor of one tuning step of the switching rate.
 const RATE: f64 = 1.5;
 
 impl PolicyConfig for MsrConfig {

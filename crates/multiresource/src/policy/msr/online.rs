@@ -22,7 +22,6 @@ pub struct Msr {
     shares: Vec<f64>,
     /// For each position in the loop, the types whose counts differ from the schedule before.
     differing: Vec<Vec<usize>>,
-    /// For each position, the clocks that end the working schedule, and their rates.
     leaving: Vec<Vec<(usize, f64)>>,
     /// Position in the loop of the working schedule, or of the destination of the route.
     position: usize,
@@ -117,7 +116,6 @@ impl Msr {
         }
     }
 
-    /// Starts setups, removes empty slots and fills capacity; begins the next schedule if possible.
     fn follow_route(&mut self, system: &mut System) {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
@@ -250,7 +248,6 @@ impl Msr {
         self.slots.look(i, system);
     }
 
-    /// Starts type-i jobs in free slots, unless a backfilled job is in the way.
     fn fill_type(&mut self, i: usize, system: &mut System) {
         while system.running(i) < self.slots.serving[i] && system.waiting(i) > 0 {
             let full = self.policy.preemption == Preemption::Full;
@@ -296,7 +293,6 @@ impl Msr {
         }
     }
 
-    /// Assigns slots to the running jobs and starts the route to this position.
     fn go_to(&mut self, position: usize, system: &mut System) {
         for i in 0..self.shares.len() {
             self.slots.aim(i, self.policy.schedule(position)[i], system);
@@ -332,7 +328,6 @@ impl Msr {
         let Some(i) = unchanged else {
             return self.follow_route(system);
         };
-        // The held capacity has not changed.
         self.refill(event, system);
         if self.clocked.contains(i) || self.is_moving(i) {
             self.set_clock(i, self.clock_rate(i, system), system);

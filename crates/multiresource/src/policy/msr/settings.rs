@@ -1,5 +1,3 @@
-//! Settings of a Markovian Service Rate policy, as in policy files.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! The slots of each type during a route.
-
 use fixedbitset::FixedBitSet;
 
 use super::super::System;
@@ -13,9 +11,7 @@ pub(super) struct Slots {
     pub target: Vec<u32>,
     /// Types with more slots than the destination schedule, or with slots in setup.
     pub moving: FixedBitSet,
-    /// Types with fewer slots than the destination schedule.
     pub short: FixedBitSet,
-    /// Types with slots without a job.
     pub empty: FixedBitSet,
     /// Types with backfilled jobs that have no slot.
     pub surplus: FixedBitSet,
@@ -55,7 +51,6 @@ impl Slots {
         self.look(i, system);
     }
 
-    /// Returns the type-i slots, except setups, that hold capacity for own or backfilled jobs.
     pub(super) fn in_use(&self, i: usize, system: &System) -> u32 {
         self.serving[i].max(system.running(i))
     }

@@ -1,5 +1,3 @@
-//! Partition of a fleet: each type has its own slots on each server.
-
 mod online;
 mod settings;
 

@@ -30,7 +30,6 @@ pub struct Partition {
     places: Vec<Vec<u32>>,
     leaving_rates: Vec<f64>,
     service_rates: Vec<f64>,
-    /// The present assignment, or the one being left.
     position: usize,
     leaving: Vec<bool>,
     left: u64,
@@ -45,9 +44,7 @@ struct Gangs {
     nodes: Vec<u32>,
     /// Teams of servers for each job, by assignment and type; empty for one-server types.
     teams: Vec<Vec<Vec<Vec<usize>>>>,
-    /// The free teams, by type.
     free: Vec<Vec<Vec<usize>>>,
-    /// The numbers of the jobs running on teams.
     running: HashSet<u64>,
 }
 
@@ -148,7 +145,6 @@ impl Partition {
         }
     }
 
-    /// Starts the next type-i job if there is a slot for it, and returns whether there was.
     fn start(&mut self, i: usize, system: &mut System) -> bool {
         if self.gangs.are(i) {
             return self.start_gang(i, system);
@@ -213,7 +209,6 @@ impl Partition {
         system.set_clock(1 + i, self.phantoms[i] as f64 * self.service_rates[i]);
     }
 
-    /// Begins the next assignment once all ending slots have ended.
     fn arrive_if_empty(&mut self, system: &mut System) {
         if self.left > 0 || self.phantoms.iter().any(|phantoms| *phantoms > 0) {
             return;

@@ -51,7 +51,6 @@ struct Tdc<U> {
 impl PolicyConfig for TdcConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
         let workload = fleet.envelope();
-        // A single word is the fast case.
         match Packed::new(&Packing::new(workload)).words() {
             1 => Box::new(Tdc::<[u64; 1]>::new(self, workload)),
             _ => Box::new(Tdc::<Vec<u64>>::new(self, workload)),
@@ -157,7 +156,6 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// Selects the target with the highest rate of earnings.
     fn choose(&mut self, system: &System) {
         let (fixed, state) = (&self.fixed, &self.state);
         let last = self.lead;
@@ -186,7 +184,6 @@ impl<U: Words> Tdc<U> {
         (0..self.fixed.schedules.len()).for_each(|s| consider(Lead::Schedule(s), self));
     }
 
-    /// Selects a lead if its target earns more than `most`.
     fn consider(&mut self, lead: Lead, bonus: f64, most: &mut f64, system: &System) {
         let Some(leads) = self.other.aim(lead, &self.fixed, &self.state) else {
             return;

@@ -1,5 +1,3 @@
-//! Targets: sets of jobs that may run together.
-
 use super::settings::{TdcConfig, TdcKnobs, TdcOrder};
 use crate::policy::System;
 use crate::policy::drain::{Drains, prices};
@@ -93,7 +91,6 @@ fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64)
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead {
-    /// No drain: jobs start as they fit.
     None,
     Type(usize, Making),
     /// The type that a schedule of the program lacks most.
@@ -116,7 +113,6 @@ impl Making {
 
 #[derive(Clone, Debug)]
 pub(super) struct DecisionState<U> {
-    /// x.
     pub running: Vec<u32>,
     /// Q, at most the number of each type that an empty server holds.
     pub there: Vec<u32>,
@@ -237,7 +233,6 @@ impl<U: Words> Target<U> {
         }
     }
 
-    /// Adds the present jobs of a schedule and returns the type that it lacks most, by price.
     fn follow(
         &mut self,
         schedule: &[(usize, u32)],

@@ -1,6 +1,5 @@
 use super::*;
 
-/// Ten cores: types of 3, 7 and 1. A type-1 job runs until 5, and a second one waits for it.
 fn blocked(inflation: f64) -> Stage<dyn Policy> {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Inflated(inflation)));
     assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
@@ -26,10 +25,8 @@ fn easy_does_not_delay_the_head() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Inflated(1.0)));
     assert_eq!(stage.arrive_sized(0, 0.0, 16.0), "+0:0");
     assert_eq!(stage.arrive_sized(0, 0.0, 20.0), "+0:1");
-    // At 16 the head takes everything that is free then.
     assert_eq!(stage.arrive_sized(1, 7.0, 1.0), "");
     assert_eq!(stage.arrive_sized(2, 7.0, 5.0), "+2:3");
-    // It fits, but would last until 27.
     assert_eq!(stage.arrive_sized(0, 7.0, 20.0), "");
     assert_eq!(stage.arrive_sized(0, 7.0, 9.0), "+0:5");
     assert_eq!(stage.finish(2, 3, 12.0), "");
@@ -93,7 +90,6 @@ fn conservative_keeps_reservations() {
     assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
     assert_eq!(stage.arrive_sized(1, 1.0, 4.0), "", "from 5 to 9");
     assert_eq!(stage.arrive_sized(0, 1.0, 2.0), "+0:2", "until 3");
-    // From 3 to 9, next to both type-1 jobs.
     assert_eq!(stage.arrive_sized(0, 1.0, 6.0), "");
     assert_eq!(
         stage.arrive_sized(2, 1.0, 1.0),

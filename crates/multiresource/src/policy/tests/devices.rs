@@ -1,5 +1,3 @@
-//! Devices of a fleet compared with a literal list of the jobs on them.
-
 use rand::{RngExt, SeedableRng};
 
 use super::*;

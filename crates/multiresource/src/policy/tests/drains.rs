@@ -1,5 +1,3 @@
-//! Rules with drains, and rules under guard.
-
 use super::*;
 use crate::policy::drain::Drains;
 use crate::policy::room::Packed;
@@ -40,7 +38,6 @@ fn drain_time_approximates_harmonic_sum() {
 fn packed_sums_match_unpacked_sums() {
     for digits in [0, 15] {
         let scale = 10_u64.pow(digits);
-        // No common divisor, so that the units are fine.
         let odd = scale + 1;
         let text = format!(
             "{{kind: multiresource, time_unit: s, server: {{capacity: {{a: {}, b: 7, c: {}}}}}, jobs: [
@@ -176,7 +173,6 @@ fn guard_takes_over_and_hands_back() {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
     assert_eq!(stage.arrive(1), "", "First-Fit");
-    // The guard's first schedule has no light slot, so the light jobs drain.
     assert_eq!(stage.arrive(0), "");
     assert_eq!(stage.system.counters().guards, 1);
     for _ in 0..3 {

@@ -12,10 +12,8 @@ fn least_left_first_preempts_jobs_with_more_remaining_work() {
         assert!(system.violation().is_none());
         [0, 1].map(|i| system.running_jobs(i).map(|job| job.number).min())
     };
-    // 3 × 2 of the wide job remain and 5.5 × 1 of the other, and both fit.
     assert_eq!(arrive(1, 0.0, 3.0), [None, Some(0)]);
     assert_eq!(arrive(0, 0.0, 5.5), [Some(1), Some(0)]);
-    // 3 × 1 < 2 × 2 < 4.5 × 1, and no core is left for the last.
     assert_eq!(arrive(0, 1.0, 3.0), [Some(2), Some(0)]);
     // Of .6 × 1, 3 × 1, 2 × 2, 4.5 × 1 the third does not fit, and the fourth does.
     assert_eq!(arrive(0, 1.0, 0.6), [Some(1), None]);

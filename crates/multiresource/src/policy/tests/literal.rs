@@ -1,5 +1,3 @@
-//! Rules with incremental state compared with literal implementations on random arrivals.
-
 use super::*;
 use crate::policy::backfilling::inflated;
 use rand::{RngExt, SeedableRng};
@@ -9,10 +7,8 @@ pub(super) struct Known {
     pub number: u64,
     pub job_type: usize,
     arrived: f64,
-    /// Remaining work while it waits, end time while it runs.
     work: f64,
     pub runs: bool,
-    /// Estimated size while it waits, estimated end while it runs.
     expected: f64,
 }
 
@@ -347,7 +343,6 @@ fn planned(w: &Workload, now: f64, jobs: &[Known], most: usize) -> Vec<u64> {
     numbers
 }
 
-/// Type, start and end.
 #[derive(Default)]
 struct Plans(Vec<(u64, (usize, f64, f64))>);
 

@@ -15,7 +15,6 @@ fn schedules_count_only_present_jobs() {
     );
     assert_eq!(stage.arrive(2), "+2:3", "1 · 1 + 2 · 2");
     assert_eq!(stage.arrive(1), "", "2 · 1 + 2 · 2");
-    // 2 · 1 + 1 · 1 = 1 · 1 + 2 · 1.
     assert_eq!(stage.finish(2, 2, 9.0), "");
     assert_eq!(stage.finish(2, 3, 10.0), "+0:0");
 }

@@ -1,5 +1,3 @@
-//! Rules over a fleet compared with versions that examine every job and server.
-
 use rand::{RngExt, SeedableRng};
 
 use super::*;
@@ -41,7 +39,6 @@ fn over_fleet(
 struct Literal {
     fleet: Fleet,
     policy: BackfillingConfig,
-    /// Jobs or tasks of each type, by server.
     running: Vec<Vec<u32>>,
     waiting: Vec<(u64, usize)>,
 }
@@ -121,7 +118,6 @@ impl Literal {
             let after: u64 = after.sum();
             let part = 1.0 - types[j].mean_size() / own.mean_size();
             let least = self.policy.reserve * part * types[j].offered_load();
-            // A job that takes nothing from type j is not held back for it.
             before == after || after as f64 >= least
         })
     }

@@ -19,7 +19,6 @@ fn light_jobs_give_way_at_the_threshold() {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
-    // Five light jobs, then four, three, two; a free place is filled only above two.
     assert_eq!([stage.end(0), stage.end(0)], ["+0:5", ""]);
     assert_eq!(stage.arrive(0), "+0:6", "four again");
     assert_eq!([stage.end(0), stage.end(0)], ["", ""]);
@@ -84,7 +83,6 @@ fn rejects_workloads_that_are_not_one_or_all() {
     assert!(said(&servers(4, &[1, 4, 2]), None).contains("the other types are t0, t2"));
     assert!(said(&servers(4, &[4]), None).contains("there is no other type"));
     assert!(said(&four(), Some(4.0)).contains("from 0 to 3"));
-    // Order and resources do not matter: two lean jobs fit, and no job fits next to a wide one.
     let wide = OneOrAll::new(&servers(5, &[4, 2])).unwrap();
     assert_eq!((wide.light, wide.heavy, wide.servers), (1, 0, 2));
 }

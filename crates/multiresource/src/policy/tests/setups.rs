@@ -1,7 +1,6 @@
 use super::*;
 use crate::policy::{Family, Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig};
 
-/// The weights of a light and a heavy job are n/4 and n for n jobs of the type.
 fn policy(setup_rate: f64, eagerness: f64, haste: f64) -> MaxWeightSetupConfig {
     MaxWeightSetupConfig {
         weights: MaxWeightConfig {
@@ -131,12 +130,10 @@ fn guard_takes_over_slots_in_setup() {
     assert_eq!(stage.arrive(0), "-1:0", "decided by the rule");
     assert_eq!(stage.arrive(0), "", "the fifth job brings in the guard");
     assert_eq!(held(&stage), [0, 1]);
-    // The guard's clock of the second type is the third.
     assert_eq!(stage.system.clocks()[2], 10.0);
     assert_eq!(stage.ring(2), "+0:1 +0:2 +0:3 +0:4");
     assert_eq!(held(&stage), [0, 0]);
     assert_eq!([0; 3].map(|i| stage.end(i)), ["", "", ""]);
-    // The guard is still in charge, and the heavy job waits.
     assert_eq!(stage.system.running(0), 1);
     assert_eq!(stage.end(0), "+1:0", "the rule again");
 }

@@ -10,7 +10,6 @@ use super::recent::Recent;
 /// Effective number of recent jobs in the mean of a kind.
 const LAST: u32 = 3;
 
-/// Maximum number of kinds in a policy file.
 const IN_FILES: usize = 400;
 
 /// Number of kinds kept in memory; at twice this number, the least recent ones are dropped.
@@ -22,7 +21,6 @@ pub(super) struct Kind(u32, Recent);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// By hash: the mean, and the number of the last completion of the kind.
     kinds: HashMap<u32, (Recent, u64)>,
     ends: u64,
 }

@@ -116,7 +116,6 @@ pub struct Estimator {
     unlimited: Recent,
     history: History,
     trees: Trees,
-    /// Features and parts of recent jobs.
     window: VecDeque<([f64; FEATURES], f64)>,
     fitted: f64,
 }
@@ -231,7 +230,6 @@ impl Estimator {
         }
     }
 
-    /// Returns the resolution of sizes, about a second \[time\].
     fn least(&self) -> f64 {
         self.day * 1e-5
     }

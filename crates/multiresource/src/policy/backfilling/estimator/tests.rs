@@ -56,7 +56,6 @@ fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<JudgedJob> {
 
 fn in_order(estimate: RuntimeEstimate, log: &[Ran]) -> f64 {
     let mut estimator = Estimator::new(estimate, DAY, &LearnedRuntimes::default());
-    // Judged after an initial learning period.
     let judged = judged(&mut estimator, log).split_off(log.len() / 2);
     worth(&judged)[0].in_order.unwrap()
 }
@@ -227,7 +226,6 @@ fn old_kinds_are_dropped_from_memory() {
         estimator.learn(&promise(user, 3600.0), 360.0, 0.0);
     }
     assert!(estimator.history.size() <= 8193);
-    // One size of 360 s is known for the last user, none for the others.
     let of = |user| estimator.estimate(&promise(user, 3600.0));
     assert!(of(19_999) < of(5) && of(5) == of(30_000));
 }

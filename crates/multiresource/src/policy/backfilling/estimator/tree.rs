@@ -11,14 +11,12 @@ pub(super) const FEATURES: usize = 4;
 /// Number of trees, each with four leaves.
 const TREES: usize = 8;
 
-/// Fraction of the residuals that each tree removes.
 const RATE: f64 = 0.2;
 
 /// Minimum number of jobs in a leaf, and pseudo-observations that shrink it towards 0.
 const LEAST: usize = 30;
 const MORE: f64 = 3.0;
 
-/// Maximum number of quantile bins per feature.
 const BINS: usize = 32;
 
 /// A test whether a feature exceeds a threshold.
@@ -92,9 +90,7 @@ impl Trees {
 
 struct Fitting {
     thresholds: [Vec<f64>; FEATURES],
-    /// For each job, the number of thresholds that each feature exceeds.
     bins: Vec<[u8; FEATURES]>,
-    /// The residual of each job.
     left: Vec<f64>,
 }
 
@@ -121,7 +117,6 @@ impl Fitting {
         }
     }
 
-    /// Returns the split that explains most of the residuals, or one that is always false.
     fn split(&self, jobs: &[usize]) -> Split {
         let all: f64 = jobs.iter().map(|job| self.left[*job]).sum();
         let explained = |sum: f64, count: usize| sum * sum / (count as f64 + MORE);

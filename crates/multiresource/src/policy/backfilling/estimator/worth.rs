@@ -1,5 +1,3 @@
-//! The quality of estimates: whether they sort jobs by size.
-
 use std::collections::HashMap;
 
 use schemars::JsonSchema;

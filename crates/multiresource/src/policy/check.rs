@@ -44,7 +44,7 @@ pub(crate) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: 
     for (i, kind) in workload.types().iter().enumerate() {
         let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
         if !schedules.iter().any(serves) {
-            let message = format!("no schedule serves type `{}`", kind.name());
+            let message = format!("type `{}` is served by no schedule", kind.name());
             findings.add("schedules", message);
         }
     }

@@ -253,7 +253,7 @@ pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsu
     let needed = if sizes {
         "the sizes"
     } else {
-        "upper limits on the sizes"
+        "limits on the sizes"
     };
     Err(Unsuitable(format!(
         "it needs {needed} of jobs at arrival, but the workload {known}"

@@ -46,7 +46,7 @@ impl Zone {
             findings.differs(
                 "zone.types",
                 format!("{:?}", self.types),
-                "at least one type, each valid and listed once",
+                "types, each once",
             );
         }
         findings.length(path, self.servers.len(), shapes.len(), "server shape");

@@ -38,7 +38,7 @@ impl PolicyConfig for MaxWeightConfig {
         findings.length("worths", worths.len(), types, "job type");
         for (i, worth) in worths.iter().enumerate() {
             if !(LEAST_WORTH..=1.0).contains(worth) {
-                let expected = format!("from {LEAST_WORTH} to 1");
+                let expected = format!("at least {LEAST_WORTH} and at most 1");
                 findings.differs(format!("worths[{i}]"), worth, expected);
             }
         }

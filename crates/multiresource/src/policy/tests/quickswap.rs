@@ -78,7 +78,7 @@ fn rejects_workloads_that_are_not_one_or_all() {
         let refused = StaticQuickswapConfig::msfq(workload, l);
         refused.unwrap_err().to_string()
     };
-    assert!(said(&servers(4, &[1, 2]), None).contains("none does"));
+    assert!(said(&servers(4, &[1, 2]), None).contains("no type does"));
     assert!(said(&servers(4, &[3, 4]), None).contains("t0, t1 do"));
     assert!(said(&servers(4, &[1, 4, 2]), None).contains("the other types are t0, t2"));
     assert!(said(&servers(4, &[4]), None).contains("there is no other type"));

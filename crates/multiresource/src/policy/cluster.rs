@@ -5,7 +5,7 @@ use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
 
 impl System {
-    /// Removes a waiting job of type i, in O(waiting). `false`, without effect, if it does not
+    /// Removes a waiting job of type `i`, in `O(waiting)`. `false`, without effect, if it does not
     /// wait.
     pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
@@ -22,7 +22,8 @@ impl System {
         true
     }
 
-    /// Returns a withdrawn type-i job to its place in the queue; `limit` is infinite if unknown.
+    /// Returns a withdrawn job of type `i` to its place in the queue; `limit` is infinite if
+    /// unknown.
     pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
         let entry = Entry::waiting(i, job.number, job.arrived, f64::NAN);
@@ -37,9 +38,9 @@ impl System {
         job
     }
 
-    /// Adds a type-i job that has run for `ran` \[time\], in a fleet on these servers, with the
-    /// next number. `limit` is for the whole job, infinite if unknown. `None`, without effect, if
-    /// it does not fit; use [`System::occupy`] then. It does not appear in [`System::actions`].
+    /// Adds a job of type `i` that has run for `ran` \[time\], in a fleet on these servers, with
+    /// the next number. `limit` is for the whole job, infinite if unknown. `None`, without effect,
+    /// if it does not fit; use [`System::occupy`] then. It does not appear in [`System::actions`].
     pub fn adopt(
         &mut self,
         i: usize,
@@ -63,8 +64,8 @@ impl System {
         Some(job)
     }
 
-    /// Returns a running type-i job to its place in the queue, even if the rule may not preempt.
-    /// `false`, without effect, if it does not run.
+    /// Returns a running job of type `i` to its place in the queue, even if the rule may not
+    /// preempt. `false`, without effect, if it does not run.
     pub fn put_back(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         if !self.runs(job) {
@@ -76,7 +77,7 @@ impl System {
     }
 
     /// Sets the units of each resource (length R) used by others or out of order, in a fleet on
-    /// server n. They may exceed the free units: jobs that need an exhausted resource then do not
+    /// server `n`. They may exceed the free units: jobs that need an exhausted resource then do not
     /// start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
@@ -90,13 +91,13 @@ impl System {
         }
     }
 
-    /// Returns the units of resource j on the only server that are not used by others.
+    /// Returns the units of resource `j` on the only server that are not used by others.
     pub fn left(&self, j: usize) -> u64 {
         let others = self.others.as_ref().map_or(0, |others| others[j]);
         self.capacity()[j].saturating_sub(others)
     }
 
-    /// Returns whether a type-i job would fit if no other job ran.
+    /// Returns whether a job of type `i` would fit if no other job ran.
     pub fn could_run(&self, i: usize) -> bool {
         match &self.hosts {
             None => {

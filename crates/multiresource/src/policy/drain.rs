@@ -33,7 +33,7 @@ impl Drains {
         }
     }
 
-    /// Returns the expected wait \[time\] until one more type-i job fits, if all running jobs
+    /// Returns the expected wait \[time\] until one more job of type `i` fits, if all running jobs
     /// except `staying` leave. Jobs with mean size at most `than` count as gone, because jobs that
     /// are let in must not extend the wait that admits them.
     pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
@@ -62,7 +62,7 @@ impl Drains {
         longest
     }
 
-    /// Returns the mean time for which a departing type-i job still works within `time`.
+    /// Returns the mean time for which a departing job of type `i` still works within `time`.
     #[inline]
     pub(super) fn works(&self, i: usize, time: f64) -> f64 {
         self.means[i] * (1.0 - decay(time * self.rates[i]))

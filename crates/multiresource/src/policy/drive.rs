@@ -4,7 +4,7 @@ use super::jobs::{Action, Completed, Counters, Entry, Job, MOST_JOBS, Ticket, Vi
 use super::system::System;
 
 impl System {
-    /// Adds a type-i job that arrives at time `now`.
+    /// Adds a job of type `i` that arrives at time `now`.
     pub fn arrive(&mut self, i: usize, now: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         if !self.limits.is_empty() {
@@ -13,7 +13,7 @@ impl System {
         job
     }
 
-    /// Adds a type-i job with a run-time limit \[time\].
+    /// Adds a job of type `i` with a run-time limit \[time\].
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
@@ -44,7 +44,7 @@ impl System {
         Job { arrived, ..job }
     }
 
-    /// Adds a type-i job of this size \[time\].
+    /// Adds a job of type `i` of this size \[time\].
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
@@ -67,13 +67,13 @@ impl System {
         }
     }
 
-    /// Ends the `n`-th running type-i job, in no particular order. `None` if fewer run.
+    /// Ends the `n`-th running job of type `i`, in no particular order. `None` if fewer run.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).nth(n)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// Ends the running type-i job of this number, in O(running). `None` if it does not run.
+    /// Ends the running job of type `i` of this number, in `O(running)`. `None` if it does not run.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
         Some(self.complete_slot(slot, now).job)
@@ -174,7 +174,7 @@ impl System {
         }
     }
 
-    /// Checks the number of running type-i jobs against a caller that knows when they end.
+    /// Checks the number of running jobs of type `i` against a caller that knows when they end.
     pub fn expect_running(&mut self, i: usize, known: u32) {
         let running = self.types[i].running;
         if running != known {

@@ -29,8 +29,8 @@ pub(super) const NAMED: NamedRule = NamedRule {
 /// 127–128, 2018, for jobs that need one server each; ordering by size times share is smallest area
 /// first. With different needs, servers may stay idle and large jobs may wait forever.
 ///
-/// A decision takes O(K) per running job, and O(n) memory moves for a job that starts to wait among
-/// n jobs of its type.
+/// A decision takes `O(K)` per running job, and `O(n)` memory moves for a job that starts to wait
+/// among n jobs of its type.
 #[derive(Clone, Debug)]
 pub struct LeastLeftFirst {
     queues: Vec<Queue>,

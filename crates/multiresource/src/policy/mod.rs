@@ -112,7 +112,7 @@ pub trait Policy: CloneRule {
     /// Called once, before the first event, on an empty system.
     fn begin(&mut self, _system: &mut System) {}
 
-    /// Decides at an event, in O(K) time and without allocating.
+    /// Decides at an event, in `O(K)` time and without allocating.
     fn react(&mut self, event: Event, system: &mut System);
 
     /// Returns whether decisions depend only on the waiting and running jobs. Simultaneous events
@@ -150,7 +150,8 @@ pub trait Policy: CloneRule {
         None
     }
 
-    /// Returns the number of waiting jobs ahead of this type-i job, if all types have one order.
+    /// Returns the number of waiting jobs ahead of this job of type `i`, if all types have one
+    /// order.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }

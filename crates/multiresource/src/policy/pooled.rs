@@ -10,18 +10,18 @@ pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 
 /// A rule over all servers of a fleet with one queue. It decides which job starts next, on which of
 /// the servers where it fits, and reserves capacity for shorter jobs.
 ///
-/// A type-i job may start on a server only if, for each shorter type j, at least
-/// `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` type-j jobs still fit on all servers next to the jobs longer
-/// than they are. This is trunk reservation by time scale: a job that starts now blocks the jobs
-/// that arrive while it runs. It keeps long jobs from breaking up servers that large short jobs
-/// need whole.
+/// A job of type `i` may start on a server only if, for each shorter type `j`, at least
+/// `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type `j` still fit on all servers next to the jobs
+/// longer than they are. This is trunk reservation by time scale: a job that starts now blocks the
+/// jobs that arrive while it runs. It keeps long jobs from breaking up servers that large short
+/// jobs need whole.
 ///
 /// In a *zone*, the first servers of each shape, only some types start, usually those that need
 /// whole servers or several at the same time. They prefer the zone and start elsewhere when it is
 /// full.
 ///
-/// O(K) per decision without a reserve, O(K²) with it, and logarithmic in the number of servers.
-/// The rule is original to this project; no proof of stability is known.
+/// `O(K)` per decision without a reserve, `O(K²)` with it, and logarithmic in the number of
+/// servers. The rule is original to this project; no proof of stability is known.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
@@ -194,7 +194,7 @@ impl ReservedRoom {
         self.count(n, self.means[i], hosts);
     }
 
-    /// Recounts, for types shorter than `than`, how many jobs fit on server n.
+    /// Recounts, for types shorter than `than`, how many jobs fit on server `n`.
     fn count(&mut self, n: usize, than: f64, hosts: &Hosts) {
         let types = self.means.len();
         let own = &mut self.on[n * types..][..types];
@@ -209,7 +209,7 @@ impl ReservedRoom {
         }
     }
 
-    /// Finds the servers for the next type-i job. Each server of a gang is checked separately.
+    /// Finds the servers for the next job of type `i`. Each server of a gang is checked separately.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];

@@ -246,17 +246,17 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
 
 /// Static Quickswap, without preemption: the types take turns in a fixed cycle.
 ///
-/// In the working phase of type i only its jobs are admitted, as many as fit, until at most ℓ_i of
-/// its jobs are in the system, all in service, and a job of another type waits. Then the jobs in
+/// In the working phase of type `i` only its jobs are admitted, as many as fit, until at most ℓ_i
+/// of its jobs are in the system, all in service, and a job of another type waits. Then the jobs in
 /// service finish, and the turn passes to the next type in the cycle with a waiting job. With
 /// *overlap* that type starts as soon as it fits, while the last one drains.
 ///
 /// Without overlap, `Σ_i λ_i/(μ_i c_i) < 1` suffices for stability for all ℓ_i < c_i, where c_i is
-/// the number of type-i jobs that fit.
+/// the number of jobs of type `i` that fit.
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
 /// 2025, section 4.3, with ℓ_i = c_i − 1 and one resource. Our extensions are lower thresholds,
-/// several resources, and that a turn continues while no other job waits. O(K) per decision.
+/// several resources, and that a turn continues while no other job waits. `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
     policy: StaticQuickswapConfig,
@@ -289,7 +289,7 @@ impl StaticQuickswap {
     }
 }
 
-/// Returns `Σ_i λ_i/(μ_i c_i)`, where c_i type-i jobs fit. Below 1, Static Quickswap without
+/// Returns `Σ_i λ_i/(μ_i c_i)`, where c_i jobs of type `i` fit. Below 1, Static Quickswap without
 /// overlap is stable (Quickswap paper, section 4.3).
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
@@ -361,7 +361,7 @@ impl Policy for StaticQuickswap {
 /// is the dominant share `max_j D_ij / P_j`, with ties broken by age.
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
-/// 2025, section 4.3. O(K) per decision.
+/// 2025, section 4.3. `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct AdaptiveQuickswap {
     needs: Greedy,

@@ -52,14 +52,14 @@ impl PolicyConfig for RandomizedTimersConfig {
     }
 }
 
-/// Randomized Timers: the clock of type i rings at rate `r μ_i exp(w_i)`, where the weight w_i
-/// grows slowly with the number Q_i of waiting jobs. When it rings and a type-i job fits, the
+/// Randomized Timers: the clock of type `i` rings at rate `r μ_i exp(w_i)`, where the weight w_i
+/// grows slowly with the number Q_i of waiting jobs. When it rings and a job of type `i` fits, the
 /// oldest one starts. If none waits, a *dummy* takes the capacity for an exponential time with rate
 /// μ_i; an arrival of its type replaces it. No job starts otherwise. Without preemption.
 ///
 /// The clock of a type that does not fit is stopped, which is exact for exponential clocks. The
-/// race of the types that fit decides which one gets the capacity that a completion frees. O(K) per
-/// decision.
+/// race of the types that fit decides which one gets the capacity that a completion frees. `O(K)`
+/// per decision.
 ///
 /// # Theory
 /// With fixed weights and exponential sizes, the slots in use are a loss network with the
@@ -82,7 +82,7 @@ pub struct RandomizedTimers {
     rate: f64,
     service_rates: Vec<f64>,
     growth: Vec<f64>,
-    /// Dummies of each type. Clock i starts type-i jobs, and clock K + i ends type-i dummies.
+    /// Dummies of each type. Clock i starts jobs of type `i`, and clock K + i ends type-i dummies.
     dummies: Vec<u32>,
 }
 

@@ -85,8 +85,8 @@ const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 /// because the drain has been paid for. This lasts until none waits, or until another type gets a
 /// reservation that has h times as much waiting work.
 ///
-/// This is EASY backfilling that knows types instead of sizes and weighs whether to reserve. O(K)
-/// per decision without a reservation, O(K² R) with one. The rule is original to this project; no
+/// This is EASY backfilling that knows types instead of sizes and weighs whether to reserve. `O(K)`
+/// per decision without a reservation, `O(K² R)` with one. The rule is original to this project; no
 /// proof of stability is known.
 #[derive(Clone, Debug)]
 pub struct Reserving {

@@ -173,7 +173,7 @@ impl Packed {
         *used = *used & !(largest << field.shift) | (largest - units) << field.shift;
     }
 
-    /// Returns whether `count` type-i jobs fit, at most as many as an empty server holds.
+    /// Returns whether `count` jobs of type `i` fit, at most as many as an empty server holds.
     #[inline(always)]
     pub(super) fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
         let used = used.as_ref();

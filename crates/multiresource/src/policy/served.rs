@@ -28,7 +28,7 @@ impl Served {
         }
     }
 
-    /// Removes the running job of this number, which has left the system. O(running).
+    /// Removes the running job of this number, which has left the system. `O(running)`.
     pub(super) fn leave(&mut self, number: u64) {
         let mut running = self.jobs.iter().take(self.count);
         if let Some(place) = running.position(|(_, job)| job.number == number) {

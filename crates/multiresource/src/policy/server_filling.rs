@@ -67,8 +67,8 @@ impl PolicyConfig for ServerFillingConfig {
 /// may leave servers idle while jobs wait.
 ///
 /// A job in the prefix stays there until it leaves the system, because the jobs before it only
-/// become fewer. An arrival behind the prefix costs O(1). Other decisions cost O(K), O(log k) for
-/// each job started or stopped, and O(k) for a completed job.
+/// become fewer. An arrival behind the prefix costs `O(1)`. Other decisions cost `O(K)`, `O(log k)`
+/// for each job started or stopped, and `O(k)` for a completed job.
 #[derive(Clone, Debug)]
 pub struct ServerFilling {
     servers: u64,
@@ -142,7 +142,7 @@ impl ServerFilling {
         }
     }
 
-    /// Returns the oldest job outside of the prefix, and its type. O(K), without scanning queues.
+    /// Returns the oldest job outside of the prefix, and its type. `O(K)`, without scanning queues.
     fn next(&self, system: &System) -> Option<(usize, Job)> {
         let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
         let heads =

@@ -104,7 +104,7 @@ impl System {
         }
     }
 
-    /// Starts the oldest waiting job of type i.
+    /// Starts the oldest waiting job of type `i`.
     #[inline]
     pub fn start(&mut self, i: usize) {
         if self.hosts.is_some() {
@@ -122,7 +122,7 @@ impl System {
         }
     }
 
-    /// Starts the oldest waiting job of type i on these servers of a fleet, as many as it needs.
+    /// Starts the oldest waiting job of type `i` on these servers of a fleet, as many as it needs.
     pub fn start_on(&mut self, i: usize, servers: &[usize]) {
         self.start_oldest(i, Some(servers));
     }
@@ -134,12 +134,12 @@ impl System {
         }
     }
 
-    /// Starts this waiting job of type i.
+    /// Starts this waiting job of type `i`.
     pub fn start_job(&mut self, i: usize, job: Job) {
         self.start_job_where(i, job, None);
     }
 
-    /// Starts this waiting job of type i on these servers; ignored if there is only one.
+    /// Starts this waiting job of type `i` on these servers; ignored if there is only one.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         self.start_job_where(i, job, Some(servers));
     }
@@ -156,7 +156,7 @@ impl System {
         self.run(i, job.slot);
     }
 
-    /// Preempts the youngest running job of type i and returns it to its place in the queue.
+    /// Preempts the youngest running job of type `i` and returns it to its place in the queue.
     pub fn stop(&mut self, i: usize) {
         match self.youngest_running(i) {
             Some(job) => self.stop_job(i, job),
@@ -164,14 +164,15 @@ impl System {
         }
     }
 
-    /// Preempts this running job of type i and returns it to its place in the queue.
+    /// Preempts this running job of type `i` and returns it to its place in the queue.
     pub fn stop_job(&mut self, i: usize, job: Job) {
         if self.requeue(i, job) {
             self.give_room(i, job.slot);
         }
     }
 
-    /// Preempts the youngest type-i job and holds its capacity until [`System::release_setup`].
+    /// Preempts the youngest job of type `i` and holds its capacity until
+    /// [`System::release_setup`].
     pub fn stop_into_setup(&mut self, i: usize) {
         let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
             return self.violate(Violation::NoJob(i));
@@ -204,7 +205,7 @@ impl System {
         self.counters.setups += 1;
     }
 
-    /// Ends a setup or another hold of type i and frees its capacity.
+    /// Ends a setup or another hold of type `i` and frees its capacity.
     pub fn release_setup(&mut self, i: usize) {
         if self.types[i].held == 0 {
             return self.violate(Violation::NoJob(i));
@@ -235,7 +236,7 @@ impl System {
         (0..self.clocks.len()).for_each(|clock| self.set_clock(clock, 0.0));
     }
 
-    /// Records the number of slots that the policy offers to type i, for the statistics.
+    /// Records the number of slots that the policy offers to type `i`, for the statistics.
     pub fn offer(&mut self, i: usize, slots: u32) {
         let at = self.now - self.origin;
         self.types[i].offered.set(f64::from(slots), at);
@@ -281,7 +282,7 @@ impl System {
         }
     }
 
-    /// Frees the capacity of a type-i job on the one server, part of which others may use.
+    /// Frees the capacity of a job of type `i` on the one server, part of which others may use.
     #[inline(always)]
     fn give_room_of_one(&mut self, i: usize) {
         match self.others {
@@ -296,7 +297,7 @@ impl System {
         (found == Some(&Ticket::new(job.number, job.slot))).then_some(place)
     }
 
-    /// Returns the position that a job of this number has, or would have, in the queue of type i.
+    /// Returns the position that a job of this number has, or would have, in the queue of type `i`.
     pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
         if waiting

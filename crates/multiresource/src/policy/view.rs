@@ -15,12 +15,12 @@ impl System {
         self.types.len()
     }
 
-    /// Returns the number of waiting jobs of type i.
+    /// Returns the number of waiting jobs of type `i`.
     pub fn waiting(&self, i: usize) -> u32 {
         self.types[i].waiting.len() as u32
     }
 
-    /// Returns the number of running jobs of type i.
+    /// Returns the number of running jobs of type `i`.
     pub fn running(&self, i: usize) -> u32 {
         self.types[i].running
     }
@@ -30,7 +30,7 @@ impl System {
         self.types[i].held
     }
 
-    /// Returns the number of type-i jobs in the system.
+    /// Returns the number of jobs of type `i` in the system.
     pub fn present(&self, i: usize) -> u64 {
         let own = &self.types[i];
         own.waiting.len() as u64 + u64::from(own.running)
@@ -55,26 +55,26 @@ impl System {
         }
     }
 
-    /// Returns the oldest waiting job of type i.
+    /// Returns the oldest waiting job of type `i`.
     pub fn oldest(&self, i: usize) -> Option<Job> {
         let head = self.types[i].waiting.front()?;
         Some(self.job(head.slot()))
     }
 
-    /// Iterates over the waiting jobs of type i, in order of arrival.
+    /// Iterates over the waiting jobs of type `i`, in order of arrival.
     pub fn waiting_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
         let waiting = self.types[i].waiting.iter();
         waiting.map(|ticket| self.job(ticket.slot()))
     }
 
-    /// Iterates over the running jobs of type i, in no particular order.
+    /// Iterates over the running jobs of type `i`, in no particular order.
     pub fn running_jobs(&self, i: usize) -> impl Iterator<Item = Job> + '_ {
         let alike = self.pools.alike(i).iter();
         let own = alike.filter(move |slot| self.entries[**slot as usize].job_type as usize == i);
         own.map(|slot| self.job(*slot))
     }
 
-    /// Returns the youngest running job of type i.
+    /// Returns the youngest running job of type `i`.
     pub fn youngest_running(&self, i: usize) -> Option<Job> {
         // Compares plain numbers, because this loop is hot in preemptive rules.
         let mut youngest: Option<(u64, u32)> = None;
@@ -153,7 +153,7 @@ impl System {
         }
     }
 
-    /// Restricts server n of a fleet to jobs started by [`System::start_on`], or frees it.
+    /// Restricts server `n` of a fleet to jobs started by [`System::start_on`], or frees it.
     pub fn lock(&mut self, n: usize, locked: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.lock(n, locked);
@@ -175,7 +175,7 @@ impl System {
         }
     }
 
-    /// Returns the number of servers that a type-i job needs at the same time.
+    /// Returns the number of servers that a job of type `i` needs at the same time.
     pub fn nodes(&self, i: usize) -> usize {
         self.hosts.as_ref().map_or(1, |hosts| hosts.nodes(i))
     }
@@ -185,7 +185,7 @@ impl System {
         self.hosts.as_ref().map_or(&[0], Hosts::freed)
     }
 
-    /// Returns whether a type-i job, or a task of one, fits on server n.
+    /// Returns whether a job of type `i`, or a task of one, fits on server `n`.
     #[inline]
     pub fn fits_on(&self, i: usize, n: usize) -> bool {
         match &self.hosts {
@@ -194,7 +194,7 @@ impl System {
         }
     }
 
-    /// Returns the free units of resource j on server n.
+    /// Returns the free units of resource `j` on server `n`.
     pub fn free_on(&self, n: usize, j: usize) -> u64 {
         match &self.hosts {
             None => self.room.free(j),
@@ -224,12 +224,12 @@ impl System {
         self.packing.capacity()
     }
 
-    /// Returns the free units of resource j on the only server.
+    /// Returns the free units of resource `j` on the only server.
     pub fn free(&self, j: usize) -> u64 {
         self.free_on(0, j)
     }
 
-    /// Returns the free units of resource j on all servers.
+    /// Returns the free units of resource `j` on all servers.
     pub fn free_room(&self, j: usize) -> f64 {
         match &self.hosts {
             None => self.room.free(j) as f64,
@@ -237,12 +237,12 @@ impl System {
         }
     }
 
-    /// Returns the demand of type i in the units of [`System::capacity`].
+    /// Returns the demand of type `i` in the units of [`System::capacity`].
     pub fn demand(&self, i: usize) -> &[u64] {
         self.packing.demand(i)
     }
 
-    /// Returns whether one more type-i job fits; in a fleet, on some server.
+    /// Returns whether one more job of type `i` fits; in a fleet, on some server.
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
         match &self.hosts {
@@ -251,7 +251,7 @@ impl System {
         }
     }
 
-    /// Returns the waiting type-i job that has `n` older ones ahead of it. O(1).
+    /// Returns the waiting job of type `i` that has `n` older ones ahead of it. `O(1)`.
     pub fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.get(n)?;
         Some(self.job(ticket.slot()))
@@ -261,7 +261,7 @@ impl System {
         self.types[i].waiting.get(n).map(|ticket| ticket.number())
     }
 
-    /// Returns the waiting type-i job that arrived last. O(1).
+    /// Returns the waiting job of type `i` that arrived last. `O(1)`.
     pub fn youngest(&self, i: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.back()?;
         Some(self.job(ticket.slot()))

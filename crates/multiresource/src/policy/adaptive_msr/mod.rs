@@ -30,7 +30,7 @@ use worth::{Slots, Worths};
 /// On section 7 of the MSR paper `patience` is where the optimal policy begins to hold capacity.
 ///
 /// With `drain` or `let_in`, drains have a cost and are filled (see `draining`). Otherwise a
-/// decision takes O(N + K) for N schedules, plus the size of the schedules that serve the type of
+/// decision takes `O(N + K)` for N schedules, plus the size of the schedules that serve the type of
 /// the event. The rule is original to this project; no proof of stability is known.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {

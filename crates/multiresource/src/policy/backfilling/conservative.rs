@@ -17,8 +17,8 @@ use crate::workload::Workload;
 /// now is due, and a due job starts as soon as it fits. A reservation can fall due between events,
 /// behind a job that was compressed after it; the rule then wakes itself.
 ///
-/// An arrival takes O(R · (running + waiting)); a completion O(1) as planned, O(waiting) if a
-/// reservation is due, and O(R · waiting · (running + waiting)) with compression, which makes the
+/// An arrival takes `O(R · (running + waiting))`; a completion `O(1)` as planned, `O(waiting)` if a
+/// reservation is due, and `O(R · waiting · (running + waiting))` with compression, which makes the
 /// rule slow with inflated estimates and long queues.
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
@@ -230,7 +230,7 @@ impl Profile {
         self.steps[0].0 = self.steps[0].0.max(now);
     }
 
-    /// Returns the earliest time from which the demand fits for the duration, or ∞. O(steps · R).
+    /// Returns the earliest time from which the demand fits for the duration, or ∞. `O(steps · R)`.
     pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for (n, (time, room)) in self.steps.iter().enumerate() {

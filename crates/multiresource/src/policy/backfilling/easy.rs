@@ -22,9 +22,9 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 /// many as it needs. Other jobs start, in queue order, on other servers, and one-server jobs also
 /// on reserved servers by the rule above.
 ///
-/// An arrival behind a blocked head takes O(R + log n). A completion takes O(R · running) for the
-/// shadow time, and a start O(K log n). A new head searches all servers for its reservation, O(N
-/// log N); after that only servers on which a job ended can be better.
+/// An arrival behind a blocked head takes `O(R + log n)`. A completion takes `O(R · running)` for
+/// the shadow time, and a start `O(K log n)`. A new head searches all servers for its reservation,
+/// `O(N log N)`; after that only servers on which a job ended can be better.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,
@@ -212,7 +212,7 @@ impl<Q: Queue> Easy<Q> {
         next.map(|(_, waiting, k)| (waiting, k))
     }
 
-    /// Returns the longest estimate with which a type-i job may start on this reserved server.
+    /// Returns the longest estimate with which a job of type `i` may start on this reserved server.
     #[inline]
     fn limit(&self, i: usize, own: &Reservation, system: &System) -> f64 {
         if covers(&own.extra, system.demand(i)) {

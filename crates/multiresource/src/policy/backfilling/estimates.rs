@@ -57,7 +57,8 @@ impl Lengths {
         }
     }
 
-    /// Returns the estimated remaining size of a type-i job \[time\]; means ignore elapsed time.
+    /// Returns the estimated remaining size of a job of type `i` \[time\]; means ignore elapsed
+    /// time.
     pub(crate) fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self.estimates {
             Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),

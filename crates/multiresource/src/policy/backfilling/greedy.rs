@@ -5,7 +5,7 @@ use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 
 /// Backfilling without reservations (first-fit), or first come first served, which stops at the
-/// first job that does not fit. Only the oldest job of each type is examined: O(K) per decision.
+/// first job that does not fit. Only the oldest job of each type is examined: `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: Classes,

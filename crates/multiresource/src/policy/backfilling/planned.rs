@@ -17,8 +17,8 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 /// Feitelson, IEEE TPDS 12(6), 2001, section 2), except that reservations are not kept: a new job
 /// may be placed before a waiting one, and the order may change with time.
 ///
-/// A decision takes O(K) if no waiting job fits. Otherwise it takes O(waiting · log waiting), and
-/// O(R · (running + planned)) for each job that is planned or fits.
+/// A decision takes `O(K)` if no waiting job fits. Otherwise it takes `O(waiting · log waiting)`,
+/// and `O(R · (running + planned))` for each job that is planned or fits.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     queue: ByPriority,

@@ -20,10 +20,10 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn settle(&mut self, _system: &System) {}
 
-    /// Returns whether a new type-i job leaves the head of the queue unchanged.
+    /// Returns whether a new job of type `i` leaves the head of the queue unchanged.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
 
-    /// Returns whether the first type-i job has waited too long and must get a reservation.
+    /// Returns whether the first job of type `i` has waited too long and must get a reservation.
     fn is_overdue(&self, _i: usize) -> bool {
         false
     }
@@ -32,7 +32,8 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and number of the first type-i job, with number [`u64::MAX`] if none waits.
+    /// Returns the rank and number of the first job of type `i`, with number [`u64::MAX`] if none
+    /// waits.
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
     fn number(&self, i: usize, system: &System) -> Option<u64> {

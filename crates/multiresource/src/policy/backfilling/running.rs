@@ -54,8 +54,8 @@ impl Running {
         own.insert(place, (end, job.number, i));
     }
 
-    /// Returns when a type-i job is estimated to fit on server n, and sets `free` to the free units
-    /// then.
+    /// Returns when a job of type `i` is estimated to fit on server `n`, and sets `free` to the
+    /// free units then.
     pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();

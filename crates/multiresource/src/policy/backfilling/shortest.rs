@@ -1,8 +1,8 @@
 use crate::policy::Job;
 
 /// The waiting jobs of one type in order of arrival, with a tournament of minimum estimates that
-/// finds the oldest job within a limit in O(log n). Places of departed jobs stay empty until the
-/// tournament is full and rebuilt, so a job costs O(log n) amortized.
+/// finds the oldest job within a limit in `O(log n)`. Places of departed jobs stay empty until the
+/// tournament is full and rebuilt, so a job costs `O(log n)` amortized.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortest {
     jobs: Vec<Job>,

@@ -92,8 +92,8 @@ pub enum Placement {
 }
 
 /// The jobs and free capacity of each server of a fleet, numbered shape by shape. A start or end
-/// costs O(K). Finding the first server that fits takes O(log N), and so does one with the least
-/// free capacity, which is divided into levels.
+/// costs `O(K)`. Finding the first server that fits takes `O(log N)`, and so does one with the
+/// least free capacity, which is divided into levels.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
@@ -179,34 +179,34 @@ impl Hosts {
         self.shapes.len()
     }
 
-    /// Returns the shape index of server n.
+    /// Returns the shape index of server `n`.
     pub fn shape(&self, n: usize) -> usize {
         self.shapes[n] as usize
     }
 
-    /// Returns the number of running jobs or tasks of each type (length K) on server n.
+    /// Returns the number of running jobs or tasks of each type (length K) on server `n`.
     pub fn running(&self, n: usize) -> &[u32] {
         &self.running[n * self.types..][..self.types]
     }
 
-    /// Returns the number of servers that a type-i job needs at the same time.
+    /// Returns the number of servers that a job of type `i` needs at the same time.
     pub fn nodes(&self, i: usize) -> usize {
         self.nodes[i] as usize
     }
 
-    /// Returns whether a type-i job, or a task of one, fits on server n.
+    /// Returns whether a job of type `i`, or a task of one, fits on server `n`.
     #[inline]
     pub fn fits_on(&self, i: usize, n: usize) -> bool {
         self.packed.fits(self.used_by(n), i, 1) && (self.resumes || self.devices.fits(i, n))
     }
 
-    /// Returns whether one more type-i job fits on unlocked servers.
+    /// Returns whether one more job of type `i` fits on unlocked servers.
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
         self.openings.open[i].len >= self.nodes(i)
     }
 
-    /// Returns the free units of resource j on server n.
+    /// Returns the free units of resource `j` on server `n`.
     pub fn free_on(&self, n: usize, j: usize) -> u64 {
         self.packed.free(self.used_by(n), j)
     }
@@ -427,7 +427,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the free capacity of server n as a level: the maximum over resources.
+    /// Returns the free capacity of server `n` as a level: the maximum over resources.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

@@ -3,8 +3,8 @@ use crate::policy::{Event, Policy, System};
 use crate::schedule::{Knapsack, Packing, Schedule, maximal};
 use crate::workload::Workload;
 
-/// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the type-i jobs in the
-/// system. Preempts the youngest first, so that the oldest u_i type-i jobs are served.
+/// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type `i` in
+/// the system. Preempts the youngest first, so that the oldest u_i jobs of type `i` are served.
 ///
 /// Source: Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in cloud
 /// computing clusters", INFOCOM 2012, after Tassiulas and Ephremides, IEEE Transactions on
@@ -16,15 +16,15 @@ use crate::workload::Workload;
 /// because it keeps the server full rather than serving the longest queue.
 ///
 /// The maximum is exact. If S has few maximal schedules (at most 20 000 counts in total), the worth
-/// of each is updated at each event, in O(maximal schedules). Ties go to the first in lexicographic
-/// order, so that the rule is a function of Q alone; published values use this tie rule, and on
-/// four types it is 5 % better than staying with the present schedule.
+/// of each is updated at each event, in `O(maximal schedules)`. Ties go to the first in
+/// lexicographic order, so that the rule is a function of Q alone; published values use this tie
+/// rule, and on four types it is 5 % better than staying with the present schedule.
 ///
 /// Otherwise it is a bounded knapsack solved by branch and bound ([`Knapsack`]) starting from the
-/// present schedule, which wins ties: O(K R) if all jobs fit, otherwise a few O(K R log K) to price
-/// the resources, so that rarely more than one branch is explored. The worst case is exponential in
-/// K and is truncated at the best schedule found, no worse than the present one. With 20 to 100
-/// types it takes 1 to 10 µs.
+/// present schedule, which wins ties: `O(K R)` if all jobs fit, otherwise a few `O(K R log K)` to
+/// price the resources, so that rarely more than one branch is explored. The worst case is
+/// exponential in K and is truncated at the best schedule found, no worse than the present one.
+/// With 20 to 100 types it takes 1 to 10 µs.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     pub(super) weights: Weights,
@@ -220,8 +220,8 @@ impl Bound {
     }
 }
 
-/// The weight of a type-i job: Q_i or `c_i Q_i^a`. Integers, so that updated sums never drift and
-/// branch and bound can require an improvement of 1.
+/// The weight of a job of type `i`: Q_i or `c_i Q_i^a`. Integers, so that updated sums never drift
+/// and branch and bound can require an improvement of 1.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     /// Scaled to maximum [`UNIT`].

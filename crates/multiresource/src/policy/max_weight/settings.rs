@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use crate::workload::Workload;
 
 /// MaxWeight with full preemption: serves the present jobs with maximum `Σ c_i Q_i^a u_i`, where
-/// Q_i is the number of type-i jobs in the system.
+/// Q_i is the number of jobs of type `i` in the system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaxWeightConfig {

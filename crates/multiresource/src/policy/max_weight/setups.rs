@@ -7,9 +7,9 @@ use crate::workload::Workload;
 
 /// MaxWeight that accounts for setup costs.
 ///
-/// A running type-i job weighs `w_i = c_i Q_i^a`, with Q_i its jobs in the system. At each event
-/// the schedule of maximum weight is found as in [`MaxWeight`] and three actions are compared by
-/// the weight W of the jobs that they run at once:
+/// A running job of type `i` weighs `w_i = c_i Q_i^a`, with Q_i its jobs in the system. At each
+/// event the schedule of maximum weight is found as in [`MaxWeight`] and three actions are compared
+/// by the weight W of the jobs that they run at once:
 ///
 /// - *fill*: running jobs continue and waiting jobs that fit start, by weight over dominant share;
 /// - *drain*: running jobs continue and only waiting jobs of the best schedule start;
@@ -29,7 +29,7 @@ use crate::workload::Workload;
 /// number of jobs in the system, all of which are delayed by lost service.
 ///
 /// The rule is original to this project. For one queue at a time, Duenyas and Van Oyen (Management
-/// Science 42, 1996) compare a setup with its backlog in the same way. O(K) per decision in
+/// Science 42, 1996) compare a setup with its backlog in the same way. `O(K)` per decision in
 /// addition to MaxWeight.
 #[derive(Clone, Debug)]
 pub struct MaxWeightSetups {

@@ -9,7 +9,7 @@ use crate::schedule::largest;
 use crate::workload::Workload;
 
 /// Ends a working schedule. Clock `1 + i` ends a type-i slot without a job (a phantom or a setup);
-/// in a chain, clock `1 + K + t` switches to schedule t.
+/// in a chain, clock `1 + K + t` switches to schedule `t`.
 const SWITCH: usize = 0;
 
 /// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2): works on one
@@ -334,7 +334,7 @@ impl Msr {
         }
     }
 
-    /// Removes the slot of a completed type-i job if the type is draining.
+    /// Removes the slot of a completed job of type `i` if the type is draining.
     fn lose_slot(&mut self, i: usize, system: &mut System) {
         if self.policy.preemption != Preemption::None {
             return;

@@ -112,7 +112,7 @@ pub struct MsrConfig {
     /// The order of the schedules in the loop, as indices into `schedules`.
     #[serde(rename = "loop")]
     pub order: Vec<usize>,
-    /// α \[1/time\], switches per working time: schedule s is left at rate `α / (N · weight_s)`.
+    /// α \[1/time\], switches per working time: schedule `s` is left at rate `α / (N · weight_s)`.
     pub switching_rate: f64,
     /// R (N × N), for a chain of schedules: s is left for t at rate `α R_st`. The weights are its
     /// stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and `loop` is 0, 1, ….

@@ -21,8 +21,8 @@ const SWITCH: usize = 0;
 /// A job that needs several servers has slots on a fixed team of servers. If there are such jobs,
 /// all servers are emptied at a switch.
 ///
-/// O(K) per decision, O(N K) per switch. The rule is original to this project; its chain is that of
-/// Markovian Service Rate policies (the MSR paper, §5.1).
+/// `O(K)` per decision, `O(N K)` per switch. The rule is original to this project; its chain is
+/// that of Markovian Service Rate policies (the MSR paper, §5.1).
 #[derive(Clone, Debug)]
 pub struct Partition {
     schedules: Vec<Vec<Vec<u32>>>,

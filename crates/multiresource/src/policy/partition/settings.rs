@@ -13,13 +13,13 @@ pub struct PartitionConfig {
     pub assignments: Vec<Vec<Vec<u32>>>,
     /// The fraction of working time of each assignment (length M): positive, with sum 1.
     pub weights: Vec<f64>,
-    /// α \[1/time\]: assignment m is left at rate α / (M w_m); absent if there is only one.
+    /// α \[1/time\]: assignment `m` is left at rate α / (M w_m); absent if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switching_rate: Option<f64>,
 }
 
 impl PartitionConfig {
-    /// Returns the shape and schedule index of each server (length N) in assignment m.
+    /// Returns the shape and schedule index of each server (length N) in assignment `m`.
     pub fn places(&self, m: usize) -> Vec<(usize, usize)> {
         let shapes = self.assignments[m].iter().enumerate();
         let each = shapes.flat_map(|(h, servers)| servers.iter().enumerate().map(move |s| (h, s)));
@@ -27,7 +27,7 @@ impl PartitionConfig {
             .collect()
     }
 
-    /// Returns the number of slots of each type (length K) in assignment m.
+    /// Returns the number of slots of each type (length K) in assignment `m`.
     pub fn slots(&self, m: usize) -> Vec<u64> {
         let types = self.schedules.iter().flatten().map(Vec::len).next();
         let mut slots = vec![0; types.unwrap_or(0)];
@@ -41,7 +41,7 @@ impl PartitionConfig {
         slots
     }
 
-    /// Returns how many jobs of each type (K) can run together in assignment m: the number of
+    /// Returns how many jobs of each type (K) can run together in assignment `m`: the number of
     /// slots, or of disjoint teams of slots on distinct servers.
     pub fn jobs(&self, m: usize, nodes: &[u32]) -> Vec<u64> {
         let mut jobs = self.slots(m);
@@ -53,8 +53,8 @@ impl PartitionConfig {
         jobs
     }
 
-    /// Returns the largest G with `Σ_n min(p_n, G) ≥ g G`, where server n has p_n slots; the slots
-    /// can then be dealt to G jobs in turn.
+    /// Returns the largest G with `Σ_n min(p_n, G) ≥ g G`, where server `n` has p_n slots; the
+    /// slots can then be dealt to G jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
         let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));
@@ -74,7 +74,7 @@ impl PartitionConfig {
         least
     }
 
-    /// Returns the servers of each type-i job that can run together in assignment m.
+    /// Returns the servers of each job of type `i` that can run together in assignment `m`.
     pub fn teams(&self, m: usize, i: usize, nodes: u32) -> Vec<Vec<usize>> {
         let jobs = self.gangs(m, i, nodes.into()) as usize;
         let mut teams = vec![Vec::new(); jobs];
@@ -92,7 +92,7 @@ impl PartitionConfig {
         teams
     }
 
-    /// Returns the rate \[1/time\] at which assignment m is left, 0 if it is the only one.
+    /// Returns the rate \[1/time\] at which assignment `m` is left, 0 if it is the only one.
     pub fn leaving_rate(&self, m: usize) -> f64 {
         let rate = self.switching_rate.unwrap_or(0.0);
         rate / (self.assignments.len() as f64 * self.weights[m])

@@ -19,7 +19,7 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 /// Targets, drain, commitment (TDC), without preemption: moves to the set of jobs with the highest
 /// rate of earnings, including the drain.
 ///
-/// With Q_i type-i jobs in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
+/// With Q_i jobs of type `i` in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
 /// `g_i = (p_i E[S_i] / their geometric mean)^−β`. [`TdcKnobs`] defines a, β, ζ, η, δ, κ.
 ///
 /// - *Commitment.* A job starts on its own only if it and the running jobs of types at least as
@@ -35,7 +35,7 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 ///   are no longer than κ times the remaining drain if all running jobs no longer than they had
 ///   left.
 ///
-/// Targets are compared at each completion and when a type starts to wait, in O((K + N) K) with N
+/// Targets are compared at each completion and when a type starts to wait, in `O((K + N) K)` with N
 /// schedules. The rule is original to this project; no proof of stability is known.
 #[derive(Clone, Debug)]
 struct Tdc<U> {

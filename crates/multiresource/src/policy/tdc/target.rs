@@ -71,8 +71,8 @@ impl<U: Words> Fixed<U> {
     }
 }
 
-/// Returns the amounts that type i and longer types may hold when a type-i job starts on its own:
-/// the capacity minus `part` of what arriving shorter jobs need.
+/// Returns the amounts that type `i` and longer types may hold when a job of type `i` starts on its
+/// own: the capacity minus `part` of what arriving shorter jobs need.
 fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
     let mean = workload.types()[i].mean_size();
     let brings = |j: usize| -> f64 {

@@ -12,13 +12,15 @@ use crate::workload::Workload;
 /// The source of the estimates that order the queue.
 #[derive(Clone, Debug)]
 pub enum Guess {
-    /// An estimator that learns from completed jobs.
+    /// The estimates are learned from the jobs that have completed.
     Estimator(Box<Learning>),
-    /// A table of estimates \[time\] indexed by job number.
+    /// The estimates \[time\] are read from a table, and the number of a job is its index in the
+    /// table.
     Table(Arc<[f64]>),
 }
 
-/// An estimator that learns simultaneous completions in the order of job numbers.
+/// An estimator that is updated with each completed job. If several jobs complete at the same time,
+/// they are sorted by number first.
 #[derive(Clone, Debug)]
 pub struct Learning {
     estimator: Estimator,
@@ -68,18 +70,20 @@ impl Guess {
     }
 }
 
-/// A queue ordered by a [`Priority`], with overdue jobs first, in order of arrival. The jobs of
-/// each type are kept sorted: the first job costs `O(K)`, the first within a limit
-/// `O(K + jobs passed over)`. If the order changes with time, each decision restores it by
-/// insertion; 10^4 waiting jobs take about 30 µs.
+/// A queue that is ordered by a [`Priority`]. Overdue jobs are at the front, in order of arrival.
+///
+/// The jobs of each type are kept sorted. The first job of a type is found in `O(K)`, and the first
+/// job within a limit in `O(K + jobs passed over)`. If the order depends on the current time, each
+/// decision sorts the jobs again by insertion, which takes about 30 µs for 10^4 waiting jobs.
 #[derive(Clone, Debug)]
 pub(super) struct ByPriority {
     priority: Priority,
-    /// W: jobs that have waited for longer are overdue \[time\].
+    /// The maximum waiting time \[time\]; a job that has waited longer than this is overdue.
     longest_wait: f64,
     lengths: Lengths,
     guess: Guess,
-    /// p by type: units of the only resource, or the dominant share.
+    /// The value of `p` for each type: the number of units if there is only one resource, or the
+    /// dominant share.
     shares: Vec<f64>,
     dominant: Vec<f64>,
     lists: Vec<Vec<Entry>>,
@@ -108,7 +112,7 @@ impl ByPriority {
         let dominant = workload.dominant_shares();
         let types = workload.types().iter();
         let shares = match workload.resources() {
-            // Integers make equal areas exactly equal.
+            // With integers, two areas that are equal have exactly the same value.
             [_] => types
                 .map(|job| f64::from(job.nodes()) * job.units()[0] as f64)
                 .collect(),
@@ -174,7 +178,7 @@ impl ByPriority {
         }
     }
 
-    /// Returns all jobs in queue order, each with its index among the jobs of its type.
+    /// Returns all of the jobs in queue order. Each job has its index among the jobs of its type.
     pub(super) fn in_order(&self) -> Vec<Waiting> {
         let mut all = Vec::new();
         for (i, list) in self.lists.iter().enumerate() {

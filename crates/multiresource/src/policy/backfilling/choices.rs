@@ -18,17 +18,19 @@ pub struct Backfilling {
     pub order: QueueOrder,
     /// The size estimate used by an order of individual jobs.
     pub estimate: RuntimeEstimate,
-    /// The jobs with reservations.
+    /// The waiting jobs that have a reservation.
     pub reservations: Reservations,
-    /// The size estimates used by reservations.
+    /// The size estimates that are used for reservations.
     pub estimates: Estimates,
-    /// The choice among several servers.
+    /// The server that is used if a job fits on more than one server.
     pub placement: Placement,
-    /// A job that has waited longer \[time\] moves to the head of the queue and gets a reservation.
+    /// If a job has waited longer than this \[time\], it is moved to the head of the queue and gets
+    /// a reservation.
     pub longest_wait: Option<f64>,
 }
 
-/// The order of the queue. Ties are broken by arrival.
+/// The order of the queue. If two jobs are equal in this order, the one that arrived first comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum QueueOrder {
@@ -42,13 +44,14 @@ pub enum QueueOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TypeOrder {
-    /// The oldest job first.
+    /// The oldest job is the first.
     Arrival,
-    /// The largest dominant share `max_j D_ij / P_j` first; with one resource, the most servers.
+    /// The job with the largest dominant share `max_j D_ij / P_j` is the first. If there is only
+    /// one resource, this is the job that needs the most servers.
     Largest,
-    /// The smallest dominant share first.
+    /// The job with the smallest dominant share is the first.
     Smallest,
-    /// The highest priority of its type first.
+    /// The job whose type has the highest priority is the first.
     Priority,
 }
 
@@ -75,27 +78,29 @@ impl Backfilling {
         longest_wait: None,
     };
 
-    /// First come, first served.
+    /// Jobs start in the order of arrival, and a job that does not fit blocks all jobs behind it.
     pub const FCFS: Self = Backfilling {
         reservations: Reservations::Strict,
         placement: Placement::Best,
         ..Self::FIRST_FIT
     };
 
-    /// Most Servers First (MSF) as in the Quickswap paper (Chen, Grosof, Berg, "Improving
-    /// Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025), for one resource.
+    /// Most Servers First (MSF), which is defined for one resource in the Quickswap paper (Chen,
+    /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025).
     ///
-    /// On one server it is the Best-Fit rule of Maguluri, Srikant, Ying, "Stochastic models of load
-    /// balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it is not
-    /// throughput-optimal, with "best" read as the largest dominant share.
+    /// If there is only one server, this is the Best-Fit rule of Maguluri, Srikant, Ying,
+    /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM
+    /// 2012, where the "best" job is the job with the largest dominant share. They show that the
+    /// rule is not throughput-optimal.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
         ..Self::FIRST_FIT
     };
 
-    /// Least Servers First, originally "smallest number of processes first" (Majumdar, Eager, Bunt,
-    /// "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs may starve.
+    /// Least Servers First, which was first called "smallest number of processes first" (Majumdar,
+    /// Eager, Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs
+    /// may never start under this rule.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
@@ -178,7 +183,8 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Starts all jobs that fit. One pass suffices, because starts only use capacity.
+    /// Starts all of the jobs that fit. A single pass is enough, because a start never frees any
+    /// capacity.
     #[inline(always)]
     pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {

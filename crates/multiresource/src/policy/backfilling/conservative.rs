@@ -5,21 +5,25 @@ use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
 
-/// Conservative backfilling: every job gets the earliest reservation at its arrival that delays no
-/// earlier job, and starts when its reservation is due. When a job ends before its estimate, the
-/// plan is compressed: in queue order, each waiting job moves to the earliest time at which it fits
-/// next to the other reservations, which is never later than its own.
+/// Conservative backfilling. When a job arrives, it gets the earliest reservation that does not
+/// delay any of the jobs before it. It starts when its reservation is due. If a job ends before its
+/// estimate, the plan is compressed: each of the waiting jobs, in queue order, is moved to the
+/// earliest time at which it fits next to the other reservations. This time is never later than its
+/// previous reservation.
 ///
-/// Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, including compression in order
-/// of arrival. Extended to several resources, all of which must fit.
+/// The source is Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, with compression in the
+/// order of arrival. This implementation extends the rule to several resources; a job fits if all
+/// of its resources are available.
 ///
-/// With exact sizes jobs end as planned up to rounding. A reservation within a relative 1e-12 of
-/// now is due, and a due job starts as soon as it fits. A reservation can fall due between events,
-/// behind a job that was compressed after it; the rule then wakes itself.
+/// If the sizes are known exactly, jobs end at the planned time except for rounding errors. A
+/// reservation is due if it is within a relative error of `1e-12` of the current time, and a job
+/// that is due starts as soon as it fits. A reservation can become due between two events if the
+/// job before it was compressed later. In this case, the rule asks to be woken at that time.
 ///
-/// An arrival takes `O(R · (running + waiting))`; a completion `O(1)` as planned, `O(waiting)` if a
-/// reservation is due, and `O(R · waiting · (running + waiting))` with compression, which makes the
-/// rule slow with inflated estimates and long queues.
+/// An arrival takes `O(R · (running + waiting))`. A completion takes `O(1)` if it happens as
+/// planned, `O(waiting)` if a reservation is due, and `O(R · waiting · (running + waiting))` if the
+/// plan is compressed. This means that the rule is slow if the queue is long and the estimates are
+/// too large.
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
     order: Classes,
@@ -28,7 +32,7 @@ pub(super) struct Conservative {
     plans: Vec<Plan>,
     running: Running,
     soonest: f64,
-    /// Jobs that arrived at this instant and have no reservation yet.
+    /// The jobs that have arrived at the current time and do not have a reservation yet.
     come: Vec<Plan>,
     is_early: bool,
 }
@@ -76,7 +80,7 @@ impl Conservative {
         self.plans.insert(place, plan);
     }
 
-    /// Sets a wake-up for the first reservation unless a job is planned to end then.
+    /// Sets a wake-up for the first reservation, unless a job is expected to end at that time.
     fn wake(&mut self, system: &mut System) {
         let (soonest, now) = (self.soonest, system.now());
         let is_then = |end: f64| (end - soonest).abs() <= soonest * ROUNDING;
@@ -201,10 +205,12 @@ impl Policy for Conservative {
     }
 }
 
-/// Free units over time: steps that last until the next one, the last one forever.
+/// The number of free units as a function of time. Each step lasts until the start of the next one,
+/// and the last step has no end.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// Start times and free units of each resource; the first step is the present.
+    /// The start time of each step and the free units of each resource. The first step is the
+    /// current one.
     steps: Vec<(f64, Vec<u64>)>,
 }
 

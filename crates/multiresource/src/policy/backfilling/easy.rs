@@ -7,24 +7,26 @@ use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 
-/// EASY backfilling: jobs start in queue order until the head does not fit. The *shadow time* is
-/// the earliest estimated time at which the head fits, in every resource. Other jobs that fit then
-/// start, in queue order, if they end by the shadow time or use only capacity that the head leaves
-/// free then, in every resource.
+/// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
+/// *shadow time* is the earliest time at which the head is expected to fit, with all of its
+/// resources. After that, other jobs that fit are started in queue order. Such a job must either
+/// end before the shadow time, or only use capacity that the head does not need at that time. This
+/// must be true for each resource.
 ///
-/// Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, as stated by Mu'alem and
-/// Feitelson, IEEE TPDS 12(6), 2001, section 2, for one resource and in order of arrival. Our
-/// extension to several resources counts the remaining capacity of each. Jobs estimated to end
-/// exactly at the shadow time count as gone. No job is killed; one that exceeds its estimate may
-/// end at any time.
+/// The source is Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and
+/// Feitelson, IEEE TPDS 12(6), 2001, section 2, for one resource and in the order of arrival. Our
+/// extension to several resources uses the remaining capacity of each resource. If a job is
+/// expected to end exactly at the shadow time, its capacity is available at that time. Jobs are
+/// never killed, so a job that exceeds its estimate may end at any time.
 ///
-/// On a fleet, servers are reserved on which the head fits first according to the estimates, as
-/// many as it needs. Other jobs start, in queue order, on other servers, and one-server jobs also
-/// on reserved servers by the rule above.
+/// On a fleet, the rule reserves as many servers as the head needs, namely those on which it is
+/// expected to fit first. Other jobs are started in queue order on the other servers. A job that
+/// needs only one server can also start on a reserved server if the rule above allows it.
 ///
-/// An arrival behind a blocked head takes `O(R + log n)`. A completion takes `O(R · running)` for
-/// the shadow time, and a start `O(K log n)`. A new head searches all servers for its reservation,
-/// `O(N log N)`; after that only servers on which a job ended can be better.
+/// If the head is blocked, an arrival takes `O(R + log n)`. A completion takes `O(R · running)` to
+/// compute the shadow time, and a start takes `O(K log n)`. If the head of the queue changes, all
+/// servers are searched for its reservation, which takes `O(N log N)`. After that, only servers on
+/// which a job has ended can be better.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,
@@ -44,7 +46,7 @@ pub(super) struct Easy<Q> {
 struct Reservation {
     from: f64,
     server: usize,
-    /// Capacity of each resource that the head leaves free then.
+    /// The capacity of each resource that the head does not need at that time.
     extra: Vec<u64>,
 }
 
@@ -123,7 +125,8 @@ impl<Q: Queue> Easy<Q> {
         self.reserved = 0;
     }
 
-    /// Reserves servers for the head, or better ones after a completion.
+    /// Reserves servers for the head of the queue. After a completion, this may replace its servers
+    /// with better ones.
     fn reserve(&mut self, head: usize, system: &mut System) {
         let Some(number) = self.queue.number(head, system) else {
             return;
@@ -165,9 +168,10 @@ impl<Q: Queue> Easy<Q> {
         }
     }
 
-    /// Starts jobs that may pass the head, of all types or of type `only`.
+    /// Starts the jobs that are allowed to pass the head of the queue. If `only` is set, only jobs
+    /// of this type are started.
     fn backfill(&mut self, only: Option<usize>, system: &mut System) {
-        // With one server, and it reserved, there is no other to start on.
+        // If there is only one server and it is reserved, no other server is available.
         let is_elsewhere = self.reserved == 0 || self.servers > 1;
         while is_elsewhere
             && let Some(i) = self.queue.first_fitting(system)
@@ -191,7 +195,7 @@ impl<Q: Queue> Easy<Q> {
         let mut next: Option<((Q::Rank, u64), Waiting, usize)> = None;
         for (k, own) in self.reservations[..self.reserved].iter().enumerate() {
             let mut types = system.queued();
-            // A single call site, so that it is inlined into the loop.
+            // There is only one call of this function, so that it is inlined into the loop.
             while let Some(i) = only.or_else(|| types.next()) {
                 if system.fits_on(i, own.server) && system.nodes(i) == 1 {
                     let first = self.queue.first_key(i, system);
@@ -212,7 +216,8 @@ impl<Q: Queue> Easy<Q> {
         next.map(|(_, waiting, k)| (waiting, k))
     }
 
-    /// Returns the longest estimate with which a job of type `i` may start on this reserved server.
+    /// Returns the maximum estimate with which a job of type `i` is allowed to start on this
+    /// reserved server.
     #[inline]
     fn limit(&self, i: usize, own: &Reservation, system: &System) -> f64 {
         if covers(&own.extra, system.demand(i)) {
@@ -235,7 +240,8 @@ impl<Q: Queue> Policy for Easy<Q> {
     fn react(&mut self, event: Event, system: &mut System) {
         self.note(event, system);
         match (event, self.head) {
-            // The head and the shadow time stay, so only the new job can start.
+            // The head and the shadow time have not changed, so the new job is the only one that
+            // can start.
             (Event::Arrival(i), Some(head)) if self.queue.keeps_head(i, head, system) => {
                 if self.reservations_of != Reservations::Strict {
                     self.backfill(Some(i), system);

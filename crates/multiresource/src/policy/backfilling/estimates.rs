@@ -4,21 +4,23 @@ use super::shortest::Shortest;
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
-/// The sizes that backfilling assumes for jobs.
+/// The job sizes that are used by backfilling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimates {
-    /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, with f ≥ 1: a job of size S
-    /// has the estimate `S·(1 + (f−1)·u)`. The uniform u is a hash of the job's number, because
-    /// rules draw no random numbers and all rules must see the same estimates.
+    /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, where `f` must be at least
+    /// `1`. The estimate of a job of size `S` is `S·(1 + (f−1)·u)`. The value of `u` is a hash of
+    /// the job number, because a rule must not use random numbers and all rules must use the same
+    /// estimates.
     Inflated(f64),
-    /// The mean sizes of the types, which jobs may exceed.
+    /// The mean size of the type of each job. A job may run longer than this.
     Means,
-    /// The [declared information](crate::workload::KnownSize): limits or sizes.
+    /// The [information](crate::workload::KnownSize) that the workload declares, which is either a
+    /// limit or the size.
     Limits,
 }
 
 impl Estimates {
-    /// Returns the information that a rule needs for these estimates.
+    /// Returns the information about jobs that is needed to compute the estimates.
     pub fn knows(self) -> Knows {
         match self {
             Estimates::Inflated(_) => Knows::Sizes,
@@ -36,7 +38,8 @@ pub(in crate::policy) fn inflated(f: f64, job: Job, size: f64) -> f64 {
     }
 }
 
-/// Uniform in \[0, 1): the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Returns a number in the range `[0, 1)` that is computed with the finalizer of SplitMix64
+/// (Steele, Lea, Flood, OOPSLA 2014).
 fn uniform(number: u64) -> f64 {
     let mixed = finalized(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
@@ -57,19 +60,20 @@ impl Lengths {
         }
     }
 
-    /// Returns the estimated remaining size of a job of type `i` \[time\]; means ignore elapsed
-    /// time.
+    /// Returns an estimate of the remaining size of a job of type `i` \[time\]. If the estimate is
+    /// a mean, the elapsed time is ignored.
     pub(crate) fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self.estimates {
             Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),
             Estimates::Means => self.means[i],
-            // Finite, because jobs without a limit end too.
+            // The value must be finite, because a job without a limit also ends at some point.
             Estimates::Limits => system.limit_left(job).min(f64::MAX),
         }
     }
 }
 
-/// Waiting and running jobs with estimates. The owner reports events and starts jobs through it.
+/// The waiting jobs and the running jobs with their estimates. The owner of this value must report
+/// all events to it and must use it to start jobs.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Estimated {
     pub lengths: Lengths,

@@ -4,8 +4,9 @@ use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 
-/// Backfilling without reservations (first-fit), or first come first served, which stops at the
-/// first job that does not fit. Only the oldest job of each type is examined: `O(K)` per decision.
+/// Backfilling without reservations (first-fit), or first come, first served, which stops at the
+/// first job that does not fit. Only the oldest job of each type needs to be checked, so a decision
+/// takes `O(K)`.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: Classes,
@@ -13,7 +14,7 @@ pub struct Greedy {
     placement: Placement,
 }
 
-/// First-fit in order of arrival.
+/// The first-fit rule, in the order of arrival.
 pub const FIRST_FIT: Greedy = Greedy::ordered(Backfilling::FIRST_FIT, Classes::BY_AGE);
 
 /// First come, first served.
@@ -51,7 +52,7 @@ impl Policy for Greedy {
     #[inline(always)]
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
-            // An arrival frees no capacity, so no other job can have become startable.
+            // An arrival does not free any capacity, so the new job is the only one that can start.
             Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
             Event::Arrival(i) if self.is_strict && self.order.first(system) != Some(i) => {}
             Event::Arrival(i) => system.start(i),

@@ -1,6 +1,7 @@
-//! Backfilling: jobs start in queue order, and others may pass a job that does not fit. The
-//! settings are the [order](QueueOrder), the jobs with [reservations](Reservations), the size
-//! [estimates](Estimates) and the [`Placement`](super::Placement).
+//! This module implements backfilling: jobs start in queue order, and if a job does not fit, other
+//! jobs may pass it. The settings are the [order](QueueOrder) of the queue, the jobs that have
+//! [reservations](Reservations), the [estimates](Estimates) of the sizes, and the
+//! [`Placement`](super::Placement) of the jobs.
 
 mod by_priority;
 mod choices;
@@ -50,17 +51,18 @@ use synth_core::number::seconds_in;
 const DAY: f64 = 86_400.0;
 
 impl Backfilling {
-    /// Returns the online rule over all servers of a fleet.
+    /// Returns the online rule for all servers of a fleet.
     pub fn over(self, fleet: &Fleet) -> Box<dyn Policy> {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule; with several servers only the head of the queue gets a reservation.
+    /// Returns the online rule. If there are several servers, only the head of the queue gets a
+    /// reservation.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }
 
-    /// Returns the online rule with estimates that start from what was learned before.
+    /// Returns the online rule. Its estimates start from the state that was learned before.
     pub fn with_learned(
         self,
         workload: &Workload,
@@ -72,7 +74,8 @@ impl Backfilling {
         self.by_guess(workload, servers, estimator.into())
     }
 
-    /// Returns the online rule with estimates from `guess`, if its order uses estimates.
+    /// Returns the online rule. If the order of the queue is based on estimates, they are taken
+    /// from `guess`.
     pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
         let QueueOrder::Jobs(priority) = self.order else {
             return self.by_type(workload, servers);

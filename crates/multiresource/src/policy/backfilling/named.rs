@@ -17,7 +17,8 @@ const fn by_type_priority(reservations: Reservations) -> Backfilling {
     }
 }
 
-/// Names of settings in reports. The first match wins if two are equal on one server.
+/// The names that are used for the settings in reports. If two of them are equal on one server, the
+/// first one is used.
 pub(super) const PRESETS: [(&str, Backfilling); 10] = [
     ("first-fit", Backfilling::FIRST_FIT),
     ("best-fit", BEST_FIT_OVER_FLEET),

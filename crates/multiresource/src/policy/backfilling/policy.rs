@@ -13,30 +13,35 @@ use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::artifact::{Findings, nonnegative};
 use synth_core::number::{in_words, shown};
 
-/// Backfilling: the queue order, reservations, size estimates and placement.
+/// Backfilling, which is defined by the order of the queue, the reservations, the size estimates
+/// and the placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackfillingConfig {
     /// The order of the queue.
     pub order: QueueOrder,
-    /// The waiting jobs that no later job may delay.
+    /// The waiting jobs that must not be delayed by later jobs.
     pub reservations: Reservations,
-    /// How the size of each job is estimated; if absent, by the mean of its type.
+    /// The method that is used to estimate the size of each job. If it is not set, the mean size of
+    /// its type is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<RuntimeEstimate>,
-    /// The initial state of learned estimates.
+    /// The initial state of the estimates that are learned.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub learned: LearnedRuntimes,
-    /// A job that has waited longer \[time\] moves to the head and gets a reservation; ≥ 0.
+    /// If a job has waited longer than this \[time\], it is moved to the head of the queue and gets
+    /// a reservation. Must be at least 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
-    /// The server of a fleet on which a job starts; absent for one server.
+    /// The server of a fleet on which a job starts. If there is only one server, this must not be
+    /// set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// ζ ≥ 0: jobs leave capacity for ζ times the shorter jobs that arrive while they run.
+    /// The factor `ζ`, which must be at least 0. A job may only start if it leaves capacity for `ζ`
+    /// times the shorter jobs that arrive while it runs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserve: f64,
-    /// Servers on which only some types start.
+    /// The servers that only accept jobs of some of the types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<Zone>,
 }
@@ -68,10 +73,11 @@ impl BackfillingConfig {
         }
     }
 
-    /// Returns the settings for choices made by a user.
+    /// Returns the settings for the options that were selected by a user.
     ///
     /// # Errors
-    /// If the order uses job sizes, or the reservations do not suit the servers.
+    /// Returns an error if the order uses job sizes, or if the reservations are not supported on
+    /// these servers.
     pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
         if choices.estimates != Estimates::Limits {
             let why = "policy files cannot use job sizes, which are unknown at arrival; use limit, ratio, history or tree";
@@ -128,7 +134,7 @@ impl PolicyConfig for BackfillingConfig {
         let mut choices = self.choices();
         let is_easy_over_fleet = self.priority().is_none() && self.pools();
         if is_easy_over_fleet && self.estimate.is_some() && !fleet.envelope().has_limits() {
-            // Limits default to the exact sizes.
+            // If there are no limits, the exact sizes are used as limits.
             choices.estimates = Estimates::Inflated(1.0);
         }
         choices.with_learned(fleet.envelope(), fleet.servers(), &self.learned)
@@ -294,7 +300,8 @@ impl PolicyConfig for BackfillingConfig {
         match &mut self.order {
             QueueOrder::Jobs(order) => {
                 let mut grids = vec![(&mut order.share, SHARES), (&mut order.size, SIZES)];
-                // A positive age needs an offset, so an age of 0 stays 0.
+                // If the age is positive, the offset must be positive as well, so an age of 0 is
+                // not changed.
                 if order.age > 0.0 {
                     grids.push((&mut order.age, AGES));
                 }
@@ -330,14 +337,14 @@ const SIZES: &[f64] = &[0.25, 0.5, 1.0, 1.5, 2.0];
 const AGES: &[f64] = &[0.25, 0.5, 1.0, 2.0, 3.0];
 
 impl Backfilling {
-    /// Describes the names that [`Backfilling::parse`] accepts.
+    /// A description of the names that are accepted by [`Backfilling::parse`].
     pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history; backfilling: easy (the head of the queue has a reservation), conservative (all jobs have one), first-fit (no job has one) or strict (no job passes the head); order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; estimate: limit (default), ratio (limit times the usual ratio), history (recent similar jobs), tree (a regression), or size";
 
-    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. `None` if
-    /// there is no `+`.
+    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. Returns
+    /// `None` if the text does not contain a `+`.
     ///
     /// # Errors
-    /// If a word is unknown; the message lists the valid ones.
+    /// Returns an error if a word is unknown. The message lists the valid words.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let mut words = text.split('+');
         let (base, order) = (words.next()?, words.next()?);
@@ -383,11 +390,11 @@ impl Backfilling {
         })
     }
 
-    /// Returns the online rule with the information that the workload declares; sizes are known by
-    /// default.
+    /// Returns the online rule, which uses the information that is declared by the workload. If
+    /// there is no such declaration, the sizes are known.
     ///
     /// # Errors
-    /// If it needs limits or sizes that are not known.
+    /// Returns an error if the rule needs limits or sizes that are not known.
     pub fn by_what_is_known(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         self.reservations.suit(fleet)?;
         let workload = fleet.envelope();

@@ -5,29 +5,32 @@ use synth_core::number::{in_words, shown};
 
 /// Maximum exponent.
 const MOST: f64 = 20.0;
-/// Maximum ratio of the other exponents to that of the age, to avoid overflow.
+/// The maximum ratio of the other exponents to the exponent of the age. This is needed to avoid
+/// overflow.
 const MOST_OF_AGE: f64 = 50.0;
 
-/// Orders jobs by `a ln ê + b ln p − g ln(w + c)`, smallest first, with ties by age: ê is the size
-/// estimate, p the share of the scarcest resource, w the wait.
+/// An order of the jobs by the value of `a ln ê + b ln p − g ln(w + c)`, where `ê` is the size
+/// estimate, `p` is the share of the scarcest resource, and `w` is the waiting time. The job with
+/// the smallest value is the first, and if two values are equal, the older job is the first.
 ///
-/// (1, 0, 0) is shortest first, (1, 1, 0) smallest area first, and (3, −1, 3) is WFP3: Tang, Lan,
-/// Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster
-/// 2009.
+/// The values `(1, 0, 0)` sort the jobs by size, `(1, 1, 0)` by area, and `(3, −1, 3)` is WFP3:
+/// Tang, Lan, Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems",
+/// Cluster 2009.
 ///
-/// For g > 0 the order is equivalent to (w + c) / s, largest first, with `s = (ê^a p^b)^(1/g)`.
-/// This is linear in time, so keys need no logarithm and two jobs change their order at most once.
+/// If `g > 0`, the order is equivalent to `(w + c) / s` in descending order, where
+/// `s = (ê^a p^b)^(1/g)`. This is a linear function of time, so no logarithm is needed to compute
+/// it, and the order of two jobs changes at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priority {
-    /// a, the exponent of the estimate.
+    /// The exponent `a` of the estimate.
     pub size: f64,
-    /// b, the exponent of the share.
+    /// The exponent `b` of the share.
     pub share: f64,
-    /// g ≥ 0, the exponent of the wait.
+    /// The exponent `g` of the waiting time, which must be at least 0.
     #[serde(default)]
     pub age: f64,
-    /// c \[time\], an offset of the wait; positive if g is.
+    /// The offset `c` of the waiting time \[time\]. It must be positive if `g` is positive.
     #[serde(default)]
     pub offset: f64,
 }
@@ -43,10 +46,12 @@ impl Priority {
         ..Priority::of(0.0, 0.0)
     };
 
-    /// Smallest area (estimate times share) first.
+    /// The job with the smallest area is the first. The area is the product of the estimate and the
+    /// share.
     pub const SMALLEST_AREA: Self = Priority::of(1.0, 1.0);
 
-    /// Largest share first, which is best-fit without reservations.
+    /// The job with the largest share is the first. Without reservations, this is the best-fit
+    /// rule.
     pub const WIDEST: Self = Priority::of(0.0, -1.0);
 
     /// The named orders.
@@ -67,7 +72,7 @@ impl Priority {
         }
     }
 
-    /// Returns WFP3 with this offset of the wait \[time\].
+    /// Returns the order WFP3 with the given offset of the waiting time \[time\].
     pub const fn wfp3(offset: f64) -> Self {
         Priority {
             age: 3.0,
@@ -76,7 +81,8 @@ impl Priority {
         }
     }
 
-    /// Describes the order, where `size` names the size estimate and `unit` is the time unit.
+    /// Describes the order. In the description, `size` is used as the name of the size estimate,
+    /// and `unit` is the time unit.
     pub fn words(&self, size: &str, unit: &str) -> String {
         let power = |(what, exponent): (&str, f64)| match exponent {
             0.0 => None,
@@ -123,14 +129,15 @@ impl Priority {
         }
     }
 
-    /// Returns whether the order of two waiting jobs may change with time.
+    /// Returns `true` if the order of two waiting jobs may change over time.
     pub fn moves(&self) -> bool {
         self.age > 0.0
     }
 
-    /// Returns the time-independent part of a key, for an estimate \[time\] and a share > 0.
+    /// Returns the part of the key that does not depend on time, for an estimate \[time\] and a
+    /// share that is greater than 0.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
-        // `max` before `min` also maps NaN into the range.
+        // If the value is NaN, this order of `max` and `min` returns a value that is in the range.
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);
         let scale = estimate.powf(self.size) * share.powf(self.share);
         let scale = within(scale, [f64::MIN_POSITIVE, f64::MAX]);

@@ -5,13 +5,15 @@ use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
-/// Waiting jobs in an order, with estimates. Jobs of a type need the same capacity, so the first of
-/// a type represents it.
+/// A queue of waiting jobs that have an order and an estimate. All jobs of a type need the same
+/// capacity, so it is enough to check the first job of each type.
 pub(super) trait Queue: Clone + Send + 'static {
-    /// The rank of a job: lower ranks come first, with ties by age.
+    /// The rank of a job. Jobs with a lower rank come first, and if two ranks are equal, the older
+    /// job comes first.
     type Rank: PartialOrd + Copy;
 
-    /// Whether simultaneous events are decided together on fleets too.
+    /// If `true`, events that happen at the same time are handled by a single decision on a fleet
+    /// as well.
     const DECIDES_ONCE: bool = false;
 
     fn knows(&self) -> Knows;
@@ -20,10 +22,10 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn settle(&mut self, _system: &System) {}
 
-    /// Returns whether a new job of type `i` leaves the head of the queue unchanged.
+    /// Returns `true` if the head of the queue does not change when a new job of type `i` arrives.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
 
-    /// Returns whether the first job of type `i` has waited too long and must get a reservation.
+    /// Returns `true` if the first job of type `i` has waited too long and must get a reservation.
     fn is_overdue(&self, _i: usize) -> bool {
         false
     }
@@ -32,8 +34,8 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and number of the first job of type `i`, with number [`u64::MAX`] if none
-    /// waits.
+    /// Returns the rank and the number of the first job of type `i`. If no job of the type is
+    /// waiting, the number is [`u64::MAX`].
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
     fn number(&self, i: usize, system: &System) -> Option<u64> {

@@ -8,18 +8,20 @@ use serde_json::Value;
 use crate::policy::Unsuitable;
 use crate::workload::Fleet;
 
-/// The waiting jobs that later jobs must not delay.
+/// The waiting jobs that must not be delayed by later jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reservations {
-    /// No job: any job that fits starts.
+    /// There are no reservations, so any job that fits can start.
     None,
-    /// Only the head, and no job passes it.
+    /// Only the head of the queue has a reservation, and no other job is allowed to pass it.
     Strict,
-    /// Only the head: EASY backfilling.
+    /// Only the head of the queue has a reservation. This is EASY backfilling.
     First,
-    /// The first n ≥ 1 jobs, on one server.
+    /// The first `n` jobs have a reservation, where `n` must be at least 1. This is only supported
+    /// on one server.
     Few(u32),
-    /// All jobs, on one server: conservative backfilling.
+    /// All jobs have a reservation, which is only supported on one server. This is conservative
+    /// backfilling.
     All,
 }
 
@@ -54,10 +56,10 @@ impl Reservations {
         }
     }
 
-    /// Parses a word, or a positive number of jobs.
+    /// Parses a word or a positive number of jobs.
     ///
     /// # Errors
-    /// If it is neither; the message lists the valid words.
+    /// Returns an error if the text is not valid. The message lists the valid words.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some((_, known)) = WORDS.iter().find(|(word, _)| *word == text) {
             return Ok(*known);
@@ -91,7 +93,8 @@ impl Reservations {
         )
     }
 
-    /// Checks the servers: several of them allow only one reservation.
+    /// Checks if the reservations are supported on these servers. If there are several servers,
+    /// only one reservation is allowed.
     pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
         match self {
             Reservations::Few(0) => Err(Unsuitable("expected at least 1".into())),

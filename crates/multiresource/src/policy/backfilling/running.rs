@@ -11,7 +11,8 @@ pub(in crate::policy) struct Waiting {
     pub estimate: f64,
 }
 
-/// Running jobs by server: estimated end \[time\], number and type, sorted by estimated end.
+/// The running jobs of each server: the time at which the job is expected to end \[time\], its
+/// number, and its type. The jobs are sorted by this time.
 #[derive(Clone, Debug, Default)]
 pub(in crate::policy) struct Running {
     by_server: Vec<Vec<(f64, u64, usize)>>,
@@ -54,13 +55,14 @@ impl Running {
         own.insert(place, (end, job.number, i));
     }
 
-    /// Returns when a job of type `i` is estimated to fit on server `n`, and sets `free` to the
-    /// free units then.
+    /// Returns the time at which a job of type `i` is expected to fit on server `n`. The value of
+    /// `free` is set to the free units at that time.
     pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // Free units are not enough if no device holds the job.
+        // Even if there are enough free units, the job does not fit if no single device has enough
+        // of them.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {
@@ -83,7 +85,8 @@ impl Running {
         self.by_server.iter_mut().for_each(Vec::clear);
     }
 
-    /// Rebuilds the list; known jobs keep their estimated ends, others get the `left` \[time\].
+    /// Creates the list again. The estimated end of a known job is not changed, and other jobs are
+    /// expected to run for the time `left` \[time\].
     pub(crate) fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
         let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
         let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();

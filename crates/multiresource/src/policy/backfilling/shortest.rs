@@ -1,12 +1,15 @@
 use crate::policy::Job;
 
-/// The waiting jobs of one type in order of arrival, with a tournament of minimum estimates that
-/// finds the oldest job within a limit in `O(log n)`. Places of departed jobs stay empty until the
-/// tournament is full and rebuilt, so a job costs `O(log n)` amortized.
+/// The waiting jobs of one type in the order of arrival, with a tournament tree of their estimates.
+/// The oldest job within a limit can be found in `O(log n)`.
+///
+/// If a job is removed, its place is empty until the tree is full and is built again, so the
+/// amortized cost of a job is `O(log n)`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortest {
     jobs: Vec<Job>,
-    /// Minimum of the children 2n and 2n + 1; the second half are the places, ∞ if empty.
+    /// The minimum of the children `2n` and `2n + 1`. The second half of this array contains the
+    /// places of the jobs, which are set to `∞` if they are empty.
     least: Vec<f64>,
 }
 

@@ -34,7 +34,8 @@ fn easy_does_not_delay_the_head() {
     assert_eq!(stage.finish(0, 5, 16.0), "+1:2");
 }
 
-/// Limits equal to the sizes give the same decisions, also after a takeover.
+/// If the limits are equal to the sizes, the decisions are the same. This is also true after the
+/// rule has taken over from another rule.
 #[test]
 fn easy_uses_limits() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));
@@ -102,7 +103,8 @@ fn conservative_keeps_reservations() {
     assert_eq!(stage.finish(0, 3, 9.0), "");
 }
 
-/// EASY lets a job of four pass the head, but it would delay the second job of the queue.
+/// With EASY backfilling, a job that needs four servers can pass the head of the queue, although
+/// this delays the second job in the queue.
 #[test]
 fn conservative_protects_jobs_behind_the_head() {
     let workload = servers(10, &[5, 6, 8, 4]);

@@ -7,15 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::promise::JobFacts;
 use super::recent::Recent;
 
-/// Effective number of recent jobs in the mean of a kind.
+/// The effective number of recent jobs that are used to compute the mean of a kind.
 const LAST: u32 = 3;
 
 const IN_FILES: usize = 400;
 
-/// Number of kinds kept in memory; at twice this number, the least recent ones are dropped.
+/// The number of kinds that are kept in memory. If there are twice as many kinds, the least
+/// recently used ones are removed.
 const IN_MEMORY: usize = 4096;
 
-/// A kind of similar jobs: its hash, and the mean of their size fractions.
+/// A kind of similar jobs, represented by its hash and by the mean of the size fractions of its
+/// jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Kind(u32, Recent);
 
@@ -43,7 +45,8 @@ impl History {
         last.map(|(hash, (mean, _))| Kind(*hash, *mean)).collect()
     }
 
-    /// Returns the mean of similar jobs, shrunk towards wider kinds and finally `usual`.
+    /// Returns the mean of similar jobs. If there are only a few similar jobs, the value is closer
+    /// to the mean of a wider kind and finally to the `usual` value.
     pub(super) fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
         kinds(promise).iter().fold(usual, |prior, hash| {
             let Some((Recent(count, mean), _)) = self.kinds.get(hash) else {
@@ -75,7 +78,8 @@ impl History {
     }
 }
 
-/// Returns the kinds of a job from wide to narrow: limit and share, user, and both.
+/// Returns the kinds of a job, from the widest to the narrowest: jobs with the same limit and
+/// share, jobs of the same user, and jobs for which all of these are the same.
 fn kinds(promise: &JobFacts) -> [u32; 3] {
     let user = u64::from(promise.user);
     let (limit, share) = (promise.limit.to_bits(), promise.share.to_bits());
@@ -88,7 +92,8 @@ fn kinds(promise: &JobFacts) -> [u32; 3] {
     .map(hash)
 }
 
-/// Hashes word by word with the finalizer of SplitMix64, the same on all machines and versions.
+/// Computes a hash with the finalizer of SplitMix64, one word at a time. The result is the same on
+/// all machines and in all versions.
 fn hash(words: [u64; 4]) -> u32 {
     let mixed = words.iter().fold(0, |state: u64, word| {
         finalized((state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15))

@@ -1,13 +1,15 @@
-//! Estimates of job sizes from the limits of jobs and from completed jobs.
+//! Estimates of the size of a job, based on its limit and on the jobs that have completed.
 //!
-//! Estimates order the queue. Reservations use limits, which jobs do not exceed, or the estimates
-//! of jobs without limits. Learning uses only past completions and no random numbers, so a replay,
-//! the bridge and `drive` learn the same.
+//! The estimates are used to order the queue. Reservations are based on the limits, because a job
+//! cannot exceed its limit. If a job does not have a limit, its estimate is used instead. The
+//! estimator only uses past completions and does not use random numbers, so a replay, the bridge
+//! and `drive` all learn the same values.
 //!
-//! A job is learned as the cube root of size/limit, its *part*, or of the size in hours if it has
-//! no limit. The mean of cube roots is between the geometric mean, which sorts most pairs of jobs
-//! correctly, and the arithmetic mean, which accounts for the few jobs that block a server for
-//! long.
+//! The value that is learned from a job is called its *part*. It is the cube root of
+//! `size / limit`, or the cube root of the size in hours if the job does not have a limit. The mean
+//! of cube roots lies between the geometric mean and the arithmetic mean. The geometric mean is the
+//! best choice to sort pairs of jobs, but the arithmetic mean takes into account the few jobs that
+//! block a server for a long time.
 
 mod history;
 mod promise;
@@ -28,7 +30,7 @@ use recent::{Recent, rounded};
 use tree::{FEATURES, Trees};
 pub use worth::{JudgedJob, Users, Worth, worth};
 
-/// How job sizes are estimated.
+/// The method that is used to estimate the size of a job.
 #[derive(
     Clone,
     Copy,
@@ -45,19 +47,20 @@ pub use worth::{JudgedJob, Users, Worth, worth};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum RuntimeEstimate {
-    /// By the limit.
+    /// The estimate is the limit.
     #[default]
     Limit,
-    /// By the limit times the usual ratio of size to limit.
+    /// The estimate is the limit multiplied by the usual ratio of the size to the limit.
     Ratio,
-    /// By recent jobs of the same user, limit and share.
+    /// The estimate is based on recent jobs with the same user, limit and share.
     History,
-    /// By a regression on the limit, share and such histories, fitted once a day.
+    /// The estimate is the result of a regression on the limit, the share and the history. The
+    /// regression is fitted once per day.
     Tree,
 }
 
 impl RuntimeEstimate {
-    /// All estimates with their names, in declaration order.
+    /// All estimates and their names, in the order of declaration.
     pub const NAMED: [(&'static str, Self); 4] = [
         ("limit", RuntimeEstimate::Limit),
         ("ratio", RuntimeEstimate::Ratio),
@@ -84,15 +87,15 @@ impl RuntimeEstimate {
     }
 }
 
-/// The learned state of an estimator, as in a policy file.
+/// The state that an estimator has learned. It can be stored in a policy file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LearnedRuntimes {
-    /// Mean of all jobs with a limit.
+    /// The mean of all jobs that have a limit.
     limited: Recent,
-    /// Mean of all jobs without a limit.
+    /// The mean of all jobs that do not have a limit.
     unlimited: Recent,
-    /// Means of similar jobs, the most recent first.
+    /// The means of similar jobs, with the most recent ones first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     alike: Vec<Kind>,
     /// The regression.
@@ -100,14 +103,15 @@ pub struct LearnedRuntimes {
     trees: Trees,
 }
 
-/// Effective number of recent completions in the usual part.
+/// The effective number of recent jobs that are used to compute the usual part.
 const USUAL: u32 = 200;
 
 /// The maximum and minimum number of recent completions to which the regression is fitted.
 const WINDOW: usize = 3000;
 const ENOUGH: usize = 100;
 
-/// Estimates job sizes and learns from completions, after which a queue must be sorted again.
+/// An estimator of job sizes that learns from completed jobs. If it has learned a new value, the
+/// queue must be sorted again.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
@@ -121,7 +125,7 @@ pub struct Estimator {
 }
 
 impl Estimator {
-    /// Creates an estimator from its learned state.
+    /// Creates an estimator from a state that was learned before.
     pub fn new(estimate: RuntimeEstimate, day: f64, learned: &LearnedRuntimes) -> Self {
         Estimator {
             estimate,
@@ -146,19 +150,20 @@ impl Estimator {
             RuntimeEstimate::History => self.history.mean(promise, usual),
             RuntimeEstimate::Tree => self.trees.predict(&self.features(promise)),
         };
-        // Other jobs wait long for a wide job, in vain if its estimate is too short.
+        // If the estimate of a wide job is too short, other jobs wait for it for a long time. This
+        // is why the estimates of wide jobs are closer to the usual value.
         let part = if promise.limit.is_finite() {
             learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
         } else {
             learned
         };
-        // Clamping keeps the result valid whatever a file contains.
+        // The value is clamped so that the result is valid for any values in the policy file.
         let size = self.base(promise) * part.max(0.0).powi(3);
         let most = promise.limit.min(f64::MAX);
         size.clamp(self.least().min(most), most)
     }
 
-    /// Learns from a job that ended after it ran for this long.
+    /// Updates the estimator with a job that has ended. The job ran for the time `ran`.
     pub fn learn(&mut self, promise: &JobFacts, ran: f64, now: f64) {
         let part = rounded((ran.max(self.least()) / self.base(promise)).cbrt());
         if self.estimate == RuntimeEstimate::Tree {
@@ -204,9 +209,11 @@ impl Estimator {
         ]
     }
 
-    /// Returns the usual part, rounded so that the size factor is a power of 2 and changes rarely:
-    /// jobs without better information stay in order of arrival. Without rounding, waits were
-    /// longer than with limits on 3 of 4 logs.
+    /// Returns the usual part. It is rounded so that the size is multiplied by a power of 2 that
+    /// does not change often.
+    ///
+    /// As a result, jobs are kept in the order of arrival if no better information is available.
+    /// Without rounding, jobs waited longer than with limits on 3 of 4 logs.
     fn usual(&self, promise: &JobFacts) -> f64 {
         let limited = promise.limit.is_finite();
         let Recent(count, mean) = if limited {
@@ -221,7 +228,8 @@ impl Estimator {
         }
     }
 
-    /// Returns the reference of relative sizes \[time\]: the limit, or an hour.
+    /// Returns the time that is used to compute relative sizes \[time\]: the limit of the job, or
+    /// an hour if it does not have a limit.
     fn base(&self, promise: &JobFacts) -> f64 {
         if promise.limit.is_finite() {
             promise.limit.max(self.least())

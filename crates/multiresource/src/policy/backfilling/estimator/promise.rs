@@ -1,11 +1,11 @@
-/// Facts about a job at its arrival.
+/// The information about a job that is available when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobFacts {
-    /// Hashed user name, 0 if unknown.
+    /// The hash of the user name, or 0 if the user is unknown.
     pub user: u32,
-    /// Limit \[time\], infinite if there is none.
+    /// The limit of the job \[time\], or infinity if it does not have a limit.
     pub limit: f64,
-    /// Share of the scarcest resource, in (0, 1\].
+    /// The fraction of the scarcest resource that is used by the job, in the range `(0, 1]`.
     pub share: f64,
     /// Arrival time.
     pub submitted: f64,

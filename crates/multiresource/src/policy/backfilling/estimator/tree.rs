@@ -1,25 +1,28 @@
-//! Gradient boosting on the residuals of the history (Friedman, Annals of Statistics 29(5), 2001).
+//! A regression that is fitted by gradient boosting on the residuals of the history (Friedman,
+//! Annals of Statistics 29(5), 2001).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recent::rounded;
 
-/// Number of features of a job; the last one is the mean of similar jobs, which the trees correct.
+/// The number of features of a job. The last feature is the mean of similar jobs, which is
+/// corrected by the trees.
 pub(super) const FEATURES: usize = 4;
 
-/// Number of trees, each with four leaves.
+/// The number of trees. Each tree has four leaves.
 const TREES: usize = 8;
 
 const RATE: f64 = 0.2;
 
-/// Minimum number of jobs in a leaf, and pseudo-observations that shrink it towards 0.
+/// The minimum number of jobs in a leaf, and the number of values of 0 that are added to each leaf
+/// before its mean is computed.
 const LEAST: usize = 30;
 const MORE: f64 = 3.0;
 
 const BINS: usize = 32;
 
-/// A test whether a feature exceeds a threshold.
+/// A test that checks if a feature is greater than a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Split(u32, f64);
 
@@ -31,7 +34,8 @@ impl Split {
     }
 }
 
-/// A tree of four leaves: the root split, its two children, and the leaf values.
+/// A tree with four leaves. It consists of the split of the root, the splits of its two children,
+/// and the values of the leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     root: Split,

@@ -3,10 +3,10 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A completed job with its estimate.
+/// A job that has completed, and the estimate of its size.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedJob {
-    /// Hashed user name, 0 if unknown.
+    /// The hash of the user name, or 0 if the user is unknown.
     pub user: u32,
     /// Estimated size \[time\].
     pub estimate: f64,
@@ -14,15 +14,15 @@ pub struct JudgedJob {
     pub size: f64,
 }
 
-/// A group of jobs by user activity.
+/// A group of jobs. Users are divided into groups by the number of their jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Users {
-    /// Jobs of all users.
+    /// The jobs of all users.
     All,
-    /// Jobs of users with many jobs.
+    /// The jobs of users that have many jobs.
     Many,
-    /// Jobs of users with few jobs.
+    /// The jobs of users that have only a few jobs.
     Few,
 }
 
@@ -33,20 +33,24 @@ pub struct Worth {
     pub users: Users,
     /// Number of jobs.
     pub jobs: usize,
-    /// Fraction of close pairs of different size in the right order; 0.5 by chance, `None` if no
-    /// pairs.
+    /// The fraction of the pairs of jobs that are in the right order. Only pairs of jobs that are
+    /// close to each other and have different sizes are used. A random order has a value of 0.5.
+    /// `None` if there are no such pairs.
     pub in_order: Option<f64>,
-    /// The 5, 25, 50, 75 and 95 % quantiles of estimate/size. `None` if there are no jobs.
+    /// The 5, 25, 50, 75 and 95 % quantiles of the ratio of the estimate to the size. `None` if
+    /// there are no jobs.
     pub ratios: Option<[f64; 5]>,
 }
 
-/// Number of jobs from which on a user counts as having many.
+/// The minimum number of jobs of a user that is in the group [`Users::Many`].
 const MANY: usize = 30;
 
-/// Number of following jobs compared with each job, about as many as compete in a queue.
+/// The number of following jobs that each job is compared with. This is about the number of jobs
+/// that compete with each other in a queue.
 const NEAR: usize = 20;
 
-/// Returns the quality of the estimates of all users, and of users with many and few jobs.
+/// Returns the quality of the estimates for all users, for users with many jobs, and for users with
+/// only a few jobs.
 pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {

@@ -309,7 +309,7 @@ fn what_is_known_limits_the_rules() {
     };
     let refused = simulate(&knowing("type"));
     assert_ne!(code(&refused), 0);
-    has(&stderr(&refused), "nothing but their types is known");
+    has(&stderr(&refused), "only their types are known");
     let file = knowing("{limit: {law: uniform, low: 1, high: 2}}");
     let run = simulate(&file);
     has(&(stdout(&run) + &stderr(&run)), "knows estimates");
@@ -334,7 +334,7 @@ fn msfq_says_what_breaks_it() {
     let printed = stderr(&output);
     for said in [
         "needs-1, needs-3, needs-5",
-        "for any types there are static-quickswap",
+        "for other workloads use static-quickswap",
     ] {
         has(&printed, said);
     }

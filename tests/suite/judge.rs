@@ -113,7 +113,7 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     let typed = format!("judge {file} --longest 0");
     fails(&typed, "is not a positive number");
     let typed = format!("judge {file} --now nonsense");
-    fails(&typed, "`nonsense` is no way to backfill");
+    fails(&typed, "unknown backfilling `nonsense`");
     let typed = format!("judge {file} --now easy+sjf+size");
     fails(&typed, "goes by sizes");
 }

@@ -132,7 +132,7 @@ fn faults_of_a_document_are_reported() {
         &words(&format!("analyze {own} --workload models/section7.yaml")),
     );
     has(&stdout(&output), "these schedules do not carry the load");
-    let line = "the policy is for one server, and the workload is a fleet";
+    let line = "are for one server, but the workload is a fleet";
     fails(&format!("analyze {own} --workload models/fleet.yaml"), line);
 }
 

@@ -98,8 +98,8 @@ fn lies_about_a_fleet_are_refused() {
             "/policy/guarded/rule | {{\"backfilling\": {{\"order\": \"arrival\", \"reservations\": \"none\", \"placement\": \"best\", \"zone\": {{\"types\": {types}, \"servers\": {servers}}}}}}} | {words}\n"
         )
     };
-    let zones = zone("[0]", "[9, 0]", "of which there are")
-        + &zone("[0]", "[2, 3]", "not in the zone")
+    let zones = zone("[0]", "[9, 0]", "servers of shape")
+        + &zone("[0]", "[2, 3]", "outside of the zone")
         + &zone("[0, 0]", "[1, 0]", "each once")
         + &zone("[7]", "[1, 0]", "each once")
         + &zone("[0]", "[1]", "one for each server shape");
@@ -108,7 +108,7 @@ fn lies_about_a_fleet_are_refused() {
         format!("/{load}/value | 0.1 | expected\n/{mean}/value | 0.1 | expected at least");
     lies(&valid, "/claims", &of_claims);
     let text = "/until | 0 | expected at least 1
-        /guard/assignments/0/0 | [0] | servers in all, expected
+        /guard/assignments/0/0 | [0] | servers in total, expected
         /guard/schedules/0/0 | [9, 9, 9] | does not fit
         /guard/weights | [0.5] | 1
         /rule | {\"tdc\": {}} | tdc

@@ -379,7 +379,7 @@ fn a_mean_below_what_every_rule_has_is_refused() {
 fn lies_about_preemptive_rules_are_refused() {
     let text = "/max-weight/exponent | 0.0 | expected above 0
         /max-weight/exponent | 5.0 | at most 2
-        /max-weight/worths/1 | 1e-300 | at least, at most 1
+        /max-weight/worths/1 | 1e-300 | and at most 1
         /max-weight/worths/1 | 1.5 | at most 1
         /max-weight/worths | [1.0] | one for each job type
          | {\"server-filling\": {}} | one resource";

@@ -1,5 +1,3 @@
-//! Checks that several rules share: schedules fit and serve all types, prices go with them, numbers are not negative.
-
 use std::collections::HashMap;
 
 use serde::Serialize;
@@ -9,22 +7,21 @@ use crate::schedule::{Packing, worth};
 use crate::workload::Workload;
 use synth_core::artifact::{Findings, nonnegative, positive};
 
-/// How far from 1 the dearest schedule may be worth.
+/// The tolerance for the worth of the most valuable schedule, which must be 1.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
-/// Checks `schedules`: at least one, none twice, and each with `uD ≤ P`, exactly.
+/// Checks that `schedules` is not empty, has no duplicates, and satisfies `uD ≤ P` exactly.
 pub(crate) fn schedules(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
     let mut known = HashMap::new();
     for (s, schedule) in schedules.iter().enumerate() {
         if let Some(first) = known.insert(schedule, s) {
-            let message = format!("{schedule:?} stands already at place {first}");
+            let message = format!("{schedule:?} duplicates schedules[{first}]");
             findings.add(format!("schedules[{s}]"), message);
         }
     }
     each_fits(schedules, server, findings);
 }
 
-/// Checks `schedules`: at least one, and each with `uD ≤ P`, exactly.
 pub(crate) fn each_fits(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
     if schedules.is_empty() {
         findings.add("schedules", "no schedules, expected at least one");
@@ -43,7 +40,6 @@ pub(crate) fn each_fits(schedules: &[Vec<u32>], server: &Workload, findings: &mu
     }
 }
 
-/// Checks that every type stands in one of the schedules.
 pub(crate) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: &mut Findings) {
     for (i, kind) in workload.types().iter().enumerate() {
         let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
@@ -54,7 +50,6 @@ pub(crate) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: 
     }
 }
 
-/// Returns which resources a schedule overruns.
 fn overrun(schedule: &[u32], packing: &Packing, workload: &Workload) -> String {
     let resources = workload.resources().iter().enumerate();
     let over = resources.filter_map(|(j, resource)| {
@@ -66,7 +61,6 @@ fn overrun(schedule: &[u32], packing: &Packing, workload: &Workload) -> String {
     over.collect::<Vec<_>>().join("; ")
 }
 
-/// Checks that schedules fit and serve all types, and that at the prices the dearest of them is worth 1.
 pub(super) fn priced(
     all: &[Vec<u32>],
     prices: &[f64],
@@ -90,19 +84,18 @@ pub(super) fn priced(
         dearest = dearest.max(worth);
     }
     if dearest < 1.0 - ROUNDING {
-        let message =
-            format!("no schedule is worth more than {dearest}, expected 1 of the dearest");
+        let message = format!("the most valuable schedule is worth {dearest}, expected 1");
         findings.add("prices", message);
     }
 }
 
-/// Checks that the numbers of a policy that stand by themselves are finite and ≥ 0, and these of them above 0.
+/// Checks that top-level numbers are finite and ≥ 0, or > 0 if named in `above_zero`.
 pub(super) fn numbers(policy: &impl Serialize, above_zero: &[&str], findings: &mut Findings) {
     let fields = serde_json::to_value(policy).unwrap_or_default();
     for (name, knob) in fields.as_object().into_iter().flatten() {
         let value = knob.as_f64().unwrap_or(f64::NAN);
         match knob {
-            // What is not finite is null.
+            // Infinity and NaN serialize as null.
             Value::Number(_) | Value::Null if above_zero.contains(&name.as_str()) => {
                 positive(name, value, findings);
             }

@@ -1,14 +1,12 @@
-//! What real clusters do beside arrivals and ends of jobs: waiting jobs are cancelled, running ones are found or wait
-//! again, and others use room.
-//!
-//! None of these is an [`Event`](super::Event): after them the rule [goes on](super::Policy::changed) from what it sees.
+//! Changes of real clusters that are not [`Event`](super::Event)s: jobs are canceled, discovered or
+//! requeued, and others use capacity. Then call [`Policy::changed`](super::Policy::changed).
 
 use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
 
 impl System {
-    /// A waiting job leaves: it was cancelled, somebody holds it, or it is now of another type. `false`, without
-    /// effect, where it does not wait. O(waiting jobs of its type).
+    /// Removes a waiting job of type `i`, in `O(waiting)`. `false`, without effect, if it does not
+    /// wait.
     pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         let Some(place) = self.where_it_waits(i, job) else {
@@ -24,8 +22,8 @@ impl System {
         true
     }
 
-    /// A job of type i that was withdrawn waits again, in its place in the queue. `limit` as in
-    /// [`System::arrive_limited`], infinity where none is known.
+    /// Returns a withdrawn job of type `i` to its place in the queue; `limit` is infinite if
+    /// unknown.
     pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
         let entry = Entry::waiting(i, job.number, job.arrived, f64::NAN);
@@ -40,10 +38,9 @@ impl System {
         job
     }
 
-    /// A job of type i is found that has run for `ran` \[time\]; in a fleet on these servers. It takes the next number.
-    /// Its limit is of the whole job, infinity where it is not known.
-    /// `None`, without effect, where there is no room for it: then what it uses is [`occupied`](System::occupy).
-    /// It is no decision: [`System::actions`] do not have it.
+    /// Adds a job of type `i` that has run for `ran` \[time\], in a fleet on these servers, with
+    /// the next number. `limit` is for the whole job, infinite if unknown. `None`, without effect,
+    /// if it does not fit; use [`System::occupy`] then. It does not appear in [`System::actions`].
     pub fn adopt(
         &mut self,
         i: usize,
@@ -67,8 +64,8 @@ impl System {
         Some(job)
     }
 
-    /// A running job of type i waits again, in its place in the queue: not by a decision, and so also where jobs are
-    /// not preempted. `false`, without effect, where it does not run.
+    /// Returns a running job of type `i` to its place in the queue, even if the rule may not
+    /// preempt. `false`, without effect, if it does not run.
     pub fn put_back(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         if !self.runs(job) {
@@ -79,8 +76,9 @@ impl System {
         true
     }
 
-    /// So many units of each resource (R) are used by others, or are out of order; in a fleet on server n. They may be
-    /// more than are free: jobs go on, and what takes a resource of which nothing is free does not start.
+    /// Sets the units of each resource (length R) used by others or out of order, in a fleet on
+    /// server `n`. They may exceed the free units: jobs that need an exhausted resource then do not
+    /// start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
         let resources = self.capacity().len();
@@ -93,13 +91,13 @@ impl System {
         }
     }
 
-    /// Units of resource j that others leave of the one server that there is.
+    /// Returns the units of resource `j` on the only server that are not used by others.
     pub fn left(&self, j: usize) -> u64 {
         let others = self.others.as_ref().map_or(0, |others| others[j]);
         self.capacity()[j].saturating_sub(others)
     }
 
-    /// Whether one job of type i would fit if no other ran.
+    /// Returns whether a job of type `i` would fit if no other job ran.
     pub fn could_run(&self, i: usize) -> bool {
         match &self.hosts {
             None => {
@@ -110,7 +108,6 @@ impl System {
         }
     }
 
-    /// What is free, from what jobs, setups and others use: no less than nothing.
     #[cold]
     pub(super) fn recount_room(&mut self) {
         for j in 0..self.capacity().len() {
@@ -119,14 +116,12 @@ impl System {
         }
     }
 
-    /// Units of resource j that jobs and setups use, of the one server that there is.
     pub(super) fn used(&self, j: usize) -> u64 {
         let slots = |i: usize| u64::from(self.types[i].running + self.types[i].held);
         let types = 0..self.types.len();
         types.map(|i| slots(i) * self.demand(i)[j]).sum()
     }
 
-    /// A job of type i comes into its place in the queue.
     pub(super) fn enqueue(&mut self, i: usize, job: Job) {
         let place = self.place_in_queue(i, job.number);
         let ticket = Ticket::new(job.number, job.slot);
@@ -134,20 +129,20 @@ impl System {
         self.queue_changed(i);
     }
 
-    /// Whether this job runs.
+    /// Returns whether this job runs.
     #[inline]
     pub fn runs(&self, job: Job) -> bool {
         let entry = &self.entries[job.slot as usize];
         entry.number == job.number && entry.place != WAITING
     }
 
-    /// This running job waits again, in its place in the queue; its room is still taken.
+    /// Returns a running job to its place in the queue without freeing its capacity.
     #[inline]
     pub(super) fn wait_again(&mut self, i: usize, job: Job) {
         self.stop_running(i, self.entries[job.slot as usize].place);
         let entry = &mut self.entries[job.slot as usize];
         entry.work -= self.now;
-        // Rounding must not leave a negative amount of work; that of unknown sizes stays NaN.
+        // Rounding must not leave negative work. Unknown sizes stay NaN.
         if entry.work < 0.0 {
             entry.work = 0.0;
         }

@@ -1,13 +1,9 @@
-//! How long a drain takes: the expected wait until running jobs have left room for one more.
-
 use super::System;
 use crate::workload::Workload;
 
-/// The least price of a job, in dominant shares: one that the program gives away takes room all the
-/// same.
+/// The minimum price in dominant shares; jobs with shadow price 0 use capacity too.
 const LEAST_PRICE: f64 = 0.3;
 
-/// The prices by which drains are weighed, from those of a policy.
 pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
     let least = workload.dominant_shares().into_iter();
     let least = least.map(|share| LEAST_PRICE * share);
@@ -15,14 +11,11 @@ pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
     pairs.map(|(p, least)| p.max(least)).collect()
 }
 
-/// The types' mean sizes, and what is counted of a drain.
 #[derive(Clone, Debug)]
 pub(super) struct Drains {
-    /// `E[S_i]`.
     pub means: Vec<f64>,
-    /// The types, those of long jobs first.
+    /// The types in descending order of mean size.
     pub longest: Vec<usize>,
-    /// `1/E[S_i]`.
     rates: Vec<f64>,
     leaving: Vec<Leaving>,
 }
@@ -40,9 +33,9 @@ impl Drains {
         }
     }
 
-    /// The expected wait \[time\] until one more job of type i fits, where all running jobs leave but
-    /// these. Those that are no longer than `than` count as gone: what may start for a while must not
-    /// keep the wait up itself.
+    /// Returns the expected wait \[time\] until one more job of type `i` fits, if all running jobs
+    /// except `staying` leave. Jobs with mean size at most `than` count as gone, because jobs that
+    /// are let in must not extend the wait that admits them.
     pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
@@ -69,35 +62,29 @@ impl Drains {
         longest
     }
 
-    /// How long a job of type i that leaves works during a time, in the mean.
+    /// Returns the mean time for which a departing job of type `i` still works within `time`.
     #[inline]
     pub(super) fn works(&self, i: usize, time: f64) -> f64 {
         self.means[i] * (1.0 - decay(time * self.rates[i]))
     }
 }
 
-/// Steps of Newton's method, from 0 and below the root; a drain takes few mean sizes.
 const STEPS: usize = 12;
 
-/// A relative step that is none.
 const SMALL: f64 = 1e-3;
 
-/// Jobs of one type that are to leave.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     count: f64,
-    /// What each of them holds of the resource that is waited for, in its units.
+    /// Units of the awaited resource that each job holds.
     holds: f64,
-    /// 1/E\[S\] \[1/time\].
     rate: f64,
 }
 
-/// The expected wait \[time\] until jobs that leave at these rates have left this much room: infinite
-/// where they do not hold it.
-///
-/// The root t of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need`, with n = Σ x_i. The factor makes it
-/// `E[S] ln((n + ½)/(n − k + ½))` for k of n that are alike, within 10 % of the mean `E[S] (H_n − H_{n−k})`;
-/// without it the last job would take for ever.
+/// Returns the expected wait \[time\] until jobs leaving at these rates have freed `need` units,
+/// infinite if they hold fewer: the root t of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need` with n
+/// = Σ x_i. The factor makes it `E[S] ln((n + ½)/(n − k + ½))` for k of n identical jobs, within 10
+/// % of the mean `E[S] (H_n − H_{n−k})`, and finite for the last job.
 #[inline]
 fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     let (mut jobs, mut held) = (0.0, 0.0);
@@ -126,8 +113,7 @@ fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     t
 }
 
-/// e^{−y} for y ≥ 0, off by less than 1e-3, by multiplications and one division: many of them make a
-/// decision.
+/// Approximates e^{−y} for y ≥ 0 with one division and an error below 1e-3, for speed.
 #[inline]
 fn decay(y: f64) -> f64 {
     let z = y * (1.0 / 16.0);

@@ -1,10 +1,10 @@
-//! How a simulator, or a scheduler that embeds a policy, drives its [`System`].
+//! The interface of a [`System`] for simulators and for schedulers that embed a policy.
 
 use super::jobs::{Action, Completed, Counters, Entry, Job, MOST_JOBS, Ticket, Violation, WAITING};
 use super::system::System;
 
 impl System {
-    /// A job of type i arrives at time `now`.
+    /// Adds a job of type `i` that arrives at time `now`.
     pub fn arrive(&mut self, i: usize, now: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         if !self.limits.is_empty() {
@@ -13,15 +13,14 @@ impl System {
         job
     }
 
-    /// A job of type i arrives at time `now` that is known to run no longer than `limit` \[time\]. Rules that
-    /// [know limits](super::Policy::knows) ask for it.
+    /// Adds a job of type `i` with a run-time limit \[time\].
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
         job
     }
 
-    /// The job that has just come runs no longer than this \[time\].
+    /// Sets the run-time limit of a job that has just arrived \[time\].
     pub fn set_limit(&mut self, job: Job, limit: f64) {
         let slot = job.slot as usize;
         if self.limits.len() <= slot {
@@ -30,7 +29,7 @@ impl System {
         self.limits[slot] = limit;
     }
 
-    /// The job that has just come is of this user: a hash of a name, 0 where that is not known.
+    /// Sets the hashed user name of a job that has just arrived; 0 if unknown.
     pub fn set_user(&mut self, job: Job, user: u32) {
         let slot = job.slot as usize;
         if self.users.len() <= slot {
@@ -39,14 +38,13 @@ impl System {
         self.users[slot] = user;
     }
 
-    /// The job that has just come has been waiting since then \[time\].
+    /// Sets the time since which a job that has just arrived has been waiting \[time\].
     pub fn set_arrived(&mut self, job: Job, arrived: f64) -> Job {
         self.entries[job.slot as usize].arrived = arrived;
         Job { arrived, ..job }
     }
 
-    /// A job of type i and of this size \[time\] arrives at time `now`. Only rules that
-    /// [know sizes](super::Policy::knows) ask for it.
+    /// Adds a job of type `i` of this size \[time\].
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
@@ -69,35 +67,33 @@ impl System {
         }
     }
 
-    /// The `n`-th running job of type i (in no particular order) ends at time `now`.
-    /// `None`, without effect, when there are not so many.
+    /// Ends the `n`-th running job of type `i`, in no particular order. `None` if fewer run.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).nth(n)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// The running job of type i with this number ends at time `now`. `None`, without effect, when it does not run.
-    /// O(running jobs of type i).
+    /// Ends the running job of type `i` of this number, in `O(running)`. `None` if it does not run.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// Time begins where nothing has come yet.
+    /// Sets the initial time, if no job has arrived yet.
     pub fn start_at(&mut self, now: f64) {
         if self.counters.arrivals == 0 {
             (self.now, self.origin) = (now, now);
         }
     }
 
-    /// Whether jobs that ran before start again: on which devices they were is not known, and they may be spread over several.
+    /// Sets whether jobs restart, whose devices are unknown and may be several.
     pub fn resume_jobs(&mut self, resumes: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.resumes = resumes;
         }
     }
 
-    /// The job in this slot ends.
+    /// Ends the job in this slot.
     #[inline(always)]
     pub fn complete_slot(&mut self, slot: u32, now: f64) -> Completed {
         self.advance(now);
@@ -119,7 +115,7 @@ impl System {
         }
     }
 
-    /// Time goes on without an event of the queues.
+    /// Advances the time without an event.
     pub fn advance(&mut self, now: f64) {
         if now < self.now {
             self.violate(Violation::Time(self.now, now));
@@ -128,33 +124,32 @@ impl System {
         }
     }
 
-    /// Decisions since they were last taken.
+    /// Returns the decisions since [`System::clear_actions`] was last called.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// Clears the decisions, once they are carried out.
+    /// Clears the decisions after they were carried out.
     pub fn clear_actions(&mut self) {
         self.actions.clear();
     }
 
-    /// Rates [1/time] of the policy's clocks.
+    /// Returns the rates [1/time] of the policy's clocks.
     pub fn clocks(&self) -> &[f64] {
         &self.clocks
     }
 
-    /// How often each kind of event happened.
+    /// Returns the event counts.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// The first decision that could not be carried out.
+    /// Returns the first infeasible decision, if there was one.
     pub fn violation(&self) -> Option<&Violation> {
         self.violation.as_ref()
     }
 
-    /// Checks that jobs in = jobs out + jobs inside, and recounts the free room that running and held
-    /// slots leave; sums the rates again.
+    /// Checks the conservation of jobs and the free capacity, and sums the rates again.
     pub fn audit(&mut self) {
         self.clock_rate = self.clocks.iter().sum();
         self.pools.recount();
@@ -179,7 +174,7 @@ impl System {
         }
     }
 
-    /// Checks that this many jobs of type i run, for a caller that knows when they end.
+    /// Checks the number of running jobs of type `i` against a caller that knows when they end.
     pub fn expect_running(&mut self, i: usize, known: u32) {
         let running = self.types[i].running;
         if running != known {
@@ -187,15 +182,15 @@ impl System {
         }
     }
 
-    /// Total rates \[1/time\] of the clocks, and a bound on those of running jobs, if sizes are exponential: running sums, exact to rounding since
-    /// the last [`System::audit`].
+    /// Returns the total clock rate \[1/time\] and an upper bound on the total service rate, for
+    /// exponential sizes: running sums, exact up to rounding since the last [`System::audit`].
     #[inline]
     pub fn rates(&self) -> [f64; 2] {
         [self.clock_rate, self.pools.rate]
     }
 
-    /// The slot of the running job that ends, for a point drawn uniformly below the bound of
-    /// [`System::rates`]; `None` where the point is rejected.
+    /// Returns the slot of the job that ends, for a uniform point below the bound of
+    /// [`System::rates`]. `None` if the point is rejected.
     #[inline]
     pub fn drawn(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
@@ -203,29 +198,29 @@ impl System {
         (left < self.types[job_type].service_rate).then_some(slot)
     }
 
-    /// When the job in this slot ends, if it runs.
+    /// Returns when the job in this slot ends, if it runs.
     pub fn ends_at(&self, slot: u32) -> Option<f64> {
         let entry = self.entries.get(slot as usize)?;
         (entry.place != WAITING).then_some(entry.work)
     }
 
-    /// The type of the job in this slot.
+    /// Returns the type of the job in this slot.
     pub fn type_of(&self, slot: u32) -> usize {
         self.entries[slot as usize].job_type as usize
     }
 
-    /// Running jobs of all types.
+    /// Returns the number of running jobs of all types.
     pub fn all_running(&self) -> u64 {
         self.pools.count
     }
 
-    /// Jobs in the system.
+    /// Returns the number of jobs in the system.
     pub fn jobs(&self) -> u64 {
         self.queued.length + self.pools.count
     }
 
-    /// Integrals over the time since this was last called: jobs present, in service and slots
-    /// offered, by type.
+    /// Passes on, per type, the integrals of jobs present, in service and offered since the last
+    /// call.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
@@ -239,13 +234,11 @@ impl System {
         self.origin = self.now;
     }
 
-    /// How long the guard of the policy was in charge \[time\], up to the last
-    /// [`collect`](System::collect).
+    /// Returns how long the guard was in charge \[time\], up to the last [`System::collect`].
     pub fn guarded_time(&self) -> f64 {
         self.guarded_time
     }
 
-    /// A job comes into the system: its slot.
     #[inline(always)]
     pub(super) fn settle(&mut self, entry: Entry) -> u32 {
         match self.vacant.pop() {
@@ -257,11 +250,9 @@ impl System {
         }
     }
 
-    /// Room for one more job in the system.
     #[cold]
     fn enlarge(&mut self, entry: Entry) -> u32 {
         if self.entries.len() == MOST_JOBS {
-            // A queue that grows without bound.
             self.violate(Violation::Crowd(MOST_JOBS));
             return 0;
         }
@@ -269,7 +260,7 @@ impl System {
         (self.entries.len() - 1) as u32
     }
 
-    /// Jobs that came and did not leave wait or run: at each event.
+    /// Checks after each event that arrivals = departures + jobs present.
     #[inline]
     pub(super) fn account(&mut self) {
         let inside = self.jobs();

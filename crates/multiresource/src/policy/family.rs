@@ -1,4 +1,4 @@
-//! The list of all rules. A new one has its line here, and all that is known of it in its own file.
+//! The list of all rules. Each rule has a line here and everything else in its own file.
 
 use std::ops::{Deref, DerefMut};
 
@@ -11,11 +11,10 @@ use super::rule::{NamedRule, PolicyConfig, TuningContext};
 use super::*;
 use crate::workload::{Fleet, Workload};
 
-/// Makes the enum of the rules that policy files have from their list: the settings of each, and its name there. What a
-/// rule knows of itself is behind the enum, as [`PolicyConfig`].
+/// Generates the enum of all rules that policy files can contain, from their settings and names.
 macro_rules! rules {
     ($($(#[$doc:meta])* $Variant:ident($Policy:ty): $name:literal;)+) => {
-        /// All that the online rule needs beside the workload, in one shape a family.
+        /// The parameters of the online rule.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub enum Family {
             $(
@@ -34,7 +33,7 @@ macro_rules! rules {
         )+
 
         impl Family {
-            /// Returns the name that artifacts and comparisons have for it.
+            /// Returns the name of the rule in policy files and comparisons.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Family::$Variant(_) => $name,)+
@@ -63,35 +62,35 @@ macro_rules! rules {
 }
 
 rules! {
-    /// Backfilling: First-Fit, first come first served, Best-Fit, EASY, conservative, and orders of one's own.
+    /// Backfilling: first-fit, FCFS, best-fit, EASY, conservative and custom queue orders.
     Backfilling(BackfillingConfig): "backfilling";
     /// Randomized Timers.
     RandomizedTimers(RandomizedTimersConfig): "randomized-timers";
     /// A Markovian Service Rate policy: a clock moves it between working schedules.
     Msr(MsrConfig): "msr";
-    /// Static Quickswap: the types in turn.
+    /// Static Quickswap: serves the types in turn.
     StaticQuickswap(StaticQuickswapConfig): "static-quickswap";
-    /// Adaptive Quickswap: the largest jobs first, until others wait in vain.
+    /// Adaptive Quickswap: serves the largest jobs first, until other jobs wait that cannot start.
     AdaptiveQuickswap(AdaptiveQuickswapConfig): "adaptive-quickswap";
-    /// Adaptive MSR: working schedules left and chosen by queue lengths.
+    /// Adaptive MSR: switches between working schedules by queue lengths.
     AdaptiveMsr(AdaptiveMsrConfig): "adaptive-msr";
-    /// First-Fit with a reservation that opens when it is worth the drain.
+    /// First-fit with a reservation that is made when it is worth the drain.
     Reserving(ReservingConfig): "reserving";
-    /// Targets, drain, commitment: what is worth most, with the price of getting there.
+    /// TDC (targets, drain, commitment): selects the most valuable schedule net of drains.
     Tdc(TdcConfig): "tdc";
-    /// MaxWeight: the schedule of most weight, with preemption.
+    /// MaxWeight: always runs the schedule of maximum weight, with preemption.
     MaxWeight(MaxWeightConfig): "max-weight";
-    /// MaxWeight with setups.
+    /// MaxWeight with setup times.
     MaxWeightSetup(MaxWeightSetupConfig): "max-weight-setup";
     /// ServerFilling, with preemption.
     ServerFilling(ServerFillingConfig): "server-filling";
-    /// Over a fleet: each type has slots of its own.
+    /// Partition of a fleet: each type has its own slots on each server.
     Partition(PartitionConfig): "partition";
-    /// One of the others, and a policy with proved stability that takes over when jobs pile up.
+    /// Another rule under a guard: a policy with proved stability takes over in crowds.
     Guarded(GuardedConfig): "guarded";
 }
 
-/// The rules that have names in `compare`.
+/// All rules that can be selected by name.
 pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::FIRST_FIT,
     backfilling::named::FCFS,
@@ -114,12 +113,12 @@ pub(crate) const NAMED_RULES: &[NamedRule] = &[
 ];
 
 impl Family {
-    /// Returns what people call it, where they do not know the family.
+    /// Returns the common name of the rule: its alias, or else the name of its family.
     pub fn called(&self) -> &'static str {
         self.alias().unwrap_or(self.name())
     }
 
-    /// Returns the rule that is followed while nothing is amiss: that under guard, or else itself.
+    /// Returns the rule that runs while the guard is inactive: the guarded rule, or else `self`.
     pub fn followed(&self) -> &Family {
         match self {
             Family::Guarded(policy) => &policy.rule,
@@ -127,7 +126,7 @@ impl Family {
         }
     }
 
-    /// Returns backfilling in an order of jobs, if that is followed while nothing is amiss.
+    /// Returns the backfilling settings if the rule orders individual jobs.
     pub fn by_jobs(&mut self) -> Option<&mut BackfillingConfig> {
         match self {
             Family::Backfilling(policy) if policy.priority().is_some() => Some(policy),
@@ -144,18 +143,18 @@ impl Family {
         }
     }
 
-    /// Returns the work of an event under the policy, in those of First-Fit with few types.
+    /// Returns the work per event, in units of one First-Fit event with few types.
     pub fn work(&self, workload: &Workload) -> f64 {
         let types = workload.types().len() as f64;
         (0.8 + 0.07 * types).max(1.0) + self.added_work(workload)
     }
 
-    /// Returns how many knobs tuning can turn.
+    /// Returns the number of tuning parameters.
     pub fn axes(&self, context: &TuningContext<'_>) -> usize {
         self.clone().grids(context).len() + self.other_axes(context)
     }
 
-    /// Returns the policy with one knob a step up or down; `None` at its end.
+    /// Returns the policy with one parameter moved a step. `None` at the end of its range.
     pub fn stepped(&self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<Family> {
         let mut stepped = self.clone();
         let mut grids = stepped.grids(context);
@@ -176,29 +175,29 @@ impl Family {
     }
 }
 
-/// A rule of which nothing is proved, under guard: a policy that is proved to be stable takes over
-/// when too many jobs are in the system, until few are. Then the whole is stable, whatever the rule.
+/// A rule under guard: a policy that is proved to be stable takes over when too many jobs are in
+/// the system, until few are left. The combination is stable whatever the rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardedConfig {
-    /// The rule that is followed; not under guard itself.
+    /// The rule that normally runs; not itself guarded.
     pub rule: Box<Family>,
-    /// What takes over: on one server a Markovian Service Rate policy without preemption and without
-    /// backfilling, with schedules, loop and rate of its own; on a fleet a partition.
+    /// The policy that takes over: on one server, a Markovian Service Rate policy without
+    /// preemption or backfilling; on a fleet, a partition.
     pub guard: Guard,
-    /// B: it takes over when so many jobs are in the system.
+    /// B: the guard takes over when this many jobs are in the system.
     pub from: u64,
-    /// b: until fewer than these are; at least 1, and less than B.
+    /// b: the guard stays in charge until fewer than this many jobs remain; 1 ≤ b < B.
     pub until: u64,
 }
 
-/// What takes over.
+/// The policy that takes over under guard.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Guard {
     /// On one server.
     Msr(MsrConfig),
-    /// On a fleet: the one that has `assignments`.
+    /// On a fleet. Recognized by its field `assignments`.
     Partition(PartitionConfig),
 }
 
@@ -243,7 +242,7 @@ impl PolicyConfig for GuardedConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "{}\nUnder guard: from {} jobs in the system on, a policy whose stability is proved takes over, until fewer than {} remain. {}",
+            "{}\nGuard: when {} jobs are in the system, a policy that is proved to be stable takes over, until fewer than {} remain. {}",
             self.rule.words(workload),
             self.from,
             self.until,

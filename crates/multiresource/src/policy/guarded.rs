@@ -1,15 +1,14 @@
-//! A rule under guard: the decisions. Its settings are in `family`, since they hold one of any family.
-
 use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
 
-/// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable
-/// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
-/// backfilling, on a fleet a [`Partition`](super::Partition).
+/// Another rule under guard: when B jobs are in the system, a policy that is proved to be stable
+/// takes over until fewer than b remain. On one server this is a Markovian Service Rate policy
+/// without backfilling, on a fleet a [`Partition`](super::Partition).
 ///
-/// Positive recurrent with exponential sizes and Poisson arrivals: from the finitely many states
-/// with fewer than b jobs the process stays among finitely many, from which it returns in bounded mean time, or
-/// crosses B in one of finitely many states; from each of these the guard, positive recurrent from
-/// every state, reaches fewer than b in finite mean time. Ours.
+/// The process is positive recurrent with exponential sizes and Poisson arrivals. From the finitely
+/// many states with fewer than b jobs, it either stays among finitely many states and returns in
+/// bounded mean time, or crosses B in one of finitely many states. From each of these the guard,
+/// which is positive recurrent from every state, reaches fewer than b jobs in finite mean time. The
+/// construction is original to this project.
 #[derive(Clone)]
 pub struct Guarded {
     rule: Box<dyn Policy>,
@@ -54,7 +53,7 @@ impl Policy for Guarded {
         }
         let does = self.guard.doing(names, system).unwrap_or_default();
         Some(format!(
-            "the guard is in charge until fewer than {} jobs are there: it {does}",
+            "is under guard until fewer than {} jobs are in the system; the guard {does}",
             self.until
         ))
     }
@@ -77,7 +76,7 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
-    /// Puts a rule under guard from so many jobs in the system on, until fewer than these remain.
+    /// Guards a rule from `from` jobs in the system until fewer than `until` remain.
     pub fn new(rule: Box<dyn Policy>, guard: Box<dyn Policy>, from: u64, until: u64) -> Self {
         Guarded {
             rule,
@@ -96,7 +95,6 @@ impl Guarded {
         }
     }
 
-    /// The other takes over, where there are so many or so few jobs: whether it does.
     fn hand_over(&mut self, system: &mut System) -> bool {
         let jobs = system.jobs();
         if !self.guarding && jobs >= self.from {

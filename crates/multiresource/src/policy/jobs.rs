@@ -1,76 +1,70 @@
-//! Jobs in a system, what is decided of them, and what is counted.
-
 use schemars::JsonSchema;
 use std::collections::VecDeque;
 
 use synth_simulation::{FirstMoment, Meter};
 
-/// A job as rules know it.
+/// A job as rules see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Job {
     /// Arrival number over all types: lower is older.
     pub number: u64,
     /// Arrival time, in the workload's time unit.
     pub arrived: f64,
-    /// Where the system keeps it.
+    /// Its index in the system.
     pub slot: u32,
 }
 
-/// What a policy decided.
+/// A decision of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    /// This job of this type starts (or resumes).
+    /// Starts or resumes this job of this type.
     Start(usize, Job),
-    /// This job of this type is preempted and waits again, in its place in the queue.
+    /// Preempts this job of this type and returns it to its place in the queue.
     Stop(usize, Job),
 }
 
-/// A decision that no server can carry out. It ends the run, whose numbers are not valid.
+/// A decision that no server can carry out. It ends and invalidates the run.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum Violation {
-    /// A job was started that does not fit.
-    #[error("a job of type {0} was started where it does not fit")]
+    /// A job was started where it does not fit.
+    #[error("a job of type {0} was started but does not fit")]
     Capacity(usize),
-    /// A job was stopped where preemption is not allowed.
-    #[error("a job of type {0} was preempted where preemption is none")]
+    /// A job was stopped without permission to preempt.
+    #[error("a job of type {0} was preempted but preemption is not allowed")]
     Preemption(usize),
-    /// A job was started or stopped that is not there.
-    #[error("a job of type {0} was started or stopped, and there is none")]
+    /// The job to start or stop does not exist.
+    #[error("a job of type {0} was to be started or stopped, but there is no such job")]
     NoJob(usize),
-    /// More jobs at once than can be numbered.
+    /// Too many jobs to be numbered are in the system.
     #[error("more than {0} jobs are in the system")]
     Crowd(usize),
-    /// Time went back.
-    #[error("time went back from {0} to {1}")]
+    /// Time went backwards.
+    #[error("time went backwards from {0} to {1}")]
     Time(f64, f64),
-    /// Jobs in are not jobs out plus jobs inside.
-    #[error("{0} jobs came in, {1} went out, {2} are inside")]
+    /// Arrivals are not departures plus jobs present.
+    #[error("{0} jobs arrived and {1} left, but {2} are in the system")]
     Conservation(u64, u64, u64),
-    /// A rule that is defined elsewhere failed.
+    /// A rule that is defined outside of this crate failed.
     #[error("{0}")]
     Failed(String),
-    /// The jobs that run are not those whose ends are known.
-    #[error("{1} jobs of type {0} run, and the ends of {2} are known")]
+    /// The number of running jobs differs from the number whose ends are known.
+    #[error("{1} jobs of type {0} run, but the ends of {2} are known")]
     Service(usize, u32, u32),
 }
 
-/// A job in the system.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub number: u64,
     pub arrived: f64,
-    /// Work left \[time\] while it waits, the time when it ends while it runs; NaN where sizes
-    /// are not known.
+    /// Remaining work \[time\] while it waits, end time while it runs; NaN if sizes are not known.
     pub work: f64,
-    /// When it last started; before that when it arrived.
+    /// Time of the last start, or of arrival before the first.
     pub started: f64,
-    /// Place in its pool while it runs, or [`WAITING`].
     pub place: u32,
     pub job_type: u32,
 }
 
 impl Entry {
-    /// A job of type i that waits, and has this much work left.
     pub(super) fn waiting(i: usize, number: u64, arrived: f64, work: f64) -> Self {
         Entry {
             number,
@@ -83,15 +77,12 @@ impl Entry {
     }
 }
 
-/// The place of a job that does not run.
 pub(super) const WAITING: u32 = u32::MAX;
 
-/// A waiting job: its number, and in the lowest bits its slot. This allows at most 2^24 jobs in the
-/// system, and 2^40 in a run.
+/// The number and, in the lowest bits, the slot of a waiting job: at most 2^40 and 2^24.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Ticket(u64);
 
-/// The most jobs in the system that tickets can number.
 pub(super) const MOST_JOBS: usize = 1 << Ticket::SLOT_BITS;
 
 impl Ticket {
@@ -113,44 +104,39 @@ impl Ticket {
     }
 }
 
-/// The jobs of one type.
 #[derive(Default)]
 pub(super) struct Type {
     pub service_rate: f64,
-    /// The waiting jobs, in order of arrival.
     pub waiting: VecDeque<Ticket>,
     pub running: u32,
-    /// Slots that hold room and serve no job: setups in progress.
     pub held: u32,
-    /// Of the number in system.
     pub present: FirstMoment,
-    /// Of the number in service.
     pub busy: FirstMoment,
     pub offered: Meter,
 }
 
-/// How often things happened.
+/// Event counts.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema,
 )]
 pub struct Counters {
-    /// Jobs that came.
+    /// Arrivals.
     pub arrivals: u64,
-    /// Jobs that left.
+    /// Completions.
     pub completions: u64,
-    /// Jobs stopped.
+    /// Preemptions.
     pub preemptions: u64,
-    /// Slots put into setup.
+    /// Setups.
     pub setups: u64,
     /// Departures from a working schedule, as the policy reports them.
     pub switches: u64,
-    /// Times that the guard of the policy took over.
+    /// Number of times that the guard of the policy took over.
     #[serde(default)]
     pub guards: u64,
 }
 
 impl Counters {
-    /// What happened in both.
+    /// Returns the sums of both counts.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
         Counters {
@@ -164,12 +150,12 @@ impl Counters {
     }
 }
 
-/// A job that has ended.
+/// A completed job.
 pub struct Completed {
     /// Its type.
     pub job_type: usize,
     /// The job.
     pub job: Job,
-    /// When it last started.
+    /// Time of its last start.
     pub started: f64,
 }

@@ -1,5 +1,3 @@
-//! Shortest remaining work first, where sizes are known and jobs may be stopped: a yardstick, which no policy file has.
-
 use super::room::{covers, reduce};
 use super::rule::{NamedRule, require_known};
 use super::{Event, Job, Knows, Policy, System, Unsuitable};
@@ -8,12 +6,12 @@ use crate::workload::Workload;
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "least-left-first",
     aliases: &["srpt"],
-    about: "of all jobs in the system those with the least size that is left × dominant share, each that fits",
+    about: "of all jobs in the system, those with the smallest remaining size × dominant share, skipping jobs that do not fit",
     preempts: true,
     knows: Knows::Sizes,
     settings: |_, _| {
         Err(Unsuitable(
-            "it is to compare with: no policy file has it, since it goes by what is left of each job".into(),
+            "it is a baseline that needs the remaining size of each job, which no policy file provides".into(),
         ))
     },
     build: Some(|workload, _| {
@@ -23,39 +21,37 @@ pub(super) const NAMED: NamedRule = NamedRule {
     ..NamedRule::PLAIN
 };
 
-/// Of all jobs in the system, in ascending order of size left times dominant share, each that fits; of equals that of the first type, and
-/// there the oldest. Preempts. Of one type that takes a server each this is SRPT-k.
+/// Serves the jobs in the system in ascending order of remaining size times dominant share,
+/// skipping those that do not fit, with preemption. Ties are broken by type, then by age. For a
+/// single type that needs one server per job, this is SRPT-k.
 ///
-/// Source: Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance Evaluation 127–128, 2018, for jobs that need one
-/// server each; the order by size times share is that of smallest area first. With jobs of different needs servers may stay idle, and
-/// large jobs may wait for ever.
+/// Source: Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance Evaluation
+/// 127–128, 2018, for jobs that need one server each; ordering by size times share is smallest area
+/// first. With different needs, servers may stay idle and large jobs may wait forever.
 ///
-/// A decision takes O(K) for each job that runs, and O(n) moves of memory for one that begins to wait among n of its type.
+/// A decision takes `O(K)` per running job, and `O(n)` memory moves for a job that starts to wait
+/// among n jobs of its type.
 #[derive(Clone, Debug)]
 pub struct LeastLeftFirst {
-    /// By type.
     queues: Vec<Queue>,
-    /// Units of each resource that are left during a decision.
     room: Vec<u64>,
 }
 
-/// The jobs of a type.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    /// Dominant share.
     share: f64,
-    /// In descending order of what is left, with that.
+    /// With their remaining work, in descending order of it.
     waiting: Vec<(f64, Job)>,
-    /// In ascending order of what is left, which time does not change.
+    /// In ascending order of remaining work, an order that the passing of time preserves.
     running: Vec<Job>,
-    /// How many of those that wait start at a decision: the last ones.
+    /// Number of waiting jobs, from the end, that start at a decision.
     starts: usize,
-    /// How many of those that run go on: the first ones.
+    /// Number of running jobs, from the beginning, that continue.
     stays: usize,
 }
 
 impl LeastLeftFirst {
-    /// The rule for this workload.
+    /// Creates the rule.
     pub fn new(workload: &Workload) -> Self {
         let queue = |share: f64| Queue {
             share,
@@ -67,7 +63,6 @@ impl LeastLeftFirst {
         }
     }
 
-    /// Chooses who shall run.
     fn choose(&mut self, system: &System) {
         self.room.clear();
         let resources = 0..system.capacity().len();
@@ -96,7 +91,6 @@ impl LeastLeftFirst {
     fn carry_out(&mut self, system: &mut System) {
         let mut moved = Vec::new();
         for (i, queue) in self.queues.iter_mut().enumerate() {
-            // Those that start are taken out before those that stop come in.
             let rest = queue.waiting.len() - queue.starts;
             moved.extend(queue.waiting.drain(rest..).map(|(_, job)| (i, job)));
             for job in queue.running.split_off(queue.stays) {
@@ -122,7 +116,7 @@ impl Queue {
         self.waiting.insert(place, (left, job));
     }
 
-    /// Returns what is left of the job that is next, and whether it waits now; of equals the running one.
+    /// Returns the remaining work of the next job, and whether it waits. Running jobs win ties.
     fn next(&self, system: &System) -> Option<(f64, bool)> {
         let runs = self.running.get(self.stays);
         let runs = runs.map(|job| system.work_left(*job));
@@ -162,7 +156,6 @@ impl Policy for LeastLeftFirst {
         self.carry_out(system);
     }
 
-    /// From the beginning: nothing runs.
     fn take_over(&mut self, system: &mut System) {
         system.stop_all();
         for (i, queue) in self.queues.iter_mut().enumerate() {

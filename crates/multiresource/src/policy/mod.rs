@@ -1,21 +1,18 @@
-//! Rules: what to start now, and what to stop where preemption allows.
+//! Online rules: decide which jobs to start and, with preemption, which to stop.
 //!
-//! A rule has a file of its own with all that is known of it: its decisions ([`Policy`]), its settings and what a policy file,
-//! tuning and reports need ([`PolicyConfig`]), its name for comparisons ([`NamedRule`]). `family` lists them. The file to copy is
-//! `server_filling.rs`. The settings of a rule, as policy files have them, are a `…Config` and implement [`PolicyConfig`]; the
-//! rule that they build decides online and implements [`Policy`] (`TdcConfig: PolicyConfig`, `Tdc: Policy`).
+//! Each rule has its own file, which contains its decisions ([`Policy`]), its settings with
+//! everything that policy files, tuning and reports need ([`PolicyConfig`]), and its entry in
+//! comparisons ([`NamedRule`]). `family` lists all rules. The settings are named `…Config` and
+//! build the online rule (`TdcConfig: PolicyConfig`, `Tdc: Policy`). To add a rule, start from a
+//! copy of `server_filling.rs`.
 //!
-//! What a rule sees at an event is in `view.rs`, what it may do in `system.rs`: both are methods of [`System`].
-//! `cargo check --release -p synth-multiresource` tells in seconds whether a new one compiles.
+//! [`Policy::react`] receives one [`Event`] and acts on a [`System`], whose methods are split by
+//! purpose: `view.rs` for reading state, `system.rs` for acting. The same code runs in the
+//! simulator and in a scheduler that embeds the rule (see `examples/embedded_scheduler.rs`), where
+//! [`System::actions`] lists the jobs to start and stop.
 //!
-//! Its decisions are a function of what it sees: [`Policy::react`] gets one [`Event`] and the
-//! [`System`] with its queues, and acts on that system. The same code runs in the simulator
-//! and in a scheduler that embeds it (see `examples/embedded_scheduler.rs`): the system then
-//! lists in [`System::actions`] which jobs to start and stop.
-//!
-//! A rule draws no random numbers. It asks for exponential *clocks* by their rates, and
-//! its caller reports when one rings; so a recorded sequence of events determines all
-//! decisions.
+//! A rule draws no random numbers. It sets the rates of exponential *clocks* and its caller reports
+//! when one rings, so a recorded sequence of events determines all decisions.
 
 mod adaptive_msr;
 mod backfill;
@@ -82,13 +79,13 @@ pub use synth_simulation::sweep::Knows;
 pub use system::System;
 pub use tdc::{TdcConfig, TdcKnobs, TdcOrder};
 
-/// What a policy reacts to. Types are indices in the workload's order.
+/// An event that a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A job of this type has arrived; it waits, as the youngest of its type.
+    /// A job of this type arrived and waits as the youngest of its type.
     Arrival(usize),
-    /// A job of this type has ended and left.
+    /// A job of this type completed and left.
     Completion(usize),
     /// One of the policy's own clocks rang.
     Clock(usize),
@@ -96,19 +93,18 @@ pub enum Event {
 
 /// An online rule.
 pub trait Policy: CloneRule {
-    /// How many exponential clocks the rule uses, numbered from 0; their rates are set by
-    /// [`System::set_clock`], zero at first.
+    /// Returns the number of exponential clocks; see [`System::set_clock`].
     fn clocks(&self) -> usize {
         0
     }
 
-    /// Whether the rule may stop jobs.
+    /// Returns whether the rule may stop running jobs.
     fn preempts(&self) -> bool {
         false
     }
 
-    /// Returns what the rule looks at of a job beside its type: sizes ([`System::work_left`]), or estimates, which are
-    /// limits that come with jobs ([`System::limit_left`]).
+    /// Returns the information about jobs that the rule uses: sizes ([`System::work_left`]), or
+    /// estimates given as limits ([`System::limit_left`]).
     fn knows(&self) -> Knows {
         Knows::Means
     }
@@ -116,59 +112,56 @@ pub trait Policy: CloneRule {
     /// Called once, before the first event, on an empty system.
     fn begin(&mut self, _system: &mut System) {}
 
-    /// Decides at an event, in no more than O(K) and without allocation.
+    /// Decides at an event, in `O(K)` time and without allocating.
     fn react(&mut self, event: Event, system: &mut System);
 
-    /// Whether the rule decides on what waits and runs alone, whatever came to it last: then it may be notified of all
-    /// that happens at one instant ([`Policy::note`]), and decide once ([`Policy::decide`]).
+    /// Returns whether decisions depend only on the waiting and running jobs. Simultaneous events
+    /// may then be passed to [`Policy::note`], followed by one [`Policy::decide`].
     fn decides_on_state(&self) -> bool {
         false
     }
 
-    /// What happens at an instant at which more does: the rule keeps what it has to know, and starts nothing yet.
-    /// Only of rules that [decide on the state](Policy::decides_on_state).
+    /// Records one of several simultaneous events without starting jobs.
     fn note(&mut self, _event: Event, _system: &mut System) {}
 
-    /// Decides once on all that was noted.
+    /// Decides once on all noted events.
     fn decide(&mut self, system: &mut System) {
         self.react(Event::Clock(usize::MAX), system);
     }
 
-    /// Goes on from wherever the system stands, after another rule decided.
+    /// Continues from the present state of the system, after another rule was in charge.
     fn take_over(&mut self, system: &mut System) {
         self.react(Event::Clock(usize::MAX), system);
     }
 
-    /// Goes on after something that is no event: jobs were withdrawn, restored, adopted or put back, or others use
-    /// more or less room.
+    /// Continues after a change other than an event, such as a canceled job (see `cluster.rs`).
     fn changed(&mut self, system: &mut System) {
         self.take_over(system);
     }
 
-    /// Begins on a system that may not be empty: jobs run that a scheduler before it has started. A clock is set anew:
-    /// it has no memory.
+    /// Begins on a system with running jobs of a previous scheduler. Clocks are memoryless.
     fn resume(&mut self, system: &mut System) {
         self.begin(system);
         self.take_over(system);
     }
 
-    /// What it does at present, in words with these names of the types, and for whom room is made; nothing of a rule
-    /// that starts whatever fits.
+    /// Describes what the rule does and drains for. `None` if it starts whatever fits.
     fn doing(&self, _names: &[&str], _system: &System) -> Option<String> {
         None
     }
 
-    /// Returns how many waiting jobs of all types are before this one of type i, where they have one order.
+    /// Returns the number of waiting jobs ahead of this job of type `i`, if all types have one
+    /// order.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }
 
-    /// Returns what it has learned of jobs that have ended, if it learns.
+    /// Returns what the rule has learned from completed jobs, if it learns.
     fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }
 
-    /// Another rule decides from here on: no clock of this one rings, and no server is kept.
+    /// Hands over to another rule: stops all clocks and unlocks all servers.
     fn let_go(&mut self, system: &mut System) {
         system.stop_clocks();
     }
@@ -179,9 +172,9 @@ pub trait Policy: CloneRule {
 #[error("{0}")]
 pub struct Unsuitable(pub String);
 
-/// What every rule that is [`Clone`] and [`Send`] has: a copy of it behind its interface.
+/// Cloning behind the [`Policy`] interface, for every rule that is [`Clone`] and [`Send`].
 pub trait CloneRule: Send {
-    /// Returns the copy.
+    /// Clones the rule.
     fn clone_rule(&self) -> Box<dyn Policy>;
 }
 
@@ -197,7 +190,6 @@ impl Clone for Box<dyn Policy> {
     }
 }
 
-/// A schedule in words.
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
     let slots: Vec<String> = slots

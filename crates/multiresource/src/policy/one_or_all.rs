@@ -1,27 +1,24 @@
-//! Systems of two types, one of which needs the whole server.
-
 use super::Unsuitable;
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// A system of two types, one of which runs alone: as heavy as the whole server, while several of
-/// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
-/// server and a heavy one all k).
+/// A system of two types: a heavy job needs the whole server, and several light jobs run together
+/// (Quickswap paper, section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneOrAll {
-    /// The type of which several run together.
+    /// The light type.
     pub light: usize,
-    /// The type of which one runs, alone.
+    /// The heavy type.
     pub heavy: usize,
-    /// How many light jobs run together: k.
+    /// k: the number of light jobs that run together.
     pub servers: u32,
 }
 
 impl OneOrAll {
-    /// What the workload is, if it is one.
+    /// Recognizes such a system.
     ///
     /// # Errors
-    /// Which types break it.
+    /// If the workload has other types; the message names them.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let packing = Packing::new(workload);
         let name = |i: &usize| workload.types()[*i].name();
@@ -39,13 +36,13 @@ impl OneOrAll {
                     servers: packing.alone(light),
                 });
             }
-            ([], [_]) => "beside that there is none".into(),
-            (light, [_]) => format!("beside that there are {}", names(light)),
-            (_, []) => "none does".into(),
+            ([], [_]) => "there is no other type".into(),
+            (light, [_]) => format!("the other types are {}", names(light)),
+            (_, []) => "no type does".into(),
             (_, heavy) => format!("{} do", names(heavy)),
         };
         Err(Unsuitable(format!(
-            "it is for two types, one of which takes the whole server, and {found} here; for any types there are static-quickswap and adaptive-quickswap"
+            "it needs two job types, exactly one of which takes the whole server, but {found}; for other workloads use static-quickswap or adaptive-quickswap"
         )))
     }
 }

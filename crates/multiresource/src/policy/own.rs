@@ -1,4 +1,4 @@
-//! A policy of one's own, from a small document: working schedules with their weights or rates, or turns.
+//! Custom policies from a small document: working schedules, turns, or a queue order.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use synth_core::number::Decimal;
 use synth_core::number::quantity::time_in;
 use synth_queues::ctmc::{Edge, Environment};
 
-const EXAMPLE: &str = "a policy reads like this, with the names of the workload's types:
+const EXAMPLE: &str = "write a policy like this, with the job types of the workload:
   msr:
     schedules:
       - {web: 4, batch: 1}
@@ -24,10 +24,9 @@ const EXAMPLE: &str = "a policy reads like this, with the names of the workload'
     weights: [2, 1]
 or like this:
   static-quickswap: {cycle: [batch, web], thresholds: {web: 2}}
-or, for the order of jobs one by one, like this:
+or, to order individual jobs, like this:
   backfilling: {order: {size: 1, share: -0.5, age: 2, offset: 10h}, estimate: history, reservations: first, longest-wait: 18h}";
 
-/// What a document has.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -73,8 +72,8 @@ struct WrittenPriority {
     offset: Option<String>,
 }
 
-/// Reads a policy of the user's own; `name` stands for the file in messages. An MSR policy has full preemption, and in a
-/// loop switching rate 1, until others are chosen.
+/// Parses a custom policy; `name` is the file name in messages. MSR policies get full preemption
+/// and, with weights, switching rate 1.
 ///
 /// # Errors
 /// All faults of the document.
@@ -83,33 +82,33 @@ pub fn own_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Family, Docum
     let document = Document::parse(text, name, EXAMPLE)?;
     let (written, mut faults) = document.read::<Written>();
     let written = written.filter(|_| faults.is_empty());
-    let policy =
-        written.and_then(
-            |written| match (written.msr, written.turns, written.backfilling) {
-                (None, None, Some(own)) => own.checked(fleet, &mut faults).map(Family::from),
-                (Some(_), None, None) | (None, Some(_), None) if !fleet.is_one_server() => {
-                    let message = "the policy is for one server, and the workload is a fleet";
-                    let help = "over a fleet a policy of one's own is one of `backfilling`";
-                    faults.push(Fault::new(Place::DOCUMENT, message, help));
-                    None
-                }
-                (Some(own), None, None) => own.checked(workload, &mut faults).map(Family::Msr),
-                (None, Some(own), None) => Some(own.checked(workload, &mut faults).into()),
-                _ => {
-                    let message = "expected one of `msr`, `static-quickswap` and `backfilling`";
-                    faults.push(Fault::new(Place::DOCUMENT, message, EXAMPLE));
-                    None
-                }
-            },
-        );
+    let policy = written.and_then(|written| {
+        match (written.msr, written.turns, written.backfilling) {
+            (None, None, Some(own)) => own.checked(fleet, &mut faults).map(Family::from),
+            (Some(_), None, None) | (None, Some(_), None) if !fleet.is_one_server() => {
+                let message =
+                    "`msr` and `static-quickswap` are for one server, but the workload is a fleet";
+                let help = "for a fleet, write a `backfilling` policy";
+                faults.push(Fault::new(Place::DOCUMENT, message, help));
+                None
+            }
+            (Some(own), None, None) => own.checked(workload, &mut faults).map(Family::Msr),
+            (None, Some(own), None) => Some(own.checked(workload, &mut faults).into()),
+            _ => {
+                let message = "expected one of `msr`, `static-quickswap` and `backfilling`";
+                faults.push(Fault::new(Place::DOCUMENT, message, EXAMPLE));
+                None
+            }
+        }
+    });
     let sound = policy.filter(|_| faults.is_empty()).and_then(|policy| {
         let mut findings = Findings::default();
         policy.check(fleet, &mut findings);
         let found = findings.into_list().into_iter();
         faults.extend(found.map(|own| {
             let help = match policy {
-                Family::Backfilling(_) => "change it",
-                _ => "change it; schedules and types are counted from 0",
+                Family::Backfilling(_) => "correct the value",
+                _ => "correct the value; schedules and types are numbered from 0",
             };
             Fault::new(place!(policy.name()), own.to_string(), help)
         }));
@@ -125,8 +124,8 @@ impl WrittenOrder {
         let mut time = |own: Option<String>, at: Place| {
             let found = own.map(|text| (time_of(&text, fleet.time_unit()), text))?;
             if found.0.is_none() {
-                let message = format!("`{}` is no time", found.1);
-                let help = "write a number with a unit, such as 18h or 30min, or one in the workload's unit of time";
+                let message = format!("`{}` is not a time", found.1);
+                let help = "write a number with a unit, such as 18h or 30min, or a plain number in the workload's time unit";
                 faults.push(Fault::new(at, message, help));
             }
             found.0
@@ -139,7 +138,7 @@ impl WrittenOrder {
         };
         let longest_wait = time(self.longest_wait, at.then("longest-wait"));
         let mut word = |place: &str, why: String| {
-            faults.push(Fault::new(at.then(place), why, "write one of these words"));
+            faults.push(Fault::new(at.then(place), why, "use one of these words"));
         };
         let estimate = self.estimate.as_deref().unwrap_or("limit");
         let estimate = RuntimeEstimate::parse(estimate).map_err(|why| word("estimate", why));
@@ -158,7 +157,6 @@ impl WrittenOrder {
     }
 }
 
-/// Reads a time with a unit, or in this one.
 fn time_of(text: &str, unit: &str) -> Option<f64> {
     let plain = Decimal::parse(text).ok();
     let time = plain.or_else(|| time_in(text, unit).flatten());
@@ -178,7 +176,7 @@ impl WrittenLoop {
             (None, Some(rates)) => chain(&rates, faults)?,
             _ => {
                 let message = "expected either `weights` or `rates`";
-                let help = "give the weights of schedules that follow each other in a loop, or the rates of a chain: from the schedule of a row to that of a column [1/time]";
+                let help = "write `weights` for schedules that follow each other in a loop, or `rates` for a chain: row s, column t is the rate [1/time] of switching from schedule s to t";
                 faults.push(Fault::new(place!("msr"), message, help));
                 return None;
             }
@@ -216,7 +214,6 @@ impl WrittenTurns {
     }
 }
 
-/// Returns the index of a type.
 fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) -> Option<usize> {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let found = names.iter().position(|own| *own == name);
@@ -231,7 +228,7 @@ fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) ->
     found
 }
 
-/// Returns numbers of jobs by type (K): these, and as before for types that are not named.
+/// Returns numbers of jobs by type (length K), with the defaults `before`.
 fn counts(
     written: &Pairs,
     at: &Place,
@@ -247,34 +244,32 @@ fn counts(
         if number.fract() == 0.0 && (0.0..=u32::MAX.into()).contains(&number) {
             before[i] = number as u32;
         } else {
-            let message = format!("{number} jobs of type `{name}`");
-            let help = "write a whole number from 0 on";
+            let message = format!("{number} is not a valid number of jobs of type `{name}`");
+            let help = "write a whole number, 0 or more";
             faults.push(Fault::new(at.then(name), message, help));
         }
     }
     before
 }
 
-/// Returns weights (N) with sum 1.
 fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     let weights: Vec<f64> = written.iter().map(|weight| weight.value()).collect();
     let total: f64 = weights.iter().sum();
     if weights.iter().all(|weight| *weight > 0.0) && total.is_finite() {
         return Some(weights.iter().map(|weight| weight / total).collect());
     }
-    let help = "write one above 0 for each schedule, in any unit";
+    let help = "write a positive number for each schedule; the sum is arbitrary";
     faults.push(Fault::new(
         place!("msr", "weights"),
-        "not all weights are above 0",
+        "not all weights are positive",
         help,
     ));
     None
 }
 
-/// The law of a chain, its rates as [`MsrConfig::rates`] has them, and how often it switches \[1/time\].
+/// Stationary distribution, rates as in [`MsrConfig::rates`], and switching rate \[1/time\].
 type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
 
-/// Returns what these rates (N × N) make.
 fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
     let count = written.len();
     let mut edges = Vec::new();
@@ -290,7 +285,7 @@ fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
         Environment::new(count, edges.clone()).map_err(|why| why.to_string())
     };
     if let Err(why) = &found {
-        let help = "write for each schedule a row with the rates at which it is left for each other one [1/time], 0 where it is not; from every schedule a way has to lead to every other one";
+        let help = "write a row for each schedule with its rates [1/time] of switching to each schedule, 0 for none; every schedule must be reachable from every other one";
         faults.push(Fault::new(place!("msr", "rates"), why, help));
     }
     let environment = found.ok()?;

@@ -1,5 +1,3 @@
-//! Rules over all servers of a fleet: who starts next, where, and for whom room is kept.
-
 use super::backfilling::{BackfillingConfig, Classes, Reservations, oldest};
 use super::drain::Drains;
 use super::room::Packed;
@@ -7,36 +5,34 @@ use super::{Event, Hosts, Policy, System};
 use crate::schedule::Packing;
 use crate::workload::Fleet;
 
-/// The reserves that tuning tries.
 pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 
-/// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, on which of the servers
-/// with room for it; and room that is kept for shorter jobs.
+/// A rule over all servers of a fleet with one queue. It decides which job starts next, on which of
+/// the servers where it fits, and reserves capacity for shorter jobs.
 ///
-/// A job may start on a server unless that leaves too little room for a shorter type j: after it at least
-/// `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type j have to fit on all servers beside the jobs that are longer
-/// than they. It is trunk reservation by time scale: what starts now is in the way of what comes meanwhile. So jobs
-/// that stay do not break up the servers that short large jobs need whole.
+/// A job of type `i` may start on a server only if, for each shorter type `j`, at least
+/// `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type `j` still fit on all servers next to the jobs
+/// longer than they are. This is trunk reservation by time scale: a job that starts now blocks the
+/// jobs that arrive while it runs. It keeps long jobs from breaking up servers that large short
+/// jobs need whole.
 ///
-/// In a *zone*, the first servers of each shape, only some types start, as a rule those that need servers whole, or
-/// several at once; they come first there, and elsewhere where it is full.
+/// In a *zone*, the first servers of each shape, only some types start, usually those that need
+/// whole servers or several at the same time. They prefer the zone and start elsewhere when it is
+/// full.
 ///
-/// O(K) a decision without room that is kept, O(K²) with; nothing depends on the number of servers but the
-/// logarithm that finds them. Ours; it has no proof of stability.
+/// `O(K)` per decision without a reserve, `O(K²)` with it, and logarithmic in the number of
+/// servers. The rule is original to this project; no proof of stability is known.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
-    /// Types in the order in which they are offered free room; those of a class by age.
+    /// Classes of types in descending priority; within a class the oldest job is first.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedRoom>,
-    /// By type: no server will have its next job now.
     refused: Vec<bool>,
-    /// Where the next job starts.
     team: Vec<usize>,
 }
 
 impl Pooled {
-    /// The rule for this fleet.
     pub(super) fn new(policy: &BackfillingConfig, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
         let classes = Classes::new(policy.order, fleet.envelope());
@@ -52,7 +48,6 @@ impl Pooled {
         }
     }
 
-    /// Starts the next job of type i, if some servers will have it: whether they do.
     fn start(&mut self, i: usize, system: &mut System) -> bool {
         let found = match &mut self.reserved {
             Some(reserved) => reserved.team(i, system.fleet(), &mut self.team),
@@ -83,7 +78,7 @@ impl Pooled {
                 |i| !self.refused[i] && system.fits(i),
                 system,
             ) {
-                // One that is refused has no room made by those that start after it.
+                // A refused type stays refused: later starts do not free capacity.
                 self.refused[i] = !self.start(i, system);
             }
         }
@@ -104,7 +99,7 @@ impl Policy for Pooled {
     fn react(&mut self, event: Event, system: &mut System) {
         self.note(event, system);
         match event {
-            // An arrival frees no room: no other job has come to fit.
+            // An arrival frees no capacity, so no other job can have become startable.
             Event::Arrival(i) => {
                 let is_first = self.policy.reservations != Reservations::Strict
                     || system.oldest_type() == Some(i);
@@ -142,28 +137,24 @@ impl Policy for Pooled {
     }
 }
 
-/// The room that is reserved for shorter jobs; see [`Pooled`].
 #[derive(Clone, Debug)]
 struct ReservedRoom {
     packed: Packed,
-    /// By shape: nothing in use, in words.
     empty: Vec<Vec<u64>>,
-    /// E\[S_i\] by type.
     means: Vec<f64>,
     /// The types in groups of equal means, the longest first.
     groups: Vec<Vec<usize>>,
-    /// By type: how many fit on the largest server.
+    /// The number of jobs of each type that fit on the largest server.
     most: Vec<u64>,
-    /// By type: ζ λ_j E\[S_j\], in servers' parts of jobs.
+    /// ζ λ_j E\[S_j\] of each type, in tasks.
     required: Vec<f64>,
-    /// By server and type: how many fit beside the longer jobs.
+    /// How many fit next to the longer jobs, servers × types.
     on: Vec<u32>,
-    /// By type: the same on all servers.
     all: Vec<u64>,
     used: Vec<u64>,
 }
 
-/// Of the servers that would be next by the placement, so many are looked at.
+/// The maximum number of servers examined, in placement order, for one start.
 const LOOKS: usize = 64;
 
 impl ReservedRoom {
@@ -192,20 +183,18 @@ impl ReservedRoom {
         }
     }
 
-    /// Counts anew what fits on all servers.
     fn begin(&mut self, hosts: &Hosts) {
         self.on.fill(0);
         self.all.fill(0);
         (0..hosts.count()).for_each(|n| self.count(n, f64::INFINITY, hosts));
     }
 
-    /// Jobs of type i on server n have changed.
     #[inline]
     fn look(&mut self, i: usize, n: usize, hosts: &Hosts) {
         self.count(n, self.means[i], hosts);
     }
 
-    /// Counts anew how many jobs fit on server n of those types that are shorter than this.
+    /// Recounts, for types shorter than `than`, how many jobs fit on server `n`.
     fn count(&mut self, n: usize, than: f64, hosts: &Hosts) {
         let types = self.means.len();
         let own = &mut self.on[n * types..][..types];
@@ -220,8 +209,7 @@ impl ReservedRoom {
         }
     }
 
-    /// Where the next job of type i may start: whether it may. What a gang takes from others is looked at server by
-    /// server.
+    /// Finds the servers for the next job of type `i`. Each server of a gang is checked separately.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];
@@ -240,14 +228,12 @@ impl ReservedRoom {
         found && looks <= limit
     }
 
-    /// Whether, with so many jobs of type j less that fit, too few do for one of type i to start.
     fn is_short(&self, j: usize, less: u64, i: usize) -> bool {
         let longer = self.means[j] < self.means[i];
         let required = self.required[j] * (1.0 - self.means[j] / self.means[i]);
         longer && (self.all[j].saturating_sub(less) as f64) < required
     }
 
-    /// Whether enough room is left for shorter jobs, if one of type i starts on server n.
     fn may_start(&mut self, i: usize, n: usize, hosts: &Hosts) -> bool {
         let own = &self.on[n * self.means.len()..][..self.means.len()];
         self.used.copy_from_slice(&self.empty[hosts.shape(n)]);
@@ -269,7 +255,6 @@ impl ReservedRoom {
     }
 }
 
-/// How many jobs of type j fit beside what is used, of at most so many.
 #[inline]
 fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
     if packed.fits(used, j, 1) {
@@ -279,7 +264,6 @@ fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
     }
 }
 
-/// The jobs of these types that run on server n.
 #[inline]
 fn take(group: &[usize], n: usize, hosts: &Hosts, packed: &Packed, used: &mut Vec<u64>) {
     for &k in group {

@@ -1,25 +1,20 @@
-//! Running jobs, drawn in proportion to their service rates: of what ends next.
-
-/// The running jobs, in pools of types with service rates of the same power of two, so that one
-/// of them is drawn in proportion to its rate without looking at the types: a pool, any of its
-/// jobs, and that one with the probability of its rate over the pool's highest, which is more
-/// than a half (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128, 2008).
+/// The running jobs, pooled by the power of two of their service rates. Sampling takes a pool, any
+/// of its jobs, and accepts with probability (rate) / (highest rate of the pool) > 1/2, without a
+/// scan of the types (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128,
+/// 2008).
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
     pools: Vec<Pool>,
-    /// By type.
     of_type: Vec<u32>,
-    /// A bound on the total service rate \[1/time\], at most twice as high; a running sum.
+    /// A bound on the total service rate \[1/time\], less than twice its value; a running sum.
     pub rate: f64,
-    /// Jobs that run.
     pub count: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Pool {
-    /// Slots, in no order.
     jobs: Vec<u32>,
-    /// The highest service rate of its types \[1/time\], and its inverse.
+    /// The highest service rate of its types \[1/time\]; `inverse` is 1/`top`.
     top: f64,
     inverse: f64,
 }
@@ -30,7 +25,7 @@ impl Pools {
         let mut powers: Vec<f64> = rates.iter().map(|r| power(*r)).collect();
         powers.sort_by(f64::total_cmp);
         powers.dedup();
-        // The fastest first: their jobs start and end most often.
+        // Fastest first, because their jobs start and end most often.
         powers.reverse();
         let pool = |p: &f64| {
             let own = rates.iter().copied().filter(|rate| power(*rate) == *p);
@@ -53,12 +48,10 @@ impl Pools {
         }
     }
 
-    /// The jobs in the pool of type i.
     pub(super) fn alike(&self, i: usize) -> &[u32] {
         &self.pools[self.of_type[i] as usize].jobs
     }
 
-    /// A job of type i starts: its place.
     #[inline]
     pub(super) fn join(&mut self, i: usize, slot: u32) -> u32 {
         let pool = &mut self.pools[self.of_type[i] as usize];
@@ -68,7 +61,6 @@ impl Pools {
         (pool.jobs.len() - 1) as u32
     }
 
-    /// The job of type i in this place runs no more: the one that takes its place, if any.
     #[inline]
     pub(super) fn leave(&mut self, i: usize, place: u32) -> Option<u32> {
         let pool = &mut self.pools[self.of_type[i] as usize];
@@ -78,14 +70,13 @@ impl Pools {
         pool.jobs.get(place as usize).copied()
     }
 
-    /// Sums the rate again.
     pub(super) fn recount(&mut self) {
         let rates = self.pools.iter().map(|p| p.jobs.len() as f64 * p.top);
         self.rate = rates.sum();
     }
 
-    /// The slot at a point drawn uniformly from \[0, rate), and a number that is then uniform in
-    /// \[0, the highest service rate of the pool): the job ends if that is below its own rate.
+    /// Returns the slot at a uniform point in \[0, rate), and a number that is then uniform on \[0,
+    /// `top`): the job ends if this is below its rate.
     #[inline]
     pub(super) fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
         for pool in &self.pools {
@@ -97,7 +88,6 @@ impl Pools {
             }
             point -= rate;
         }
-        // The running sum was too large by rounding.
         None
     }
 }

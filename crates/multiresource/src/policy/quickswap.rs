@@ -1,5 +1,3 @@
-//! Quickswap: MSFQ, static and adaptive.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +10,9 @@ use synth_core::artifact::Findings;
 
 pub(super) const MSFQ: NamedRule = NamedRule {
     name: "msfq",
-    about: "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
+    about: "Quickswap: heavy jobs, then light jobs until few are left while heavy jobs wait; one-or-all workloads only",
     parameter: Some(Parameter {
-        what: "the threshold ℓ, below the number k of light jobs that fit; k − 1 if not given",
+        what: "the threshold ℓ, less than the number k of light jobs that fit (default k − 1)",
         least: 0.0,
         default: None,
         whole: true,
@@ -25,45 +23,44 @@ pub(super) const MSFQ: NamedRule = NamedRule {
 
 pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
     name: "msfq-strict",
-    about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits (`--family msfq-strict` takes the best ℓ)",
+    about: "MSFQ exactly as in its paper: light jobs give way at the threshold even if no heavy job waits (`--family msfq-strict` selects the best ℓ)",
     settings: |fleet, l| Ok(StaticQuickswapConfig::strict_msfq(fleet.envelope(), l)?.into()),
     ..MSFQ
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
-    about: "the types in turn, each until too few are left to use its room; the next when all are done",
+    about: "the types in turn, each until too few of its jobs are left to fill the server; the next type starts when they are done",
     settings: |fleet, _| Ok(StaticQuickswapConfig::published(fleet.envelope()).into()),
     ..NamedRule::PLAIN
 };
 
 pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
     name: "adaptive-quickswap",
-    about: "most servers first, until a type waits in vain: then no job enters before the largest one",
+    about: "most servers first, until a type waits and cannot start: then no job starts before the largest waiting one",
     settings: |_, _| Ok(AdaptiveQuickswapConfig {}.into()),
     ..NamedRule::PLAIN
 };
 
-/// The types in a fixed cycle, one at a time, without preemption (Quickswap paper, section 4.3). On
-/// a one-or-all system with the heavy type's threshold 0 it is MSFQ(ℓ), ℓ the light type's.
+/// The types take turns in a fixed cycle, without preemption (Quickswap paper, section 4.3). On a
+/// one-or-all system with heavy threshold 0 it is MSFQ(ℓ) with light threshold ℓ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticQuickswapConfig {
-    /// All types, in the order of their turns, as indices into the workload's.
+    /// All types in the order of their turns, as indices into the workload's types.
     pub cycle: Vec<usize>,
-    /// ℓ_i by type, below the number of its jobs that fit: its turn is over once no more are left, all
-    /// in service, and another type waits.
+    /// ℓ_i by type, less than the number of its jobs that fit. A turn ends when at most this many
+    /// of its jobs remain, all in service, and another type waits.
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
-    /// Whether a turn ends like this even if no other type waits, to the letter of the paper: then means are known exactly on
-    /// one-or-all systems.
+    /// Whether a turn ends even if no other type waits, as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the paper's policy: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
+    /// Returns the paper's policy: turns by descending dominant share, and ℓ_i = c_i − 1.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.alone(i).saturating_sub(1);
@@ -78,21 +75,22 @@ impl StaticQuickswapConfig {
         }
     }
 
-    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of the paper's section 4.2, for one-or-all systems; ℓ = k − 1
-    /// where none is given, and ℓ = 0 is Most Servers First.
+    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, for
+    /// one-or-all systems. The default is ℓ = k − 1, and ℓ = 0 is Most Servers First.
     ///
-    /// The turn of the light jobs ends once a heavy job waits. The paper words it *strictly*: at ℓ light jobs even when
-    /// none does, so that a light job that finds the system empty ends it. Both are throughput-optimal for every ℓ < k.
+    /// The turn of the light jobs ends only if a heavy job waits. In the paper it also ends at ℓ
+    /// light jobs if none waits, so that even a light job that finds the system empty ends it
+    /// ([`StaticQuickswapConfig::strict_msfq`]). Both are throughput-optimal for every ℓ < k.
     ///
     /// # Errors
-    /// Where the system is not one-or-all, or ℓ ≥ k.
+    /// If the system is not one-or-all, or ℓ ≥ k.
     pub fn msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
         let OneOrAll { light, servers, .. } = OneOrAll::new(workload)?;
         let most = servers - 1;
         let threshold = threshold.unwrap_or(most.into());
         if threshold > most.into() {
             return Err(Unsuitable(format!(
-                "its threshold ℓ is from 0 to {most} here, and not {threshold}"
+                "its threshold ℓ must be from 0 to {most} for this workload, found {threshold}"
             )));
         }
         let mut policy = StaticQuickswapConfig::published(workload);
@@ -100,10 +98,10 @@ impl StaticQuickswapConfig {
         Ok(policy)
     }
 
-    /// Returns the same to the letter of the paper.
+    /// Returns MSFQ(ℓ) exactly as in the paper.
     ///
     /// # Errors
-    /// As [`StaticQuickswapConfig::msfq`].
+    /// As for [`StaticQuickswapConfig::msfq`].
     pub fn strict_msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
         Ok(StaticQuickswapConfig {
             strict: true,
@@ -111,7 +109,7 @@ impl StaticQuickswapConfig {
         })
     }
 
-    /// Returns the one-or-all system on which it is strict MSFQ(ℓ), and ℓ; `None` where it is not.
+    /// Returns the one-or-all system on which this is strict MSFQ(ℓ), and ℓ. `None` if it is not.
     pub fn as_strict_msfq(&self, workload: &Workload) -> Option<(OneOrAll, u32)> {
         let system = OneOrAll::new(workload).ok()?;
         let is_one = self.strict && !self.overlap && self.thresholds[system.heavy] == 0;
@@ -119,7 +117,6 @@ impl StaticQuickswapConfig {
     }
 }
 
-/// The most types whose turns are listed one by one.
 const LISTED: usize = 5;
 
 impl PolicyConfig for StaticQuickswapConfig {
@@ -136,7 +133,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         let next = if self.overlap {
             "as soon as it fits, while the last one drains"
         } else {
-            "when the last one has drained"
+            "after the last one has drained"
         };
         let others = if self.strict {
             "whether or not another type waits"
@@ -144,13 +141,13 @@ impl PolicyConfig for StaticQuickswapConfig {
             "and another type waits"
         };
         format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, {others}; the next type starts {next}.",
+            "Static Quickswap, without preemption: the types take turns in the order {}. A turn ends when the remaining jobs of the type do not exceed its threshold (in brackets) and are all in service, {others}; the next type starts {next}.",
             turns.join(", ")
         )
     }
 
-    /// Each type has its turn, and thresholds are below the number of jobs that fit: no more are in
-    /// service, and a turn that ends with jobs waiting would not end.
+    /// Thresholds are below the number of jobs that fit; larger ones could end a turn while jobs
+    /// wait.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let workload = fleet.envelope();
         let (types, thresholds) = (workload.types(), &self.thresholds);
@@ -161,7 +158,8 @@ impl PolicyConfig for StaticQuickswapConfig {
             let most = packing.alone(i);
             if *threshold >= most {
                 let name = kind.name();
-                let expected = format!("less than {most}: so many jobs of type `{name}` fit");
+                let expected =
+                    format!("less than {most}, the number of jobs of type `{name}` that fit");
                 findings.differs(format!("thresholds[{i}]"), threshold, expected);
             }
         }
@@ -186,7 +184,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         } else if self.cycle.len() <= LISTED {
             self.cycle.iter().map(turn).collect::<Vec<_>>().join(", ")
         } else {
-            "other thresholds or turns than published".into()
+            "not the published thresholds or turns".into()
         };
         let strict = if self.strict { ", strict" } else { "" };
         let overlap = if self.overlap { ", overlapping" } else { "" };
@@ -197,7 +195,6 @@ impl PolicyConfig for StaticQuickswapConfig {
         1 + context.several.len() + self.cycle.len()
     }
 
-    /// Overlap, all thresholds together, each of them, each two turns that follow each other.
     fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         let before = self.clone();
         let turned = |i: usize, l: u32| {
@@ -217,7 +214,6 @@ impl PolicyConfig for StaticQuickswapConfig {
                 let i = context.several[axis - 2];
                 self.thresholds[i] = turned(i, self.thresholds[i]);
             }
-            // A cycle of two has one order.
             axis if up && self.cycle.len() > 2 => {
                 let place = axis - 2 - context.several.len();
                 self.cycle.swap(place, place + 1);
@@ -229,7 +225,7 @@ impl PolicyConfig for StaticQuickswapConfig {
 }
 
 no_settings! {
-    /// Adaptive Quickswap.
+    /// The settings of Adaptive Quickswap.
     AdaptiveQuickswapConfig;
 }
 
@@ -239,7 +235,7 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
     }
 
     fn words(&self, _: &Workload) -> String {
-        "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain."
+        "Adaptive Quickswap, without preemption: the largest jobs start first, until jobs of another type wait that cannot start; then no job starts before the largest waiting one."
             .into()
     }
 
@@ -248,31 +244,29 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
     }
 }
 
-/// Static Quickswap, without preemption: the types in a fixed cycle, one at a time.
+/// Static Quickswap, without preemption: the types take turns in a fixed cycle.
 ///
-/// In its working phase only type i is admitted, as many as fit, until no more than ℓ_i of its jobs
-/// are in the system, all in service, and a job of another type waits; then those in service
-/// finish, and it is the turn of the next type in the cycle that has a waiting job. With *overlap*
-/// that type starts as soon as it fits, while the last one drains.
+/// In the working phase of type `i` only its jobs are admitted, as many as fit, until at most ℓ_i
+/// of its jobs are in the system, all in service, and a job of another type waits. Then the jobs in
+/// service finish, and the turn passes to the next type in the cycle with a waiting job. With
+/// *overlap* that type starts as soon as it fits, while the last one drains.
 ///
-/// With c_i the number of type i that fits, `Σ_i λ_i/(μ_i c_i) < 1` suffices for stability, without
-/// overlap and for all ℓ_i < c_i.
+/// Without overlap, `Σ_i λ_i/(μ_i c_i) < 1` suffices for stability for all ℓ_i < c_i, where c_i is
+/// the number of jobs of type `i` that fit.
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
-/// 2025, section 4.3, with ℓ_i = c_i − 1 and one resource; thresholds below that, and several
-/// resources, are ours, and so is that a type continues while no other job waits. O(K) a decision.
+/// 2025, section 4.3, with ℓ_i = c_i − 1 and one resource. Our extensions are lower thresholds,
+/// several resources, and that a turn continues while no other job waits. `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
     policy: StaticQuickswapConfig,
-    /// The type whose turn it is: a place in the cycle.
     turn: usize,
     draining: bool,
-    /// By type: the dominant share of the server.
     shares: Vec<f64>,
 }
 
 impl StaticQuickswap {
-    /// With this cycle, thresholds and overlap.
+    /// Creates the rule with these settings.
     pub fn new(policy: &StaticQuickswapConfig, workload: &Workload) -> Self {
         StaticQuickswap {
             shares: workload.dominant_shares(),
@@ -282,7 +276,6 @@ impl StaticQuickswap {
         }
     }
 
-    /// Returns the next place in the cycle of a type with a waiting job, the present one last.
     fn next(&self, system: &System) -> Option<usize> {
         let cycle = &self.policy.cycle;
         let mut places = (1..=cycle.len()).map(|step| (self.turn + step) % cycle.len());
@@ -296,8 +289,8 @@ impl StaticQuickswap {
     }
 }
 
-/// `Σ_i λ_i/(μ_i c_i)`, c_i the number of type i that fits: below 1 Static Quickswap without overlap is
-/// stable (Quickswap paper, section 4.3).
+/// Returns `Σ_i λ_i/(μ_i c_i)`, where c_i jobs of type `i` fit. Below 1, Static Quickswap without
+/// overlap is stable (Quickswap paper, section 4.3).
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
     let types = workload.types().iter().enumerate();
@@ -314,7 +307,7 @@ impl Policy for StaticQuickswap {
                     return;
                 }
                 self.draining = false;
-                // The jobs that the drain was for may have been withdrawn.
+                // The jobs for which the turn ended may have been withdrawn.
                 let Some(next) = self.next(system) else {
                     return;
                 };
@@ -335,24 +328,23 @@ impl Policy for StaticQuickswap {
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
-                "it is the turn of {name}, as long as one of them waits or more than {} are there{}; {} run",
+                "serves {name}, while one of its jobs waits or more than {} are in the system{}; {} run",
                 self.policy.thresholds[i],
                 if self.policy.strict {
                     ""
                 } else {
-                    ", or nobody else waits"
+                    ", or no other job waits"
                 },
                 system.running(i)
             ),
             (true, false) => format!(
-                "the turn of {name} is over, and the {} that run finish first",
+                "ends the turn of {name} and waits for its {} running jobs to finish",
                 system.running(i)
             ),
-            (true, true) => format!("the turn of {name} is over"),
+            (true, true) => format!("ends the turn of {name}"),
         })
     }
 
-    /// It is the turn of the type whose running jobs fill most, by dominant share.
     fn resume(&mut self, system: &mut System) {
         let fills = |i: &usize| self.shares[*i] * f64::from(system.running(*i));
         let fills: Vec<f64> = self.policy.cycle.iter().map(fills).collect();
@@ -361,15 +353,15 @@ impl Policy for StaticQuickswap {
     }
 }
 
-/// Adaptive Quickswap, without preemption: Most Servers First, until jobs of a type wait of which
-/// none is in service, while no type in service has a waiting job. Then no job starts but the waiting
-/// job with the largest need, determined at each event; once it runs, Most Servers First goes on.
+/// Adaptive Quickswap, without preemption: Most Servers First, until a type waits that has no job
+/// in service, while no type in service has a waiting job. Then no job starts except the waiting
+/// job with the largest need, determined at each event; once it runs, Most Servers First resumes.
 ///
-/// It has no guarantee of stability. With several resources need is the dominant share
-/// `max_j D_ij / P_j`, of equals the oldest: the paper has one.
+/// Stability is not guaranteed. With several resources, which the paper does not consider, the need
+/// is the dominant share `max_j D_ij / P_j`, with ties broken by age.
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
-/// 2025, section 4.3. O(K) a decision.
+/// 2025, section 4.3. `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct AdaptiveQuickswap {
     needs: Greedy,
@@ -377,7 +369,7 @@ pub struct AdaptiveQuickswap {
 }
 
 impl AdaptiveQuickswap {
-    /// The rule for this workload.
+    /// Creates the rule.
     pub fn new(workload: &Workload) -> Self {
         AdaptiveQuickswap {
             needs: Greedy::new(Backfilling::MOST_SERVERS_FIRST, workload),
@@ -403,13 +395,13 @@ impl Policy for AdaptiveQuickswap {
     fn doing(&self, names: &[&str], system: &System) -> Option<String> {
         let largest = self.needs.order.first(system).filter(|_| self.draining)?;
         Some(format!(
-            "room is made for the largest waiting job, of {}: until it starts no other does",
+            "drains for the largest waiting job, of type {}; no other job starts before it",
             names[largest]
         ))
     }
 }
 
-/// Whether a type waits of which none runs, and no type that runs has a waiting job.
+/// Returns whether a type waits that has no running job, while no running type has a waiting job.
 fn is_stuck(system: &System) -> bool {
     let mut queued = system.queued().peekable();
     queued.peek().is_some() && queued.all(|i| system.running(i) == 0)

@@ -1,5 +1,3 @@
-//! Randomized Timers: clocks of the types race for free room.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +8,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "randomized-timers",
-    about: "clocks of the types, faster with longer queues, race for free room; dummies hold it \
+    about: "clocks of the types, faster for longer queues, race for free capacity; dummies hold it \
          (after the abstract of Psychas and Ghaderi 2018; details are ours)",
     parameter: Some(Parameter {
         what: "the clocks' rate r",
@@ -25,11 +23,11 @@ pub(super) const NAMED: NamedRule = NamedRule {
     ..NamedRule::PLAIN
 };
 
-/// Randomized Timers.
+/// The settings of Randomized Timers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomizedTimersConfig {
-    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
+    /// r > 0: the clock rate of a type without waiting jobs, per mean size of the type.
     pub rate: f64,
 }
 
@@ -40,7 +38,7 @@ impl PolicyConfig for RandomizedTimersConfig {
 
     fn words(&self, _: &Workload) -> String {
         format!(
-            "Randomized Timers, without preemption: each type has a clock, which rings {} times in a mean size of it, and more often the more of its jobs wait. When it rings, one of them starts if it fits; if none waits, the room of one is held for as long as one would run.",
+            "Randomized Timers, without preemption: each type has a clock that rings {} times per mean size of the type, and more often the more of its jobs wait. When it rings, one of them starts if it fits; if none waits, the capacity of one job is held for as long as a job would run.",
             self.rate
         )
     }
@@ -54,49 +52,48 @@ impl PolicyConfig for RandomizedTimersConfig {
     }
 }
 
-/// Randomized Timers: type i has a clock that rings at rate `r μ_i exp(w_i)`, where its weight w_i
-/// grows slowly with the number Q_i of its waiting jobs. When it rings and a job of type i fits,
-/// the oldest one starts, or, where no job of its type waits, a *dummy* takes the room, for a time
-/// that is exponential with rate μ_i; an arrival of its type takes a dummy's place. Nothing else
-/// starts a job. Without preemption.
+/// Randomized Timers: the clock of type `i` rings at rate `r μ_i exp(w_i)`, where the weight w_i
+/// grows slowly with the number Q_i of waiting jobs. When it rings and a job of type `i` fits, the
+/// oldest one starts. If none waits, a *dummy* takes the capacity for an exponential time with rate
+/// μ_i; an arrival of its type replaces it. No job starts otherwise. Without preemption.
 ///
-/// The rule draws no random numbers: clocks are exponential, so a clock whose job does not fit simply
-/// stops, and which type gets the room that a completion frees is the race of those that fit. O(K) a
-/// decision.
+/// The clock of a type that does not fit is stopped, which is exact for exponential clocks. The
+/// race of the types that fit decides which one gets the capacity that a completion frees. `O(K)`
+/// per decision.
 ///
 /// # Theory
-/// Were the weights fixed, and sizes exponential, the slots in use would be a loss network with the
-/// stationary law `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, which comes near to the maximum of
-/// `Σ w_i u_i` as weights grow. They change slowly where queues are long, and that is why the rule
-/// is throughput-optimal for weights `w_i = max(f(Q_i), ε f(Q_max))`, `f(x) = ln^{1−b}(1 + x)`.
+/// With fixed weights and exponential sizes, the slots in use are a loss network with the
+/// stationary distribution `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, which concentrates near the
+/// maximum of `Σ w_i u_i` as the weights grow. Weights change slowly when queues are long, which
+/// makes the rule throughput-optimal for weights `w_i = max(f(Q_i), ε f(Q_max))`,
+/// `f(x) = ln^{1−b}(1 + x)`.
 ///
 /// Source: Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016; Psychas
 /// and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud", IEEE/ACM
-/// Transactions on Networking 26(5), 2018. After their abstracts, the only part at hand; details are ours: how
-/// clocks, weights and dummies work together is from memory, the factor r μ_i is ours, and so is that arrivals take
-/// dummies' places (which changes no rate where sizes are exponential). What is measured of it is of this
-/// rule, and says nothing for certain of theirs. Not built: their many servers, of which a clock picks one
-/// at random; here is one.
+/// Transactions on Networking 26(5), 2018.
+///
+/// Only the abstracts were available. The interplay of clocks, weights and dummies is from memory.
+/// The factor r μ_i is our choice, and so is that arrivals replace dummies (which changes no rate
+/// with exponential sizes). Measurements of this rule are therefore no evidence about the published
+/// ones. The papers have many servers, one of which a clock chooses at random; this implementation
+/// has one.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
-    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
     rate: f64,
-    /// μ_i, by type.
     service_rates: Vec<f64>,
-    /// f(Q_i), by type.
     growth: Vec<f64>,
-    /// Dummies in the server, by type. Clock i starts jobs of type i, and clock K + i ends dummies of it.
+    /// Dummies of each type. Clock i starts jobs of type `i`, and clock K + i ends type-i dummies.
     dummies: Vec<u32>,
 }
 
-/// b in \[0, 1): the proofs need b > 0; with 0, `exp(f(x))` is 1 + x.
+/// b in \[0, 1): the proofs need b > 0; for b = 0, `exp(f(x))` is 1 + x.
 const DAMPING: f64 = 0.1;
 
 /// ε.
 const FLOOR: f64 = 0.01;
 
 impl RandomizedTimers {
-    /// The rule for this workload, with clocks of rate r.
+    /// Creates the rule with rate r.
     pub fn new(workload: &Workload, rate: f64) -> Self {
         let types = workload.types();
         RandomizedTimers {
@@ -112,7 +109,6 @@ impl RandomizedTimers {
         system.release_setup(i);
     }
 
-    /// Type i's clock has rung.
     fn attempt(&mut self, i: usize, system: &mut System) {
         if !system.fits(i) {
             return;
@@ -125,7 +121,6 @@ impl RandomizedTimers {
         }
     }
 
-    /// f(Q_i) of a type whose queue may have changed.
     fn weigh(&mut self, i: usize, system: &System) {
         let queue = f64::from(system.waiting(i));
         self.growth[i] = queue.ln_1p().powf(1.0 - DAMPING);
@@ -162,7 +157,6 @@ impl Policy for RandomizedTimers {
                 system.start(i);
             }
             Event::Clock(clock) if clock < types => self.attempt(i, system),
-            // Not of a ring that comes too late, after its clock was stopped.
             Event::Clock(_) if self.dummies[i] > 0 => self.leave(i, system),
             _ => {}
         }

@@ -1,5 +1,3 @@
-//! Reserving: First-Fit with a reservation that opens when it is worth the drain.
-
 use super::backfill::BackfillRule;
 use super::drain::prices;
 use super::rule::{LET_IN, PolicyConfig, TuningContext, settings_in_words};
@@ -9,21 +7,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
 
-/// First-Fit with one reservation at a time, without preemption.
+/// First-fit with one reservation at a time, without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReservingConfig {
-    /// What a running job of each type is worth (K): nonnegative.
+    /// The value of a running job of each type (length K): nonnegative.
     pub prices: Vec<f64>,
-    /// c: a reservation opens for a type when the work of it that waits is worth so many times what the
-    /// drain for it wastes: ≥ 0.
+    /// c ≥ 0: a type gets a reservation if its waiting work is worth c times the drain's waste.
     pub worth: f64,
-    /// h: jobs of the type go on taking each other's places, until so many times the work that waits of it waits
-    /// of another type with a reservation: ≥ 0.
+    /// h ≥ 0: jobs of the type replace each other until another reserved type has h times its
+    /// waiting work.
     pub exhaust: f64,
-    /// κ: meanwhile jobs start whose mean size is at most this part of what is left of the drain: ≥ 0.
+    /// κ ≥ 0: during a drain, jobs of mean size at most κ times the remaining drain start.
     pub let_in: f64,
-    /// Whether that is by the limits of jobs instead of their mean sizes.
+    /// Whether κ applies to the limits of jobs instead of their mean sizes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits: bool,
 }
@@ -35,7 +32,7 @@ impl PolicyConfig for ReservingConfig {
 
     fn words(&self, _: &Workload) -> String {
         format!(
-            "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose {} is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
+            "First-fit with a reservation, without preemption: the oldest waiting job that fits starts. When the waiting work of a type that does not fit is worth {} times the capacity wasted by waiting for it, capacity is reserved for one job of the type (worth). Until that job starts, other jobs start if they fit next to it or if their {} is at most {} times the remaining wait (let in). Then jobs of that type replace each other as they end, until another type with a reservation has {} times as much waiting work (exhaust).",
             self.worth,
             if self.limits { "limit" } else { "mean size" },
             self.let_in,
@@ -75,35 +72,36 @@ const WORTH: &[f64] = &[
 ];
 const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 
-/// First-Fit with one reservation at a time, without preemption.
+/// First-fit with one reservation at a time, without preemption.
 ///
-/// Of the types that do not fit, those may have a reservation whose waiting work is worth c times what
-/// would be wasted until a job of theirs fits: `p_i E[S_i] q_i ≥ c W_i`. The drain takes D_i, and
-/// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k jobs that leave, but for types that
-/// are let in meanwhile, and D_i times the price of the free room. Of several the one with most waiting work has it.
+/// A type that does not fit may get a reservation if the value of its waiting work is at least c
+/// times the value wasted until one of its jobs fits: `p_i E[S_i] q_i ≥ c W_i`. With D_i the drain
+/// time, `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k departing jobs,
+/// except for types that are let in meanwhile, plus D_i times the price of the free capacity. Among
+/// several such types, the one with the most waiting work gets it.
 ///
-/// Until its job starts, others may pass it ([`BackfillRule`]); room is kept for it and the longest running jobs that
-/// can stay. Then jobs of its type take the places of those that end, as the drain is paid for:
-/// until none waits, or there is a reservation for a type of which h times as much work waits.
+/// Until its job starts, other jobs may pass it ([`BackfillRule`]); capacity is kept for it and for
+/// the longest running jobs that can stay. After that, jobs of its type replace the ones that end,
+/// because the drain has been paid for. This lasts until none waits, or until another type gets a
+/// reservation that has h times as much waiting work.
 ///
-/// EASY backfilling that knows types instead of sizes, and weighs whether to reserve. O(K) a decision
-/// without a reservation, O(K² R) with. Ours; it has no proof of stability.
+/// This is EASY backfilling that knows types instead of sizes and weighs whether to reserve. `O(K)`
+/// per decision without a reservation, `O(K² R)` with one. The rule is original to this project; no
+/// proof of stability is known.
 #[derive(Clone, Debug)]
 pub struct Reserving {
     worth: f64,
     exhaust: f64,
     prices: Vec<f64>,
     backfill: BackfillRule,
-    /// The type that there is a reservation for.
     reserved: Option<usize>,
-    /// The type of the last one, as long as others of it take the place of those that end.
+    /// The type of the last reservation, while its jobs replace each other.
     turn: Option<usize>,
-    /// The running jobs that stay.
     staying: Vec<u32>,
 }
 
 impl Reserving {
-    /// The rule of a policy for this workload.
+    /// Creates the online rule of a policy.
     pub fn new(policy: &ReservingConfig, workload: &Workload) -> Self {
         Reserving {
             worth: policy.worth,
@@ -116,7 +114,6 @@ impl Reserving {
         }
     }
 
-    /// The longest running jobs, as long as one of type i fits beside them.
     fn keep_beside(&mut self, i: usize, system: &System) {
         self.backfill.keep_nothing();
         self.backfill.keep(i, 1);
@@ -126,12 +123,10 @@ impl Reserving {
         }
     }
 
-    /// The work of type i that waits.
     fn waits(&self, i: usize, system: &System) -> f64 {
         self.prices[i] * self.backfill.drains.means[i] * f64::from(system.waiting(i))
     }
 
-    /// What is wasted until one more job of type i fits, if those that would be let in keep their room in use.
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
         let BackfillRule { drains, let_in, .. } = &mut self.backfill;
@@ -149,7 +144,6 @@ impl Reserving {
         wasted + (1.0 - in_use).max(0.0) * drain
     }
 
-    /// Opens a reservation, if one is worth it: of those where most work waits.
     fn reserve(&mut self, system: &System) {
         let mut most = self
             .turn
@@ -177,7 +171,7 @@ impl Reserving {
             }
         }
         let Some(reserved) = self.reserved else {
-            // A server that is full has the least to lose by a drain.
+            // A reservation wastes the least when the server is full.
             self.backfill.start_all_that_fit(system);
             return self.reserve(system);
         };
@@ -204,7 +198,7 @@ impl Policy for Reserving {
                 self.turn = None
             }
         }
-        // One more behind others of its type changes little: it is weighed at the next completion.
+        // A job behind others of its type changes little, so it is weighed at the next completion.
         if matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
             return;
         }
@@ -219,11 +213,10 @@ impl Policy for Reserving {
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let name = names[self.reserved?];
         Some(format!(
-            "room is kept for the oldest job of {name}: others start beside it, or are so short that they pass"
+            "keeps capacity for the oldest job of {name}; other jobs start if they fit next to it or are short enough to pass"
         ))
     }
 
-    /// Whether there is a reservation is weighed anew: its job may have gone, or others have its room.
     fn changed(&mut self, system: &mut System) {
         (self.reserved, self.turn) = (None, None);
         self.take_over(system);

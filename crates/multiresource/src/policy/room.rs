@@ -1,8 +1,5 @@
-//! Room on one server, with the amounts of all resources packed into few words.
-
 use crate::schedule::Packing;
 
-/// Room in use on one server; see [`Packed`].
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     packed: Packed,
@@ -10,7 +7,6 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// The empty server.
     pub(super) fn new(packing: &Packing) -> Self {
         let packed = Packed::new(packing);
         Room {
@@ -19,29 +15,24 @@ impl Room {
         }
     }
 
-    /// Returns what is used, as it lies in the words.
     #[inline]
     pub(super) fn used(&self) -> &[u64] {
         &self.used
     }
 
-    /// Returns the free units of resource j.
     pub(super) fn free(&self, j: usize) -> u64 {
         self.packed.free(&self.used, j)
     }
 
-    /// Sets how many units of resource j are free, no more than there are.
     pub(super) fn set_free(&mut self, j: usize, units: u64) {
         self.packed.set_free(&mut self.used, j, units);
     }
 
-    /// Whether one more job of type i fits.
     #[inline]
     pub(super) fn fits(&self, i: usize) -> bool {
         self.packed.fits(&self.used, i, 1)
     }
 
-    /// Returns the least of these keys, one a type, of the types of which one more job fits.
     #[inline(always)]
     pub(super) fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
         let ([used], [guards]) = (&*self.used, &*self.packed.guards) else {
@@ -49,7 +40,7 @@ impl Room {
         };
         let mut least = u64::MAX;
         for (key, demand) in keys.iter().zip(&self.packed.demand) {
-            // The key of what does not fit becomes the largest, without an unpredictable branch.
+            // Types that do not fit get the maximum, without an unpredictable branch.
             let fits = (used + demand) & guards == 0;
             let key = std::hint::select_unpredictable(fits, *key, u64::MAX);
             least = least.min(key);
@@ -64,7 +55,6 @@ impl Room {
         least.filter(|key| *key != u64::MAX)
     }
 
-    /// Takes the room of a job of type i, if it fits; whether it does.
     #[inline(always)]
     pub(super) fn take(&mut self, i: usize) -> bool {
         let fits = self.fits(i);
@@ -74,40 +64,34 @@ impl Room {
         fits
     }
 
-    /// Gives the room of a job of type i back.
     #[inline]
     pub(super) fn give(&mut self, i: usize) {
         self.packed.give(&mut self.used, i, 1);
     }
 }
 
-/// Takes so much of each resource out of the room.
 pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
     room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
 }
 
-/// Whether there is so much of each resource.
 #[inline]
 pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
     room.iter().zip(demand).all(|(room, d)| d <= room)
 }
 
-/// What jobs of each type take of a server, of all resources at once: packed into few words so that one addition
-/// shows whether a job fits.
+/// The demand of each type, packed so that one addition shows whether a job fits.
 ///
-/// Each resource has a field of as many bits as its capacity needs, which stands at its largest
-/// value when the resource is full, and a guard bit above it: a field that runs over sets it.
-/// Nearly always all fields stand in one word.
+/// Each resource has a field as wide as its capacity and a guard bit above it. A full resource has
+/// the field's largest value, so that overflow sets the guard bit. One word is nearly always
+/// enough.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
-    /// By word.
     guards: Vec<u64>,
-    /// K × words.
+    /// K × words, row-major.
     demand: Vec<u64>,
     fields: Vec<Field>,
 }
 
-/// Where a resource stands.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     word: usize,
@@ -121,7 +105,7 @@ impl Field {
     }
 }
 
-/// What is used, in words: one for most servers, known to the compiler, or as many as it takes.
+/// Used amounts: a single word, known at compile time, for most servers, or else a vector.
 pub(super) trait Words: Clone + Send + AsRef<[u64]> + AsMut<[u64]> + 'static {
     fn of(words: &[u64]) -> Self;
 }
@@ -142,7 +126,7 @@ impl Packed {
     pub(super) fn new(packing: &Packing) -> Self {
         let (mut fields, mut word, mut shift) = (Vec::new(), 0, 0);
         for capacity in packing.capacity() {
-            // At most 54: units are at most 2^53.
+            // At most 54 bits: units are at most 2^53.
             let bits = u64::BITS - capacity.leading_zeros();
             if shift + bits + 1 > u64::BITS {
                 (word, shift) = (word + 1, 0);
@@ -170,7 +154,6 @@ impl Packed {
         self.guards.len()
     }
 
-    /// Nothing used of these amounts, one a resource and at most its capacity.
     pub(super) fn nothing_of<U: Words>(&self, amounts: &[u64]) -> U {
         let mut words = vec![0; self.words()];
         for (field, amount) in self.fields.iter().zip(amounts) {
@@ -179,20 +162,18 @@ impl Packed {
         U::of(&words)
     }
 
-    /// Free units of resource j.
     pub(super) fn free(&self, used: &[u64], j: usize) -> u64 {
         let field = self.fields[j];
         field.largest() - (used[field.word] >> field.shift & field.largest())
     }
 
-    /// So many units of resource j are free, no more than there are.
     pub(super) fn set_free(&self, used: &mut [u64], j: usize, units: u64) {
         let field = self.fields[j];
         let (used, largest) = (&mut used[field.word], field.largest());
         *used = *used & !(largest << field.shift) | (largest - units) << field.shift;
     }
 
-    /// Whether so many jobs of type i, no more than an empty server holds, fit beside what is used.
+    /// Returns whether `count` jobs of type `i` fit, at most as many as an empty server holds.
     #[inline(always)]
     pub(super) fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
         let used = used.as_ref();
@@ -204,7 +185,6 @@ impl Packed {
         over == 0
     }
 
-    /// So many jobs of type i more; no more than an empty server holds.
     #[inline(always)]
     pub(super) fn take<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
         let used = used.as_mut();
@@ -214,7 +194,6 @@ impl Packed {
         }
     }
 
-    /// So many jobs of type i less.
     #[inline(always)]
     pub(super) fn give<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
         let used = used.as_mut();
@@ -224,14 +203,13 @@ impl Packed {
         }
     }
 
-    /// The most of so many jobs of type i, no more than an empty server holds, that fit.
     #[inline(always)]
     pub(super) fn most<U: Words>(&self, used: &U, i: usize, count: u64) -> u64 {
         if self.fits(used, i, count) {
             return count;
         }
         let (mut fit, mut not) = (0, count);
-        // Nearly always none or a few: the steps grow.
+        // The result is usually 0 or small, so the steps start at 1 and grow.
         let mut step = 1;
         while not - fit > 1 {
             step = step.min(not - fit - 1);
@@ -252,9 +230,8 @@ mod tests {
     use crate::workload::Workload;
     use rand::{RngExt, SeedableRng};
 
-    /// In one word and in several: what fits is what fits resource by resource.
     #[test]
-    fn packed_room_is_room() {
+    fn packed_capacity_matches_unpacked() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         for digits in [0, 5, 13] {
             let scale = 10_u64.pow(digits);

@@ -1,4 +1,4 @@
-//! What is known of a rule beside its decisions: all that a policy file, tuning and reports need of it.
+//! Everything about a rule except its decisions: its policy file, tuning parameters and reports.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,110 +8,104 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::artifact::Findings;
 
-/// A rule with all its numbers, as a policy file has them. Most rules need no more than the first two methods.
+/// The settings of a rule as in a policy file. Most rules implement only the first two methods.
 pub trait PolicyConfig {
-    /// Returns the online rule for these servers, against which it has been checked.
+    /// Builds the online rule for these servers, which must be the ones it was checked against.
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy>;
 
-    /// Says what the policy does, for a reader who has never seen it.
+    /// Describes the policy for a reader who has never seen it.
     fn words(&self, workload: &Workload) -> String;
 
-    /// Checks that its numbers are in range and fit the servers. Whether jobs have the limits that it asks for is
-    /// checked of all rules alike.
+    /// Checks that the numbers are in range and fit the servers.
     fn check(&self, _fleet: &Fleet, _findings: &mut Findings) {}
 
-    /// Returns whether it may stop running jobs.
+    /// Returns whether the policy may stop running jobs.
     fn preempts(&self) -> bool {
         false
     }
 
-    /// Returns whether it decides over the servers of a fleet.
+    /// Returns whether the policy decides over all servers of a fleet.
     fn pools(&self) -> bool {
         false
     }
 
-    /// Returns γ, where the room of jobs that are stopped is held for a setup \[1/time\].
+    /// Returns the setup rate γ \[1/time\], if the capacity of stopped jobs is held for a setup.
     fn setup_rate(&self) -> Option<f64> {
         None
     }
 
-    /// Returns whether it asks for a limit on the size of each job as it comes.
+    /// Returns whether the policy needs a limit on each job's size at arrival.
     fn needs_limits(&self) -> bool {
         false
     }
 
-    /// Returns what people call it, where that is not its name in files.
+    /// Returns the common name of the policy, if it differs from its name in files.
     fn alias(&self) -> Option<&'static str> {
         None
     }
 
-    /// Returns whether a policy from synth for this workload is known to be stable there.
+    /// Returns whether this policy, as computed for this workload, is proved to be stable.
     fn is_proved_stable(&self, _workload: &Workload) -> bool {
         false
     }
 
-    /// Returns the work of an event beyond that of First-Fit, in events of First-Fit with few types, some 70 ns each: by
-    /// what was measured once, and the same on each machine.
+    /// Returns the extra work per event in First-Fit events with few types (about 70 ns each), from
+    /// one measurement so that it is the same on every machine.
     fn added_work(&self, _workload: &Workload) -> f64 {
         0.0
     }
 
-    /// Returns what its knobs are set to, as a sentence: for the record of a choice.
+    /// Returns the values of the tuning parameters as text, for the selection record.
     fn knobs_in_words(&self, _workload: &Workload) -> Option<String> {
         None
     }
 
-    /// Returns the knobs that tuning turns along a grid, with their grids, the first to be tuned first. A grid is where tuning
-    /// looks, not all that a knob may be: that is what [`PolicyConfig::check`] accepts. From a value between two of its points tuning
-    /// goes to the next of them.
+    /// Returns the tuning parameters that have grids, in tuning order. A grid is a search range;
+    /// [`PolicyConfig::check`] defines the valid values.
     fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
 
-    /// Returns how many other knobs tuning turns.
+    /// Returns the number of tuning parameters without a grid.
     fn other_axes(&self, _context: &TuningContext<'_>) -> usize {
         0
     }
 
-    /// Turns one of these other knobs a step up or down; `None` at its end.
+    /// Moves a parameter without a grid a step. `None` at the end of its range.
     fn step(&mut self, _axis: usize, _up: bool, _context: &TuningContext<'_>) -> Option<()> {
         None
     }
 }
 
-/// Returns the settings of a rule as a policy file has them, with its parameter: for one server, or over the servers of
-/// a fleet.
 pub(super) type Settings = fn(&Fleet, Option<f64>) -> Result<Family, Unsuitable>;
 
-/// Makes a rule for one server, with its parameter.
 type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
 
-/// A rule with a name, which needs no policy file.
+/// A rule that can be selected by name, without a policy file.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedRule {
-    /// Its name.
+    /// The primary name.
     pub name: &'static str,
-    /// Its other names.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// What it does, in one line.
+    /// A one-line description.
     pub about: &'static str,
-    /// Whether it stops running jobs.
+    /// Whether the rule stops running jobs.
     pub preempts: bool,
-    /// What it knows of jobs, where its parameter is not set.
+    /// The information that the rule uses about jobs if its parameter is not set.
     pub knows: Knows,
-    /// The number that may follow its name and a colon.
+    /// The number that may follow the name and a colon.
     pub parameter: Option<Parameter>,
-    /// Whether there is one of this name over the servers of a fleet.
+    /// Whether the rule exists for fleets.
     pub pools: bool,
-    /// Returns what its policy file has.
+    /// Returns the contents of its policy file.
     pub settings: Settings,
-    /// Makes it for one server, where it may know more of jobs than policy files say.
+    /// Builds the rule for one server, where it may use more information than a policy file allows.
     pub build: Option<Build>,
 }
 
 impl NamedRule {
-    /// A rule for one server without preemption or a parameter, which knows the types' means at most: what most entries
-    /// begin with.
+    /// Defaults: one server, no preemption, no parameter, and only mean sizes known.
     pub const PLAIN: NamedRule = NamedRule {
         name: "",
         aliases: &[],
@@ -124,10 +118,10 @@ impl NamedRule {
         build: None,
     };
 
-    /// Makes it for one server, or over the servers of a fleet.
+    /// Builds the rule for one server or for a fleet.
     ///
     /// # Errors
-    /// Why it cannot serve the workload.
+    /// If the rule cannot serve the workload.
     pub fn rule(
         &self,
         fleet: &Fleet,
@@ -140,25 +134,25 @@ impl NamedRule {
     }
 }
 
-/// A rule's parameter.
+/// The parameter of a named rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// What it means.
+    /// Its meaning.
     pub what: &'static str,
-    /// The least that it can be.
+    /// The minimum.
     pub least: f64,
-    /// Its value where none is set; none where that depends on the workload.
+    /// The default; `None` if it depends on the workload.
     pub default: Option<f64>,
-    /// Whether it is a whole number.
+    /// Whether only integers are allowed.
     pub whole: bool,
 }
 
 impl Parameter {
-    /// The most that a parameter can be.
+    /// The maximum of every parameter.
     pub const MOST: f64 = 1e6;
 }
 
-/// Makes the settings of rules with nothing to set.
+/// Defines the settings of rules without parameters.
 macro_rules! no_settings {
     ($($(#[$doc:meta])* $Policy:ident;)+) => {
         $(
@@ -181,8 +175,7 @@ macro_rules! no_settings {
 }
 pub(super) use no_settings;
 
-/// Returns the numbers and words of a policy with their names, and what is switched on; what there is for each type,
-/// schedule or server is left out.
+/// Formats the scalar settings as "name value" and the enabled flags as "name".
 pub(super) fn settings_in_words(policy: &impl Serialize) -> Option<String> {
     let mut words = Vec::new();
     list_words(&serde_json::to_value(policy).ok()?, &mut words);
@@ -205,31 +198,31 @@ fn list_words(policy: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// The grid of κ (`let_in`), of rules for which that is only who starts during a drain. TDC has a longer one of its own.
+/// The grid of κ (`let_in`) for rules other than TDC.
 pub(super) const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
-/// Returns whether the jobs of some type take longer than those of another, by their means.
+/// Returns whether the types differ in mean size.
 pub fn has_lengths(workload: &Workload) -> bool {
     let first = workload.types()[0].mean_size();
     workload.types().iter().any(|t| t.mean_size() != first)
 }
 
-/// What the rules have to know of a workload to turn their knobs. Ranges of knobs are not here: see [`PolicyConfig::grids`].
+/// The properties of a workload that tuning needs.
 pub struct TuningContext<'a> {
     /// The workload.
     pub workload: &'a Workload,
-    /// The most jobs of each type that fit (K).
+    /// The number of jobs of each type that fit alone (length K).
     pub most: Vec<u32>,
-    /// Supremum of the stable switching rates \[1/time\].
+    /// The supremum of the stable switching rates \[1/time\].
     pub largest_rate: f64,
-    /// Types of which several fit, those with most work first.
+    /// The types of which several jobs fit, in descending order of their load share.
     pub several: Vec<usize>,
-    /// By shape of a fleet, for rules over all of its servers: how many there are.
+    /// The number of servers of each shape, for rules that decide over a fleet.
     pub servers: Vec<u32>,
 }
 
 impl<'a> TuningContext<'a> {
-    /// Returns it for this workload, and switching rates below the largest.
+    /// Builds the context for a workload and the supremum of its stable switching rates.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
         let most: Vec<u32> = (0..packing.types()).map(|i| packing.alone(i)).collect();
@@ -246,16 +239,14 @@ impl<'a> TuningContext<'a> {
     }
 }
 
-/// Refuses a workload of which it is known that the sizes of jobs are not known, or, where `sizes` is not set, of
-/// which no limits are.
 pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsuitable> {
     let known = match workload.known() {
-        Some(KnownSize::Type) => "nothing but their types is known (`known: type`)",
+        Some(KnownSize::Type) => "declares that only their types are known (`known: type`)",
         Some(KnownSize::Limit(_) | KnownSize::TypeLimit) if sizes => {
-            "limits are known (`known: {limit: …}` or `known: type-limit`)"
+            "declares that only limits are known (`known: {limit: …}` or `known: type-limit`)"
         }
         None if !sizes => {
-            "nothing of them is known; say what is, for instance `known: {limit: {law: uniform, low: 1, high: 3}}`"
+            "does not declare them known; add for instance `known: {limit: {law: uniform, low: 1, high: 3}}`"
         }
         _ => return Ok(()),
     };
@@ -265,6 +256,6 @@ pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsu
         "limits on the sizes"
     };
     Err(Unsuitable(format!(
-        "it asks for {needed} of jobs when they come, and the workload says that {known}"
+        "it needs {needed} of jobs at arrival, but the workload {known}"
     )))
 }

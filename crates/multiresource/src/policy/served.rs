@@ -1,20 +1,15 @@
-//! The jobs of a class of which the oldest run, for rules with preemption.
-
 use std::collections::VecDeque;
 
 use super::{Job, System};
 
-/// The jobs of a class, of which the first `count` run.
+/// Jobs of a class, the first `count` of which run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
-    /// The jobs with their types, in order of arrival.
     pub jobs: VecDeque<(usize, Job)>,
-    /// The number of jobs that run.
     pub count: usize,
 }
 
 impl Served {
-    /// Stops the youngest running jobs until at most `target` run.
     pub(super) fn stop(&mut self, target: usize, system: &mut System) {
         while self.count > target {
             self.count -= 1;
@@ -23,7 +18,6 @@ impl Served {
         }
     }
 
-    /// Starts the oldest waiting jobs until `target` run. Fewer start if others, which the rule does not know, use the server.
     pub(super) fn start(&mut self, target: usize, system: &mut System) {
         while self.count < target
             && let Some(&(i, job)) = self.jobs.get(self.count)
@@ -34,7 +28,7 @@ impl Served {
         }
     }
 
-    /// Removes the running job of this number, which has left the system. O(running).
+    /// Removes the running job of this number, which has left the system. `O(running)`.
     pub(super) fn leave(&mut self, number: u64) {
         let mut running = self.jobs.iter().take(self.count);
         if let Some(place) = running.position(|(_, job)| job.number == number) {
@@ -43,7 +37,6 @@ impl Served {
         }
     }
 
-    /// Removes all jobs.
     pub(super) fn clear(&mut self) {
         self.jobs.clear();
         self.count = 0;

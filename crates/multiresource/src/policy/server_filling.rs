@@ -1,5 +1,4 @@
-//! ServerFilling. A file as every rule has it: its name, its settings with what is known of them ([`PolicyConfig`]), its decisions
-//! ([`Policy`]); the one to begin a new rule from.
+//! ServerFilling, also the template for new rules: name, settings and decisions in one file.
 
 use super::rule::{NamedRule, PolicyConfig, no_settings};
 use super::served::Served;
@@ -9,7 +8,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "server-filling",
-    about: "of the oldest jobs that fill all servers, those that need most; one resource",
+    about: "among the oldest jobs that fill all servers, those with the largest need first; one resource",
     preempts: true,
     settings: |fleet, _| {
         one_resource(fleet.envelope())?;
@@ -19,7 +18,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
 };
 
 no_settings! {
-    /// ServerFilling.
+    /// The settings of ServerFilling.
     ServerFillingConfig;
 }
 
@@ -30,13 +29,14 @@ impl PolicyConfig for ServerFillingConfig {
     }
 
     fn words(&self, _: &Workload) -> String {
-        "ServerFilling, with preemption: of the oldest jobs that need all servers together, those that need most run, each that fits.".into()
+        "ServerFilling, with preemption: among the oldest jobs whose total need is at least the number of servers, jobs run in descending order of need, skipping those that do not fit.".into()
     }
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let count = fleet.envelope().resources().len();
         if count != 1 {
-            let message = format!("a rule for one resource, and the workload has {count}");
+            let message =
+                format!("the rule needs exactly one resource, but the workload has {count}");
             findings.add("", message);
         }
     }
@@ -49,55 +49,49 @@ impl PolicyConfig for ServerFillingConfig {
         fills(workload)
     }
 
-    /// A job leaves from the middle of those that run: where these are 30 000 a decision takes 35 times as long as one
-    /// of First-Fit.
+    /// A completed job is removed from the middle of a list: with 30 000 running, 35 times
+    /// First-Fit.
     fn added_work(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
         running / 900.0
     }
 }
 
-/// ServerFilling: of the shortest prefix of the jobs in the system, in order of arrival, that needs
-/// all k servers together, the jobs in descending need, each that fits; of equals the oldest.
-/// Preempts.
+/// ServerFilling (preemptive): takes the shortest prefix of the jobs in arrival order whose total
+/// need is at least k, and serves the jobs of that prefix in descending order of need, skipping
+/// those that do not fit. Ties are broken by arrival time.
 ///
 /// Source: Grosof, Harchol-Balter, Scheller-Wolf, "WCFS: a new framework for analyzing multiserver
-/// systems", Queueing Systems 102, 2022. Where k and all needs are powers of two (times one
-/// unit), it fills all servers whenever there is work for them, and is throughput-optimal. It runs
-/// with other needs too, and may then leave servers idle while jobs wait; there, a job of the
-/// prefix that does not fit is passed over for smaller ones.
+/// systems", Queueing Systems 102, 2022. If k and all needs are powers of two (times one unit), it
+/// fills all servers whenever there is enough work, and is throughput-optimal. With other needs it
+/// may leave servers idle while jobs wait.
 ///
-/// A job in the prefix stays there until it leaves the system, since those before it only get fewer.
-/// An arrival behind it costs O(1); otherwise a decision is O(K), O(log k) for each job started or stopped, and O(k) for one
-/// that has ended.
+/// A job in the prefix stays there until it leaves the system, because the jobs before it only
+/// become fewer. An arrival behind the prefix costs `O(1)`. Other decisions cost `O(K)`, `O(log k)`
+/// for each job started or stopped, and `O(k)` for a completed job.
 #[derive(Clone, Debug)]
 pub struct ServerFilling {
     servers: u64,
-    /// By type: its class.
     of_type: Vec<usize>,
-    /// In descending order of need.
     classes: Vec<Class>,
-    /// By type: its jobs in the prefix. They enter in order, and every running job is among them; so the next one
-    /// to enter is the oldest among the first of each type outside.
+    /// Jobs of each type in the prefix. They enter in arrival order and include all running jobs,
+    /// so the next to enter is the oldest of the first jobs outside.
     inside: Vec<u32>,
-    /// Servers that the prefix needs.
     needed: u64,
 }
 
-/// The jobs of the prefix that need as many servers.
 #[derive(Clone, Debug)]
 struct Class {
     need: u64,
     served: Served,
-    /// How many of them shall run.
     target: usize,
 }
 
 impl ServerFilling {
-    /// The rule for this workload.
+    /// Creates the rule.
     ///
     /// # Errors
-    /// With more than one resource.
+    /// If there is more than one resource.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let (servers, needs) = one_resource(workload)?;
         let mut distinct = needs.clone();
@@ -121,7 +115,6 @@ impl ServerFilling {
         })
     }
 
-    /// A job of type i, which was served, has left the system.
     fn leave(&mut self, i: usize, number: u64) {
         let class = &mut self.classes[self.of_type[i]];
         class.served.leave(number);
@@ -130,7 +123,6 @@ impl ServerFilling {
     }
 
     fn go_on(&mut self, system: &mut System) {
-        // Jobs come in until they need all servers.
         while self.needed < self.servers
             && let Some((i, job)) = self.next(system)
         {
@@ -139,7 +131,6 @@ impl ServerFilling {
             self.needed += class.need;
             self.inside[i] += 1;
         }
-        // Descending need, while there is room: what shall not run stops, then starts what shall.
         let mut free = system.left(0);
         for class in &mut self.classes {
             class.target = (free / class.need).min(class.served.jobs.len() as u64) as usize;
@@ -151,7 +142,7 @@ impl ServerFilling {
         }
     }
 
-    /// The oldest job outside of the prefix, and its type. No queue is scanned: O(K).
+    /// Returns the oldest job outside of the prefix, and its type. `O(K)`, without scanning queues.
     fn next(&self, system: &System) -> Option<(usize, Job)> {
         let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
         let heads =
@@ -175,7 +166,6 @@ impl Policy for ServerFilling {
         self.go_on(system);
     }
 
-    /// From the beginning: nothing runs.
     fn take_over(&mut self, system: &mut System) {
         system.stop_all();
         for class in &mut self.classes {
@@ -188,7 +178,6 @@ impl Policy for ServerFilling {
     }
 }
 
-/// Servers k and the needs n (K) of a workload with one resource.
 fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
     match workload.resources() {
         [resource] => {
@@ -196,15 +185,15 @@ fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
             Ok((resource.units(), needs.collect()))
         }
         several => Err(Unsuitable(format!(
-            "it is defined for one resource, and the workload has {}",
+            "it is defined for one resource, but the workload has {}",
             several.len()
         ))),
     }
 }
 
-/// Whether ServerFilling fills all servers wherever there is work for them, and is known to be stable: of any
-/// two needs, and of k, the smaller divides the larger (the paper has powers of two, and its proof asks for no more);
-/// Poisson arrivals and exponential sizes.
+/// Returns whether ServerFilling is proved stable: Poisson arrivals, exponential sizes, and of all
+/// needs and k the smaller divides the larger (the paper's proof for powers of two needs only
+/// this).
 fn fills(workload: &Workload) -> bool {
     let Ok((servers, mut needs)) = one_resource(workload) else {
         return false;

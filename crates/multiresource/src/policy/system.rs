@@ -1,5 +1,4 @@
-//! The [`System`] that a rule acts on: what it may do at an event (start and stop jobs, set clocks), each change checked. What
-//! it sees of it is in `view`, how a simulator or a scheduler drives it in `drive`.
+//! The [`System`] that a rule acts on; `view` has its read access, `drive` the caller's interface.
 
 use super::Policy;
 use super::hosts::Hosts;
@@ -11,57 +10,46 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_simulation::Meter;
 
-/// One server with its queues, or those of a fleet behind the same queues: what a policy sees, and where it
-/// acts. In a fleet [`System::start`] takes the server that the [`Placement`](super::Placement) says.
-///
-/// Every change is checked, in release builds too; the first decision that no server could
-/// carry out is kept in [`System::violation`] and has no effect.
+/// The queues and one server, or all servers of a fleet behind the same queues. Every change is
+/// checked, in release builds too; the first infeasible decision is kept in [`System::violation`]
+/// and has no effect.
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
-    /// The longest that the job in each slot may run \[time\]; shorter than `entries` where that is known of
-    /// none beyond.
+    /// Run-time limit by slot \[time\]; missing entries are infinite.
     pub(super) limits: Vec<f64>,
-    /// Who sent the job in each slot, a hash of a name; shorter than `entries` where that is known of none beyond.
+    /// Hashed user name by slot; missing entries are 0.
     pub(super) users: Vec<u32>,
-    /// Slots without a job.
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
     pub(super) pools: Pools,
-    /// Of the server, where there is one.
     pub(super) room: Room,
-    /// Units of each resource that others use, of the one server; none where nobody ever did.
+    /// Units of each resource that others use on the one server; `None` if they never used any.
     pub(super) others: Option<Vec<u64>>,
-    /// The servers, where there are several.
     pub(super) hosts: Option<Hosts>,
-    /// Those on which a job is about to start.
     team: Vec<usize>,
     pub(super) packing: Packing,
     pub(super) clocks: Vec<f64>,
-    /// Σ of the clocks' rates, but for rounding.
     pub(super) clock_rate: f64,
     preemptible: bool,
-    /// When the rule wants to decide even if nothing happens.
     wake: f64,
     pub(super) now: f64,
-    /// The meters' origin.
     pub(super) origin: f64,
     pub(super) actions: Vec<Action>,
-    /// Whether decisions are noted in `actions`.
+    /// Whether decisions are recorded in `actions`.
     pub noting: bool,
     pub(super) counters: Counters,
-    /// The job that ended last, in whose slot it still is, and how long it ran \[time\].
+    /// The job that ended last, whose slot is still unchanged, and its run time \[time\].
     pub(super) ended: (Job, f64),
-    /// Jobs that left before they ended.
     pub(super) withdrawn: u64,
-    /// Whether the policy is under guard, and for how long it was \[time\].
+    /// Meter of the fraction of time under guard.
     pub(super) guarded: Meter,
     pub(super) guarded_time: f64,
     pub(super) violation: Option<Violation>,
 }
 
 impl System {
-    /// An empty server for this workload, with as many clocks as the policy uses.
+    /// Creates an empty server for this workload and a policy with this many clocks.
     pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
         let packing = Packing::new(workload);
         let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
@@ -99,7 +87,7 @@ impl System {
         }
     }
 
-    /// The empty servers of a fleet that this policy decides over.
+    /// Creates the empty servers of a fleet for this policy.
     pub fn for_policy(fleet: &Fleet, policy: &dyn Policy) -> Self {
         let (clocks, preempts) = (policy.clocks(), policy.preempts());
         match fleet.one_server() {
@@ -108,7 +96,7 @@ impl System {
         }
     }
 
-    /// The empty servers of a fleet, with one queue a type.
+    /// Creates the empty servers of a fleet, with one queue per type.
     pub fn of_fleet(fleet: &Fleet, clocks: usize, preemptible: bool) -> Self {
         System {
             hosts: Some(Hosts::new(fleet)),
@@ -116,7 +104,7 @@ impl System {
         }
     }
 
-    /// Starts the oldest waiting job of type i.
+    /// Starts the oldest waiting job of type `i`.
     #[inline]
     pub fn start(&mut self, i: usize) {
         if self.hosts.is_some() {
@@ -134,7 +122,7 @@ impl System {
         }
     }
 
-    /// Starts the oldest waiting job of type i on these servers of a fleet, as many as it takes.
+    /// Starts the oldest waiting job of type `i` on these servers of a fleet, as many as it needs.
     pub fn start_on(&mut self, i: usize, servers: &[usize]) {
         self.start_oldest(i, Some(servers));
     }
@@ -146,12 +134,12 @@ impl System {
         }
     }
 
-    /// Starts this waiting job of type i.
+    /// Starts this waiting job of type `i`.
     pub fn start_job(&mut self, i: usize, job: Job) {
         self.start_job_where(i, job, None);
     }
 
-    /// Starts this waiting job of type i on these servers, as many as it takes; of one server they say nothing.
+    /// Starts this waiting job of type `i` on these servers; ignored if there is only one.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         self.start_job_where(i, job, Some(servers));
     }
@@ -168,7 +156,7 @@ impl System {
         self.run(i, job.slot);
     }
 
-    /// Preempts the youngest running job of type i; it waits again, in its place in the queue.
+    /// Preempts the youngest running job of type `i` and returns it to its place in the queue.
     pub fn stop(&mut self, i: usize) {
         match self.youngest_running(i) {
             Some(job) => self.stop_job(i, job),
@@ -176,14 +164,14 @@ impl System {
         }
     }
 
-    /// Preempts this running job of type i; it waits again, in its place in the queue.
+    /// Preempts this running job of type `i` and returns it to its place in the queue.
     pub fn stop_job(&mut self, i: usize, job: Job) {
         if self.requeue(i, job) {
             self.give_room(i, job.slot);
         }
     }
 
-    /// Preempts the youngest running job of type i; its room stays held, until
+    /// Preempts the youngest job of type `i` and holds its capacity until
     /// [`System::release_setup`].
     pub fn stop_into_setup(&mut self, i: usize) {
         let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
@@ -204,21 +192,20 @@ impl System {
         }
     }
 
-    /// Holds the room of a type-i slot that has no job, until [`System::release_setup`].
+    /// Holds the capacity of a type-i slot without a job until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
-        // Slots are held on one server only.
         if self.hosts.is_some() || !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
         }
         self.types[i].held += 1;
     }
 
-    /// Counts a slot without a job that went into setup, for the statistics.
+    /// Counts the setup of a slot without a job, for the statistics.
     pub fn count_setup(&mut self) {
         self.counters.setups += 1;
     }
 
-    /// Ends a setup or another hold of type i: its room is free.
+    /// Ends a setup or another hold of type `i` and frees its capacity.
     pub fn release_setup(&mut self, i: usize) {
         if self.types[i].held == 0 {
             return self.violate(Violation::NoJob(i));
@@ -233,50 +220,45 @@ impl System {
         self.clocks[clock] = rate;
     }
 
-    /// Lets the rule decide at this time, if it has not before; infinity takes that back. Only for rules that
-    /// [decide on the state](super::Policy::decides_on_state), and know sizes or limits.
+    /// Lets the rule decide at this time at the latest; infinity cancels the request. Only for
+    /// rules that [decide on the state](super::Policy::decides_on_state) and use sizes or limits.
     pub fn wake_at(&mut self, time: f64) {
         self.wake = time;
     }
 
-    /// Returns when that is.
+    /// Returns the time set by [`System::wake_at`].
     #[inline]
     pub fn wake(&self) -> f64 {
         self.wake
     }
 
-    /// Stops all clocks.
     pub(super) fn stop_clocks(&mut self) {
         (0..self.clocks.len()).for_each(|clock| self.set_clock(clock, 0.0));
     }
 
-    /// Records how many slots the policy offers to type i, for the statistics.
+    /// Records the number of slots that the policy offers to type `i`, for the statistics.
     pub fn offer(&mut self, i: usize, slots: u32) {
         let at = self.now - self.origin;
         self.types[i].offered.set(f64::from(slots), at);
     }
 
-    /// Records whether the guard of the policy has taken over, for the statistics.
+    /// Records whether the guard of the policy is in charge, for the statistics.
     pub fn guard(&mut self, on: bool) {
         let at = self.now - self.origin;
         self.guarded.set(f64::from(u8::from(on)), at);
         self.counters.guards += u64::from(on);
     }
 
-    /// Says that the rule failed: the run ends, and this is why.
+    /// Records that the rule failed and why, which ends the run.
     pub fn fail(&mut self, why: String) {
         self.violate(Violation::Failed(why));
     }
 
-    /// Counts that the policy left a working schedule, for the statistics.
+    /// Counts a departure from a working schedule, for the statistics.
     pub fn count_switch(&mut self) {
         self.counters.switches += 1;
     }
 
-    // Changes of its parts.
-
-    /// Takes room for the job of type i in this slot, on these servers of a fleet or where the placement says; whether
-    /// there is room.
     #[inline(always)]
     fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
         let Some(hosts) = &mut self.hosts else {
@@ -292,7 +274,6 @@ impl System {
         found
     }
 
-    /// The room of the job of type i in this slot is free.
     #[inline(always)]
     pub(super) fn give_room(&mut self, i: usize, slot: u32) {
         match &mut self.hosts {
@@ -301,7 +282,7 @@ impl System {
         }
     }
 
-    /// The same on the one server, of which others may use a part.
+    /// Frees the capacity of a job of type `i` on the one server, part of which others may use.
     #[inline(always)]
     fn give_room_of_one(&mut self, i: usize) {
         match self.others {
@@ -310,17 +291,15 @@ impl System {
         }
     }
 
-    /// Returns the place of this job in the queue of type i, if it waits there.
     pub(super) fn where_it_waits(&self, i: usize, job: Job) -> Option<usize> {
         let place = self.place_in_queue(i, job.number);
         let found = self.types[i].waiting.get(place);
         (found == Some(&Ticket::new(job.number, job.slot))).then_some(place)
     }
 
-    /// The place of a job of this number in the queue of type i.
+    /// Returns the position that a job of this number has, or would have, in the queue of type `i`.
     pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
-        // Most often it is the oldest.
         if waiting
             .front()
             .is_some_and(|first| first.number() >= number)
@@ -330,7 +309,6 @@ impl System {
         waiting.partition_point(|ticket| ticket.number() < number)
     }
 
-    /// A job has left the queue of type i, or come into it.
     #[inline]
     pub(super) fn queue_changed(&mut self, i: usize) {
         let head = self.types[i].waiting.front();
@@ -338,7 +316,6 @@ impl System {
         self.queued.set_oldest(i, number);
     }
 
-    /// The job in this slot has left the queue, and runs in the room that was taken for it.
     #[inline(always)]
     fn run(&mut self, i: usize, slot: u32) {
         self.queue_changed(i);
@@ -372,7 +349,6 @@ impl System {
         true
     }
 
-    /// The job of type i in this place runs no more.
     #[inline(always)]
     pub(super) fn stop_running(&mut self, i: usize, place: u32) {
         if let Some(moved) = self.pools.leave(i, place) {

@@ -1,4 +1,3 @@
-//! Each rule on hand-made sequences, decision by decision.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -18,7 +17,7 @@ pub(crate) mod pooled;
 mod quickswap;
 mod setups;
 
-/// A policy on a system, driven by hand. Decisions read as `+type` and `-type`.
+/// A policy on a system, driven by hand. Decisions read as `+type:number` and `-type:number`.
 struct Stage<P: ?Sized> {
     system: System,
     policy: Box<P>,
@@ -49,33 +48,28 @@ impl<P: Policy + ?Sized> Stage<P> {
         shown.collect::<Vec<_>>().join(" ")
     }
 
-    /// A job of type i arrives.
     fn arrive(&mut self, i: usize) -> String {
         let now = self.system.now() + 1.0;
         self.system.arrive(i, now);
         self.decisions(Event::Arrival(i))
     }
 
-    /// The oldest running job of type i ends.
     fn end(&mut self, i: usize) -> String {
         let now = self.system.now() + 1.0;
         self.system.complete(i, 0, now).unwrap();
         self.decisions(Event::Completion(i))
     }
 
-    /// A job of type i and of this size arrives.
     fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> String {
         self.system.arrive_sized(i, now, size);
         self.decisions(Event::Arrival(i))
     }
 
-    /// A job of type i that takes no longer than this arrives.
     fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> String {
         self.system.arrive_limited(i, now, limit);
         self.decisions(Event::Arrival(i))
     }
 
-    /// The running job of type i with this number ends.
     fn finish(&mut self, i: usize, number: u64, now: f64) -> String {
         self.system.complete_job(i, number, now).unwrap();
         self.decisions(Event::Completion(i))
@@ -88,14 +82,12 @@ impl<P: Policy + ?Sized> Stage<P> {
     }
 }
 
-/// The rule of a policy on a server.
 fn driven(workload: &Workload, policy: &(impl Clone + Into<Family>)) -> Stage<dyn Policy> {
     let rule = policy.clone().into().build(&workload.clone().into());
     let preempts = rule.preempts();
     Stage::boxed(workload, rule, preempts)
 }
 
-/// A backfilling rule on a server.
 fn backfilling(workload: &Workload, choices: Backfilling) -> Stage<dyn Policy> {
     Stage::boxed(workload, choices.rule(workload, 1), false)
 }
@@ -109,7 +101,6 @@ fn cores() -> Workload {
     Workload::parse(text, "cores").unwrap().workload
 }
 
-/// Servers, and a type of rate 1 and mean size 1 for each need.
 fn servers(count: u32, needs: &[u32]) -> Workload {
     let mut text = format!(
         "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {count}}}}}\njobs:\n"
@@ -128,19 +119,18 @@ fn section7() -> Workload {
 }
 
 #[test]
-fn fcfs_stops_at_the_first_job_that_does_not_fit() {
+fn fcfs_stops_at_the_first_blocked_job() {
     let mut stage = Stage::new(&cores(), FCFS, false);
     assert_eq!(stage.arrive(0), "+0:0");
     assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!(stage.arrive(1), "");
-    // The small job must not pass the big one.
     assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.end(0), "+1:2");
     assert_eq!(stage.end(0), "+2:3");
 }
 
 #[test]
-fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
+fn first_fit_skips_blocked_jobs_in_arrival_order() {
     let mut stage = Stage::new(&cores(), FIRST_FIT, false);
     assert_eq!(stage.arrive(0), "+0:0");
     assert_eq!(stage.arrive(0), "+0:1");
@@ -149,22 +139,18 @@ fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
     assert_eq!(stage.arrive(2), "+2:4");
     assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.arrive(0), "");
-    // Three cores come free: the seven do not fit, the older small job does, then no three.
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
     let found = [0, 2, 2, 2].map(|i| stage.arrive(i));
     assert_eq!(found, ["", "+2:8", "+2:9", ""]);
-    // Both fit, and the first type has the older job.
     assert_eq!(stage.end(0), "+0:7");
 }
 
-/// What a document makes of section 7.
 pub(crate) fn own(document: &str) -> MsrConfig {
     let own = own_policy(document, "own", &section7().into()).unwrap();
     own.msr().unwrap().clone()
 }
 
-/// Two schedules of section 7 with preemption, route, backfilling and empty slots as they are written in a policy.
 fn msr(words: &str) -> MsrConfig {
     let [preemption, route, backfill, empty_slots] = words.split(' ').collect::<Vec<_>>()[..]
     else {
@@ -191,8 +177,7 @@ fn stage(words: &str) -> Stage<Msr> {
     Stage::new(&workload, Msr::new(&policy, &workload), preempts)
 }
 
-/// Section 7, from (0,0,2) to (1,4,0), sequential and eager: the room of the first type-3 job
-/// to end goes to one job of type 1 and one of type 2 (10 cores = 3 + 4 and 3 left).
+/// Section 7, from (0,0,2) to (1,4,0): a completion admits jobs of types 0 and 1.
 #[test]
 fn a_non_preemptive_route_drains_and_admits_eagerly() {
     let mut stage = stage("none sequential-eager none phantom");
@@ -209,12 +194,11 @@ fn a_non_preemptive_route_drains_and_admits_eagerly() {
     assert_eq!(stage.ring(0), "");
     assert_eq!(stage.system.clocks()[0], 0.0, "no timer on a route");
     assert_eq!(stage.end(2), "+0:2 +1:3");
-    assert_eq!(stage.end(2), "+1:4", "the waiting type-3 job stays out");
+    assert_eq!(stage.end(2), "+1:4", "no type-2 job starts");
     assert_eq!(stage.policy.schedule(), (&[1, 4, 0][..], true));
     assert_eq!(stage.system.clocks()[0], 0.2);
 }
 
-/// An empty draining slot keeps its clock as a phantom, at rate (slots − jobs) μ.
 #[test]
 fn phantom_slots_drain_by_their_clock() {
     let mut stage = stage("none sequential-eager none phantom");
@@ -223,17 +207,14 @@ fn phantom_slots_drain_by_their_clock() {
     stage.ring(0);
     assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 1.0]);
     assert_eq!(stage.ring(3), "+0:1");
-    // The slot that is left holds a job.
     assert_eq!(stage.system.clocks()[3], 0.0);
-    // A draining slot is not refilled beyond its count.
     assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.end(2), "");
     assert_eq!(stage.policy.schedule().0, [1, 4, 0]);
 }
 
-/// Released, the same slot is free at once, and an empty system switches without waiting.
 #[test]
-fn released_slots_go_at_once() {
+fn released_slots_end_at_once() {
     let mut stage = stage("none sequential-eager none release");
     stage.arrive(2);
     stage.arrive(0);
@@ -242,13 +223,11 @@ fn released_slots_go_at_once() {
     assert!(stage.policy.schedule().1, "the route is over");
     assert_eq!(stage.end(0), "");
     assert_eq!(stage.ring(0), "");
-    // Nothing to drain: at once.
     assert_eq!(stage.policy.schedule(), (&[0, 0, 2][..], true));
 }
 
-/// Sequential: type 1 drains first, and type 2 is refilled until its turn comes.
 #[test]
-fn sequential_drains_refill_the_types_whose_turn_has_not_come() {
+fn sequential_drains_refill_later_types() {
     let mut stage = stage("none sequential-late none phantom");
     stage.ring(0);
     for clock in [3, 3] {
@@ -260,11 +239,14 @@ fn sequential_drains_refill_the_types_whose_turn_has_not_come() {
     }
     stage.arrive(2);
     assert_eq!(stage.ring(0), "");
-    // Type 2 is refilled while type 1 drains.
     assert_eq!(stage.end(1), "+1:5");
     assert_eq!(stage.end(0), "");
     assert_eq!([stage.end(1), stage.end(1), stage.end(1)], ["", "", ""]);
-    assert_eq!(stage.end(1), "+2:6", "late: only at the end of the route");
+    assert_eq!(
+        stage.end(1),
+        "+2:6",
+        "late admission happens at the end of the route"
+    );
 }
 
 #[test]
@@ -277,21 +259,17 @@ fn full_preemption_stops_the_youngest_and_resumes_them_in_order() {
     assert_eq!(stage.ring(0), "-1:2 +2:0 +2:1");
 }
 
-/// Full preemption with backfilling: the youngest backfilled jobs give way to a scheduled one.
 #[test]
-fn backfilled_jobs_give_way_where_preemption_is_full() {
+fn full_preemption_stops_backfilled_jobs() {
     let mut stage = stage("full sequential-eager first-fit release");
     let found = [stage.arrive(1), stage.arrive(0), stage.arrive(1)];
     assert_eq!(found, ["+1:0", "+0:1", "+1:2"]);
-    // 4 + 3 + 10 cores of 20 remain in use.
     assert_eq!(stage.arrive(2), "-1:2 +2:3");
-    // And the scheduled jobs fill the server.
     assert_eq!(stage.arrive(2), "-0:1 -1:0 +2:4");
 }
 
-/// Without preemption a backfilled job delays the scheduled one.
 #[test]
-fn backfilled_jobs_run_on_where_preemption_is_none() {
+fn backfilled_jobs_continue_without_preemption() {
     let mut stage = stage("none sequential-eager first-fit release");
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!(stage.arrive(2), "+2:1");
@@ -299,16 +277,14 @@ fn backfilled_jobs_run_on_where_preemption_is_none() {
     assert_eq!(stage.end(1), "+2:2");
 }
 
-/// A setup holds the room and serves nobody; the preempted job is at the head of its queue.
 #[test]
-fn setups_hold_their_room_until_their_clock_rings() {
+fn setups_hold_capacity_until_their_clock_rings() {
     let mut stage = stage("setup concurrent-late none phantom");
     stage.arrive(2);
     stage.arrive(2);
     stage.arrive(1);
     assert_eq!(stage.ring(0), "-2:1 -2:0");
     assert_eq!(stage.system.free(0), 0, "20 cores held");
-    // Two setups at γ = 10.
     assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 20.0]);
     assert_eq!(stage.ring(3), "");
     assert_eq!(stage.system.free(0), 10);
@@ -316,9 +292,8 @@ fn setups_hold_their_room_until_their_clock_rings() {
     assert_eq!(stage.system.oldest(2).unwrap().number, 0);
 }
 
-/// Decisions that no server can carry out are noticed, and the first is kept.
 #[test]
-fn violations_are_noticed() {
+fn the_first_violation_is_kept() {
     let mut system = System::new(&cores(), 0, false);
     system.start(0);
     assert_eq!(system.violation(), Some(&Violation::NoJob(0)));
@@ -334,6 +309,5 @@ fn violations_are_noticed() {
     system.stop(1);
     assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
     system.advance(0.5);
-    // The first one.
     assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
 }

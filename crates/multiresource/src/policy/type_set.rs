@@ -1,11 +1,8 @@
-//! Sets of types, as bits.
-
 use fixedbitset::{Block, FixedBitSet};
 
-/// Bits in a word of a set.
 const BITS: usize = Block::BITS as usize;
 
-/// Returns the first type in one of these sets, all for the same number of types, from this one on.
+/// Returns the first type ≥ `from` in the union of sets over the same types.
 #[inline]
 pub(super) fn next<const N: usize>(sets: [&FixedBitSet; N], from: usize) -> Option<usize> {
     let word = |w: usize| {
@@ -27,7 +24,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     #[test]
-    fn the_next_type_is_that_of_a_scan() {
+    fn next_agrees_with_a_scan() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         for types in [1, 64, 65, 200] {
             let mut pair = [(); 2].map(|()| FixedBitSet::with_capacity(types));

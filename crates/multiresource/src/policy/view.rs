@@ -1,52 +1,52 @@
-//! What a policy sees of its [`System`].
+//! Read access of a policy to its [`System`].
 
 use super::hosts::{Hosts, Placement, Zone};
 use super::jobs::WAITING;
 use super::{Job, System};
 
 impl System {
-    /// The time.
+    /// Returns the current time.
     pub fn now(&self) -> f64 {
         self.now
     }
 
-    /// Number of job types K.
+    /// Returns K, the number of job types.
     pub fn types(&self) -> usize {
         self.types.len()
     }
 
-    /// Waiting jobs of type i.
+    /// Returns the number of waiting jobs of type `i`.
     pub fn waiting(&self, i: usize) -> u32 {
         self.types[i].waiting.len() as u32
     }
 
-    /// Running jobs of type i.
+    /// Returns the number of running jobs of type `i`.
     pub fn running(&self, i: usize) -> u32 {
         self.types[i].running
     }
 
-    /// Slots of type i that hold room and serve no job: setups in progress.
+    /// Returns the number of type-i slots that hold capacity without a job: setups in progress.
     pub fn held(&self, i: usize) -> u32 {
         self.types[i].held
     }
 
-    /// Jobs of type i in the system.
+    /// Returns the number of jobs of type `i` in the system.
     pub fn present(&self, i: usize) -> u64 {
         let own = &self.types[i];
         own.waiting.len() as u64 + u64::from(own.running)
     }
 
-    /// The types with waiting jobs, in type order.
+    /// Iterates over the types with waiting jobs, in type order.
     pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
         self.queued.types.ones()
     }
 
-    /// The type with the oldest waiting job of all.
+    /// Returns the type of the oldest waiting job.
     pub fn oldest_type(&self) -> Option<usize> {
         self.queued.oldest()
     }
 
-    /// The type with the oldest waiting job of those that fit into the free room.
+    /// Returns the type of the oldest waiting job that fits.
     #[inline]
     pub fn oldest_fitting_type(&self) -> Option<usize> {
         match &self.hosts {
@@ -55,28 +55,28 @@ impl System {
         }
     }
 
-    /// The oldest waiting job of type i.
+    /// Returns the oldest waiting job of type `i`.
     pub fn oldest(&self, i: usize) -> Option<Job> {
         let head = self.types[i].waiting.front()?;
         Some(self.job(head.slot()))
     }
 
-    /// The waiting jobs of type i, in order of arrival.
+    /// Iterates over the waiting jobs of type `i`, in order of arrival.
     pub fn waiting_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
         let waiting = self.types[i].waiting.iter();
         waiting.map(|ticket| self.job(ticket.slot()))
     }
 
-    /// The running jobs of type i, in no order.
+    /// Iterates over the running jobs of type `i`, in no particular order.
     pub fn running_jobs(&self, i: usize) -> impl Iterator<Item = Job> + '_ {
         let alike = self.pools.alike(i).iter();
         let own = alike.filter(move |slot| self.entries[**slot as usize].job_type as usize == i);
         own.map(|slot| self.job(*slot))
     }
 
-    /// The youngest running job of type i.
+    /// Returns the youngest running job of type `i`.
     pub fn youngest_running(&self, i: usize) -> Option<Job> {
-        // A loop over numbers alone: in preemptive rules this is hot.
+        // Compares plain numbers, because this loop is hot in preemptive rules.
         let mut youngest: Option<(u64, u32)> = None;
         for &slot in self.pools.alike(i) {
             let entry = &self.entries[slot as usize];
@@ -88,8 +88,7 @@ impl System {
         youngest.map(|(_, slot)| self.job(slot))
     }
 
-    /// Work \[time\] that a job in the system has left; NaN where sizes are not known: only for
-    /// rules that say that they [know them](super::Policy::knows).
+    /// Returns the remaining work \[time\]; NaN unless the rule [uses sizes](super::Policy::knows).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -98,37 +97,36 @@ impl System {
         }
     }
 
-    /// The time \[time\] that a job in the system takes at most from now on, or once it has started; infinity
-    /// where no limit is known. Only for rules that say that they [know limits](super::Policy::knows),
-    /// and that do not preempt.
+    /// Returns a limit on the remaining run time \[time\], infinite if unknown; of a waiting job,
+    /// from its start. Only for rules that [use limits](super::Policy::knows) and do not preempt.
     pub fn limit_left(&self, job: Job) -> f64 {
         (self.limit_of(job) - self.ran(job)).max(0.0)
     }
 
-    /// The number of the job that ended last.
+    /// Returns the number of the job that ended last.
     pub fn ended(&self) -> u64 {
         self.ended.0.number
     }
 
-    /// The job that ended last, and how long it ran since it last started \[time\]: before the next one comes its limit and its
-    /// user are still known.
+    /// Returns the job that ended last and its run time \[time\]; its facts remain until the next
+    /// arrival.
     pub fn last_ended(&self) -> (Job, f64) {
         self.ended
     }
 
-    /// Who sent this job: a hash of a name; 0 where that is not known.
+    /// Returns the hashed user name of a job, 0 if unknown.
     pub fn user(&self, job: Job) -> u32 {
         let user = self.users.get(job.slot as usize);
         user.copied().unwrap_or(0)
     }
 
-    /// The limit that this job came with \[time\]; infinity where none is known.
+    /// Returns the limit with which a job arrived \[time\], infinite if unknown.
     pub fn limit_of(&self, job: Job) -> f64 {
         let limit = self.limits.get(job.slot as usize);
         limit.copied().unwrap_or(f64::INFINITY)
     }
 
-    /// For how long this job has run since it last started \[time\].
+    /// Returns the run time of a job since it last started \[time\].
     pub fn ran(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -137,40 +135,39 @@ impl System {
         }
     }
 
-    /// The servers of the fleet, for rules that are for one.
     pub(super) fn fleet(&self) -> &Hosts {
         self.hosts.as_ref().expect("the rule is for a fleet")
     }
 
-    /// Says which of the servers with room [`System::start`] takes.
+    /// Sets how [`System::start`] chooses among the servers that have enough free capacity.
     pub fn place_by(&mut self, placement: Placement) {
         if let Some(hosts) = &mut self.hosts {
             hosts.set_placement(placement);
         }
     }
 
-    /// On the first servers of each shape of a fleet only some types start, or again all.
+    /// Reserves the first servers of each shape for some types, or ends the reservation.
     pub fn keep_zone(&mut self, zone: Option<&Zone>) {
         if let Some(hosts) = &mut self.hosts {
             hosts.keep_zone(zone);
         }
     }
 
-    /// Jobs start on server n of a fleet only by [`System::start_on`], or again wherever there is room.
+    /// Restricts server `n` of a fleet to jobs started by [`System::start_on`], or frees it.
     pub fn lock(&mut self, n: usize, locked: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.lock(n, locked);
         }
     }
 
-    /// The servers of a fleet where this job runs; none where it waits.
+    /// Returns the servers of a fleet on which this job runs, empty if it waits.
     pub fn servers_of(&self, job: Job) -> &[usize] {
         let runs = self.entries[job.slot as usize].place != WAITING;
         let hosts = self.hosts.as_ref().filter(|_| runs);
         hosts.map_or(&[], |hosts| hosts.of_slot(job.slot))
     }
 
-    /// The servers where this running job is: of one server, 0.
+    /// Returns the servers of a running job: `[0]` if there is only one server.
     pub fn places_of(&self, job: Job) -> &[usize] {
         match &self.hosts {
             None => &[0],
@@ -178,17 +175,17 @@ impl System {
         }
     }
 
-    /// Servers that a job of type i takes at once.
+    /// Returns the number of servers that a job of type `i` needs at the same time.
     pub fn nodes(&self, i: usize) -> usize {
         self.hosts.as_ref().map_or(1, |hosts| hosts.nodes(i))
     }
 
-    /// The servers where a job ended last.
+    /// Returns the servers of the job that ended last.
     pub fn freed(&self) -> &[usize] {
         self.hosts.as_ref().map_or(&[0], Hosts::freed)
     }
 
-    /// Whether one more job of type i, or a part of it, fits on server n.
+    /// Returns whether a job of type `i`, or a task of one, fits on server `n`.
     #[inline]
     pub fn fits_on(&self, i: usize, n: usize) -> bool {
         match &self.hosts {
@@ -197,7 +194,7 @@ impl System {
         }
     }
 
-    /// Free units of resource j on server n.
+    /// Returns the free units of resource `j` on server `n`.
     pub fn free_on(&self, n: usize, j: usize) -> u64 {
         match &self.hosts {
             None => self.room.free(j),
@@ -205,8 +202,7 @@ impl System {
         }
     }
 
-    /// Whether one of the servers that are not locked and have room for type i is the last that is needed; these come
-    /// by the placement.
+    /// Passes the unlocked servers that fit, in placement order, until `is_last` returns true.
     pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         match &self.hosts {
             None => self.room.fits(i) && is_last(0),
@@ -214,7 +210,6 @@ impl System {
         }
     }
 
-    /// Finds where the next job of type i may start, by the placement.
     pub(super) fn find_team(&self, i: usize, team: &mut Vec<usize>) -> bool {
         let nodes = self.nodes(i);
         team.clear();
@@ -224,17 +219,17 @@ impl System {
         })
     }
 
-    /// Capacity of each resource, in whole units; in a fleet the most that a server has.
+    /// Returns the capacity of each resource in whole units; in a fleet, its maximum over servers.
     pub fn capacity(&self) -> &[u64] {
         self.packing.capacity()
     }
 
-    /// Free units of resource j, of the one server that there is.
+    /// Returns the free units of resource `j` on the only server.
     pub fn free(&self, j: usize) -> u64 {
         self.free_on(0, j)
     }
 
-    /// Free units of resource j, on all servers that there are.
+    /// Returns the free units of resource `j` on all servers.
     pub fn free_room(&self, j: usize) -> f64 {
         match &self.hosts {
             None => self.room.free(j) as f64,
@@ -242,12 +237,12 @@ impl System {
         }
     }
 
-    /// Demand of type i in the same units.
+    /// Returns the demand of type `i` in the units of [`System::capacity`].
     pub fn demand(&self, i: usize) -> &[u64] {
         self.packing.demand(i)
     }
 
-    /// Whether one more job of type i fits into the free room; in a fleet, on some server.
+    /// Returns whether one more job of type `i` fits; in a fleet, on some server.
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
         match &self.hosts {
@@ -256,18 +251,17 @@ impl System {
         }
     }
 
-    /// The waiting job of type i that `n` others of its type are older than. O(1).
+    /// Returns the waiting job of type `i` that has `n` older ones ahead of it. `O(1)`.
     pub fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.get(n)?;
         Some(self.job(ticket.slot()))
     }
 
-    /// The number of the same job.
     pub(super) fn nth_number(&self, i: usize, n: usize) -> Option<u64> {
         self.types[i].waiting.get(n).map(|ticket| ticket.number())
     }
 
-    /// The waiting job of type i that arrived last. O(1).
+    /// Returns the waiting job of type `i` that arrived last. `O(1)`.
     pub fn youngest(&self, i: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.back()?;
         Some(self.job(ticket.slot()))

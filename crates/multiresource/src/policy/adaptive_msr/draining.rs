@@ -1,5 +1,3 @@
-//! Drains with a price, and what starts meanwhile.
-
 use super::settings::AdaptiveMsrConfig;
 use super::worth::Slots;
 use crate::policy::System;
@@ -7,22 +5,17 @@ use crate::policy::backfill::BackfillRule;
 use crate::policy::drain::prices;
 use crate::workload::Workload;
 
-/// The room that a schedule waits for, by the types' mean sizes.
+/// Drains for a schedule, by mean sizes, and the jobs that start meanwhile.
 ///
-/// All running jobs but those with a slot in the schedule are to leave. With D the wait until one more job of
-/// the type fits that the schedule lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time for which
-/// its jobs last, it has the part `F / (F + c D)` of its weight: the drain earns nothing.
-///
-/// While a job of the schedule waits, others may pass it ([`BackfillRule`]); room is kept for all jobs of the
-/// schedule, and for the longest others that can stay.
+/// All running jobs without a slot leave. With D the wait until one more job of its lead fits, the
+/// type it lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time its jobs last, the
+/// schedule counts with the fraction `F / (F + c D)` of its weight. Others may pass waiting jobs of
+/// the schedule ([`BackfillRule`]).
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
-    /// c.
     price: f64,
-    /// By type.
     prices: Vec<f64>,
     pub backfill: BackfillRule,
-    /// The running jobs that have a slot, by type.
     staying: Vec<u32>,
 }
 
@@ -36,7 +29,7 @@ impl Draining {
         }
     }
 
-    /// The part of its weight that a schedule has after the drain; none where it lacks nothing.
+    /// Returns the fraction of its weight that a schedule keeps, 0 if it lacks no job.
     pub(super) fn part(&mut self, schedule: &[Slots], system: &System) -> f64 {
         self.keep_own(schedule, system);
         let Some(lead) = self.lead(schedule, system) else {
@@ -55,7 +48,6 @@ impl Draining {
         lasts / (lasts + self.price * drain)
     }
 
-    /// Starts what may start while a job of this schedule waits for room.
     pub(super) fn let_in(&mut self, schedule: &[Slots], system: &mut System) {
         if self.backfill.let_in <= 0.0 {
             return;
@@ -71,7 +63,6 @@ impl Draining {
         }
     }
 
-    /// The type that the schedule lacks most.
     fn lead(&self, schedule: &[Slots], system: &System) -> Option<usize> {
         let mut most = (0.0, None);
         for slots in schedule {
@@ -92,7 +83,6 @@ impl Draining {
         }
     }
 
-    /// The room of what the schedule has jobs for, and of the longest others beside it.
     fn keep_others(&mut self, schedule: &[Slots], system: &System) {
         self.backfill.keep_nothing();
         for slots in schedule {
@@ -113,9 +103,9 @@ mod tests {
     use super::*;
     use crate::policy::Switching;
 
-    /// n of ten light jobs run, of mean size 2, and five heavy ones wait: `D = 2 H_n`, and F is 5 times 3.
+    /// Ten light jobs of mean size 2 and five heavy ones: D = 2 H_n and F = 15.
     #[test]
-    fn a_drain_takes_its_part_of_the_weight() {
+    fn drain_discount_matches_closed_form() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
   {name: light, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
   {name: heavy, demand: {cpu: 10}, arrival_rate: .1, mean_size: 3}]}";
@@ -144,7 +134,11 @@ mod tests {
         for _ in 0..5 {
             system.arrive(1, 0.0);
         }
-        assert_eq!(draining.part(&heavy, &system), 1.0, "it can start at once");
+        assert_eq!(
+            draining.part(&heavy, &system),
+            1.0,
+            "the heavy job can start at once"
+        );
         for n in 1..=10_u32 {
             system.arrive(0, 0.0);
             system.start(0);
@@ -152,7 +146,11 @@ mod tests {
             let exact = 15.0 / (15.0 + 4.0 * drain);
             let found = draining.part(&heavy, &system);
             assert!((found / exact - 1.0).abs() < 0.05, "{n}: {found}, {exact}");
-            assert_eq!(draining.part(&light, &system), 0.0, "it lacks nothing");
+            assert_eq!(
+                draining.part(&light, &system),
+                0.0,
+                "the light schedule lacks no job"
+            );
         }
     }
 }

@@ -1,5 +1,3 @@
-//! Adaptive MSR: schedules left and chosen by queue lengths. Grids of its knobs are here, their meaning in `settings`.
-
 mod draining;
 mod settings;
 mod worth;
@@ -14,35 +12,34 @@ use draining::Draining;
 use synth_core::artifact::Findings;
 use worth::{Slots, Worths};
 
-/// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy, left
-/// and chosen by queue lengths in place of a clock.
+/// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy,
+/// switched by queue lengths instead of a clock.
 ///
-/// With Q the jobs in the system, and p the prices of the program's certificate, of which a full
-/// working schedule has 1, a schedule u *uses* `Σ p_i min(u_i, Q_i)` and *weighs* `Σ p_i min(u_i,
-/// Q_i) Q_i`: what it would serve, each job as urgent as its queue is long. The present schedule is
-/// left for the heaviest of
-/// - those that use more, when it uses no more than `waste`: it has become wasteful;
-/// - those that weigh more than 1 + `margin` times as much plus `floor`, and of which a job can start at once, so
-///   that switching does not waste capacity on drains.
+/// With Q the jobs in the system and p the shadow prices, at which a full working schedule is worth
+/// 1, a schedule u *uses* `Σ p_i min(u_i, Q_i)` and *weighs* `Σ p_i min(u_i, Q_i) Q_i`: the jobs it
+/// would serve, weighted by queue length. The rule switches to the heaviest of
 ///
-/// Its jobs start as soon as they fit. While one of them waits for room, other jobs start only if what
-/// would stay idle, by price, times the weight of the schedule is less than `patience`; otherwise the room left
-/// is backfilled in order of arrival. On a one-or-all system `waste` is the threshold ℓ/k of
-/// Quickswap, and `margin` and `floor` end the heavy jobs' turn before there are none, as the optimum does; on
-/// section 7 of the MSR paper `patience` is where the optimum begins to hold room.
+/// - the schedules that use more, if the present one uses at most `waste`;
+/// - the schedules that weigh more than (1 + `margin`) times as much plus `floor` and can start a
+///   job at once, so that no capacity is wasted on drains.
 ///
-/// Where `drain` or `let_in` are on, drains have a price and are filled (see `draining`). Else a decision takes
-/// O(N + K) for N schedules, and for those that serve the type that came or went what they hold. Ours; it
-/// has no proof of stability.
+/// Jobs of the schedule start as soon as they fit. While one of them is blocked, other jobs start,
+/// in order of arrival, only if the capacity that would stay idle (by price) times the weight of
+/// the schedule is less than `patience`. On a one-or-all system `waste` is the threshold ℓ/k of
+/// Quickswap, and `margin` and `floor` end the heavy jobs' turn early, as the optimal policy does.
+/// On section 7 of the MSR paper `patience` is where the optimal policy begins to hold capacity.
+///
+/// With `drain` or `let_in`, drains have a cost and are filled (see `draining`). Otherwise a
+/// decision takes `O(N + K)` for N schedules, plus the size of the schedules that serve the type of
+/// the event. The rule is original to this project; no proof of stability is known.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
     worths: Worths,
     prices: Vec<f64>,
     switching: Switching,
     draining: Draining,
-    /// The present schedule.
     present: usize,
-    /// Whether nothing that waited after the last decision fitted.
+    /// Whether no waiting job fitted after the last decision.
     full: bool,
 }
 
@@ -62,25 +59,25 @@ impl PolicyConfig for AdaptiveMsrConfig {
         } = self.switching;
         let ready = if drain > 0.0 {
             format!(
-                "; a schedule weighs less by F/(F + {drain} D), where room for what it lacks most takes D and its jobs last for F (drain)"
+                "; the weight of a schedule is multiplied by F/(F + {drain} D), where D is the wait for the job type that it lacks most and F how long its jobs last (drain)"
             )
         } else {
             " and can start a job at once".into()
         };
         let (length, limits) = if self.limits {
-            ("limit", " by the limits of those that run")
+            ("limit", " by the limits of the running jobs")
         } else {
             ("mean size", "")
         };
         let beside = if let_in > 0.0 {
             format!(
-                ", or they fit beside all of the schedule, or their {length} is at most {let_in} times what is left of the wait{limits} (let in)"
+                ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining wait{limits} (let in)"
             )
         } else {
             String::new()
         };
         format!(
-            "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves it for the schedule that weighs most by queue lengths when the present one uses no more than {:.0} % of what it could (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor){ready}. While jobs of the schedule wait for room, others start only if what would stay idle weighs less than {patience} jobs (patience){beside}.",
+            "Adaptive MSR, without preemption: works on one schedule of the mix below at a time. It switches to the schedule that weighs most by queue lengths when the present one uses at most {:.0} % of its capacity (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor){ready}. While jobs of the schedule are blocked, others start only if the capacity that would stay idle weighs less than {patience} jobs (patience){beside}.",
             100.0 * waste,
             1.0 + margin
         )
@@ -116,7 +113,6 @@ impl PolicyConfig for AdaptiveMsrConfig {
             (&mut knobs.margin, MARGIN),
             (&mut knobs.waste, WASTE),
         ];
-        // Drains are priced where lengths differ.
         if self.limits || has_lengths(context.workload) {
             grids.extend([(&mut knobs.drain, DRAIN), (&mut knobs.let_in, LET_IN)]);
         }
@@ -133,7 +129,7 @@ const PATIENCE: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16
 const DRAIN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
 
 impl AdaptiveMsr {
-    /// It begins with the first schedule.
+    /// Creates the rule, which begins with the first schedule.
     pub fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
         AdaptiveMsr {
             worths: Worths::new(&policy.schedules, &policy.prices),
@@ -175,7 +171,6 @@ impl AdaptiveMsr {
         }
     }
 
-    /// Starts the jobs of the schedule that fit: whether one of them waits for room.
     fn start_own(&mut self, system: &mut System) -> bool {
         let mut blocked = false;
         for slots in &self.worths.schedules[self.present] {
@@ -187,8 +182,6 @@ impl AdaptiveMsr {
         blocked
     }
 
-    /// Starts others while a job of the schedule waits for room: whether it is seen that none is left that
-    /// fits.
     fn start_beside(&mut self, system: &mut System) -> bool {
         let patience = self.switching.patience;
         self.draining
@@ -208,7 +201,8 @@ impl AdaptiveMsr {
             let more = (0..system.capacity().len())
                 .filter_map(|j| system.free(j).checked_div(system.demand(oldest)[j]))
                 .fold(more, u64::min);
-            // As if all jobs of its type that fit had started: one of many small jobs leaves room idle.
+            // As if all fitting jobs of its type started: a single small one would leave capacity
+            // idle.
             let left = (idle - self.prices[oldest] * more as f64).max(0.0);
             if left * weighs >= patience {
                 return false;
@@ -231,7 +225,7 @@ impl Policy for AdaptiveMsr {
     fn react(&mut self, event: Event, system: &mut System) {
         self.draining.backfill.look(event, system);
         let is_next = self.worths.look(event, system);
-        // Where nothing fitted before, only the job that has just come could start.
+        // If no job fitted before, only the new job can start.
         let stuck = is_next && self.full && matches!(event, Event::Arrival(i) if !system.fits(i));
         self.choose(stuck, system);
         if stuck {
@@ -254,12 +248,11 @@ impl Policy for AdaptiveMsr {
         let slots = self.worths.schedules[self.present].iter();
         let slots = slots.map(|slots| (slots.job_type, slots.count));
         Some(format!(
-            "works on the schedule of {}, and may keep room for its jobs",
+            "works on the schedule {} and may keep capacity for its jobs",
             super::in_words(slots, names)
         ))
     }
 
-    /// On the schedule of which the running jobs fill most, by price.
     fn resume(&mut self, system: &mut System) {
         let filled = |slots: &Slots| {
             slots.price * f64::from(system.running(slots.job_type).min(slots.count))

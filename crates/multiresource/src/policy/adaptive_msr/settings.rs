@@ -1,48 +1,44 @@
-//! What policy files have of adaptive MSR: its schedules and prices, and the knobs with what they mean.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Working schedules that are left and chosen by queue lengths, without preemption.
+/// Working schedules that are switched by queue lengths, without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveMsrConfig {
-    /// The working schedules (N × K): jobs of each type, in the workload's type order.
+    /// The working schedules (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// What a running job of each type is worth (K): nonnegative, and a working schedule 1 at most.
+    /// The value of a running job of each type (K): ≥ 0; each schedule is worth at most 1.
     pub prices: Vec<f64>,
-    /// When a schedule is left.
+    /// When to leave a schedule.
     pub switching: Switching,
-    /// Whether jobs are let in during a drain by their limits instead of their mean sizes: those that are over
-    /// before κ times what is left of the drain, which ends when all limits say that there is room.
+    /// Whether `let_in` applies to the limits of jobs instead of their mean sizes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits: bool,
 }
 
-/// When Adaptive MSR leaves a schedule, and what may start beside it.
+/// When adaptive MSR leaves a schedule, and which other jobs may start.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Switching {
-    /// The schedule is left when it uses no more than this part of what it could: in \[0, 1\].
+    /// The schedule is left when it uses at most this fraction of its capacity: in \[0, 1\].
     pub waste: f64,
-    /// And when another one weighs more than 1 + this times as much plus the floor: ≥ 0; 0 to 2 are
-    /// best as far as is known.
+    /// ≥ 0: another schedule must weigh (1 + margin) times as much plus `floor`; best below 2.
     pub margin: f64,
-    /// See the margin: ≥ 0 \[jobs\]; best between a third of the most jobs of a schedule, at low load,
-    /// and twice as many. From some thousands on no schedule is left by weight.
+    /// ≥ 0 \[jobs\], see `margin`; best from a third of the most jobs of a schedule at low load to
+    /// twice as many. From some thousands on, no schedule is left by weight.
     pub floor: f64,
-    /// Room may stay idle for jobs that wait up to this weight: ≥ 0 \[jobs\]. At 0 all room is held for
-    /// the schedule's jobs, and without end none; best about 1 at low load and less than a third near
-    /// 1, and 0 where jobs that hold a whole server wait for many small ones.
+    /// ≥ 0 \[jobs\]: capacity may stay idle for jobs of up to this weight. At 0 all capacity is
+    /// held for the schedule. Best about 1 at low load, below a third near load 1, and 0 if jobs
+    /// that need a whole server wait for many small ones.
     pub patience: f64,
-    /// Another schedule weighs less by the factor F/(F + this times D), if room for what it lacks most takes D and
-    /// its jobs last for F: ≥ 0. At 0, as where it is not given, a schedule weighs all it has once one of its jobs
-    /// can start, and nothing before.
+    /// c ≥ 0: the weight of another schedule is multiplied by F/(F + c D), where D is the wait for
+    /// the type that it lacks most and F how long its jobs last. At 0 (the default) it has its full
+    /// weight once one of its jobs can start, and no weight before.
     #[serde(default, skip_serializing_if = "is_off")]
     pub drain: f64,
-    /// κ: while a job of the schedule waits for room, those start whose mean size is at most this part of what
-    /// is left of that wait, and those that fit beside the whole schedule: ≥ 0. At 0, as where it is not
-    /// given, neither do.
+    /// κ ≥ 0: while a job of the schedule is blocked, jobs start that fit next to the whole
+    /// schedule, or whose mean size is at most κ times the remaining wait. At 0 (the default)
+    /// neither do.
     #[serde(default, skip_serializing_if = "is_off")]
     pub let_in: f64,
 }

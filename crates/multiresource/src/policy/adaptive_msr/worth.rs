@@ -1,28 +1,19 @@
-//! What each schedule would do for the jobs that are there.
-
 use crate::policy::{Event, System};
 
-/// Schedules that are looked at together.
 const CHUNK: usize = 8;
 
-/// The schedules with their worths. An event changes the number of one type, and only what
-/// schedules that serve it are worth.
 #[derive(Clone, Debug)]
 pub(super) struct Worths {
     pub schedules: Vec<Vec<Slots>>,
-    /// By type, the schedules that serve it.
     serving: Vec<Vec<usize>>,
-    /// Q, by type.
     numbers: Vec<f64>,
-    /// By schedule: `Σ p_i min(u_i, Q_i)`.
+    /// `Σ p_i min(u_i, Q_i)`, by schedule.
     pub uses: Vec<f64>,
-    /// By schedule: `Σ p_i min(u_i, Q_i) Q_i`.
+    /// `Σ p_i min(u_i, Q_i) Q_i`, by schedule.
     pub weighs: Vec<f64>,
-    /// Arrivals and completions that these numbers include.
     seen: u64,
 }
 
-/// The part of a schedule that is one type's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots {
     pub job_type: usize,
@@ -32,14 +23,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Whether a job of the type waits that has a slot.
     pub(super) fn lack(&self, system: &System) -> bool {
         system.running(self.job_type) < self.count && system.waiting(self.job_type) > 0
     }
 }
 
 impl Worths {
-    /// Of these schedules and prices, in an empty system.
     pub(super) fn new(schedules: &[Vec<u32>], prices: &[f64]) -> Self {
         let slots = |(job_type, count): (usize, &u32)| Slots {
             job_type,
@@ -64,8 +53,8 @@ impl Worths {
         }
     }
 
-    /// As the system stands after this event: whether nothing else has happened since the last. What the
-    /// event changed is summed anew and not corrected by the difference: rounding does not add up.
+    /// Updates the worths, and returns whether no event was missed. Sums are recomputed rather than
+    /// corrected, so that rounding errors do not accumulate.
     pub(super) fn look(&mut self, event: Event, system: &System) -> bool {
         let counters = system.counters();
         let seen = counters.arrivals + counters.completions;
@@ -104,11 +93,10 @@ impl Worths {
         (self.uses[s], self.weighs[s]) = (uses, weighs);
     }
 
-    /// The next schedule, from this one on, that weighs more than so much.
     #[inline]
     pub(super) fn next_heavier(&self, from: usize, than: f64) -> Option<usize> {
         let rest = &self.weighs[from..];
-        // Many at once, without branches: nearly always none does.
+        // Compares in branch-free chunks, because usually no schedule is heavier.
         let (chunks, _) = rest.as_chunks::<CHUNK>();
         let light = |chunk: &&[f64; CHUNK]| !chunk.iter().fold(false, |any, w| any | (*w > than));
         let passed = CHUNK * chunks.iter().take_while(light).count();
@@ -116,7 +104,6 @@ impl Worths {
         found.map(|n| from + passed + n)
     }
 
-    /// Whether a job of a schedule can start at once.
     pub(super) fn can_start(&self, s: usize, system: &System) -> bool {
         let mut slots = self.schedules[s].iter();
         slots.any(|slots| slots.lack(system) && system.fits(slots.job_type))
@@ -131,9 +118,8 @@ mod tests {
 
     use crate::workload::Workload;
 
-    /// Followed event by event, with some that are not reported to the rule, worths are those of a first look.
     #[test]
-    fn worths_followed_are_worths_seen_at_once() {
+    fn incremental_worths_match_recomputed_worths() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
   {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1},
   {name: b, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1},

@@ -1,5 +1,3 @@
-//! The choices of the rule, and the order of the queue.
-
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,25 +11,26 @@ use crate::policy::System;
 use crate::policy::hosts::Placement;
 use crate::workload::Workload;
 
-/// The rule: its four choices.
+/// A backfilling rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backfilling {
-    /// Who is next.
+    /// The order of the queue.
     pub order: QueueOrder,
-    /// The estimate of a job's size by which an order of jobs ranks it.
+    /// The size estimate used by an order of individual jobs.
     pub estimate: RuntimeEstimate,
-    /// Who is not delayed by those that pass.
+    /// The waiting jobs that have a reservation.
     pub reservations: Reservations,
-    /// How long jobs are taken to be; without reservations nothing hangs on it.
+    /// The size estimates that are used for reservations.
     pub estimates: Estimates,
-    /// Where a job starts, if there are several servers.
+    /// The server that is used if a job fits on more than one server.
     pub placement: Placement,
-    /// A job that has waited for longer goes to the head of the queue, in order of arrival, and has a reservation
-    /// \[time\].
+    /// If a job has waited longer than this \[time\], it is moved to the head of the queue and gets
+    /// a reservation.
     pub longest_wait: Option<f64>,
 }
 
-/// The order of the queue. Ties are broken by arrival.
+/// The order of the queue. If two jobs are equal in this order, the one that arrived first comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum QueueOrder {
@@ -45,13 +44,14 @@ pub enum QueueOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TypeOrder {
-    /// The oldest job first.
+    /// The oldest job is the first.
     Arrival,
-    /// The largest dominant share `max_j D_ij / P_j` first; with one resource, the most servers.
+    /// The job with the largest dominant share `max_j D_ij / P_j` is the first. If there is only
+    /// one resource, this is the job that needs the most servers.
     Largest,
-    /// The smallest dominant share first.
+    /// The job with the smallest dominant share is the first.
     Smallest,
-    /// The highest priority of its type first.
+    /// The job whose type has the highest priority is the first.
     Priority,
 }
 
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for QueueOrder {
 }
 
 impl Backfilling {
-    /// First-Fit.
+    /// First-fit.
     pub const FIRST_FIT: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Arrival),
         estimate: RuntimeEstimate::Limit,
@@ -78,27 +78,29 @@ impl Backfilling {
         longest_wait: None,
     };
 
-    /// First come, first served.
+    /// Jobs start in the order of arrival, and a job that does not fit blocks all jobs behind it.
     pub const FCFS: Self = Backfilling {
         reservations: Reservations::Strict,
         placement: Placement::Best,
         ..Self::FIRST_FIT
     };
 
-    /// Most Servers First (MSF), as the Quickswap paper has it (Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver
-    /// Job Scheduling with Quickswap", 2025), where it is MSFQ with threshold 0; the paper has one resource.
+    /// Most Servers First (MSF), which is defined for one resource in the Quickswap paper (Chen,
+    /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025).
     ///
-    /// On one server it is Best-Fit, too, the heuristic of bin packing as a rule for servers: Maguluri, Srikant, Ying,
-    /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it
-    /// is not throughput-optimal. "Best" is read as the largest dominant share of the whole server.
+    /// If there is only one server, this is the Best-Fit rule of Maguluri, Srikant, Ying,
+    /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM
+    /// 2012, where the "best" job is the job with the largest dominant share. They show that the
+    /// rule is not throughput-optimal.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
         ..Self::FIRST_FIT
     };
 
-    /// Least Servers First, first named "smallest number of processes first" (Majumdar, Eager, Bunt, "Scheduling in
-    /// multiprogrammed parallel systems", SIGMETRICS 1988). Where small jobs keep coming, large ones wait without end.
+    /// Least Servers First, which was first called "smallest number of processes first" (Majumdar,
+    /// Eager, Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs
+    /// may never start under this rule.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
@@ -123,15 +125,12 @@ impl Backfilling {
     }
 }
 
-/// The order of the queue: types in classes of equal need or equal priority, the first class first; those of a class by age.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Classes {
-    /// None where all are by age.
     classes: Vec<Vec<usize>>,
 }
 
 impl Classes {
-    /// All by age.
     pub(crate) const BY_AGE: Self = Classes {
         classes: Vec::new(),
     };
@@ -156,19 +155,16 @@ impl Classes {
         Classes { classes }
     }
 
-    /// Returns the classes, the first to be served first.
     pub(crate) fn as_slice(&self) -> &[Vec<usize>] {
         &self.classes
     }
 
-    /// Returns the place of the class of type i.
     #[inline]
     pub(crate) fn rank(&self, i: usize) -> usize {
         let place = self.classes.iter().position(|class| class.contains(&i));
         place.unwrap_or(0)
     }
 
-    /// Returns the type of the waiting job that is next.
     #[inline]
     pub(crate) fn first(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
@@ -178,7 +174,6 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Returns the type of the next job of those that fit.
     #[inline]
     pub(crate) fn first_fitting(&self, system: &System) -> Option<usize> {
         if self.classes.is_empty() {
@@ -188,7 +183,8 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Starts all that fit, in order. One pass: what did not fit before a start does not fit after it.
+    /// Starts all of the jobs that fit. A single pass is enough, because a start never frees any
+    /// capacity.
     #[inline(always)]
     pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {
@@ -205,7 +201,6 @@ impl Classes {
     }
 }
 
-/// Returns that of these types with the oldest waiting job, of those that are eligible.
 pub(in crate::policy) fn oldest(
     types: &[usize],
     is_eligible: impl Fn(usize) -> bool,

@@ -1,5 +1,3 @@
-//! Conservative backfilling: every job has a reservation.
-
 use super::choices::{Backfilling, Classes};
 use super::estimates::Lengths;
 use super::running::Running;
@@ -7,40 +5,38 @@ use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
 
-/// Conservative backfilling: every job gets a reservation as it arrives, the earliest that delays
-/// none of those before it; a job whose reservation is now starts. When a job ends before its
-/// estimate the plan is compressed: in the order of the queue, each waiting job moves to the earliest
-/// time that there is room for it beside the others' reservations, which is never later than its
-/// own.
+/// Conservative backfilling. When a job arrives, it gets the earliest reservation that does not
+/// delay any of the jobs before it. It starts when its reservation is due. If a job ends before its
+/// estimate, the plan is compressed: each of the waiting jobs, in queue order, is moved to the
+/// earliest time at which it fits next to the other reservations. This time is never later than its
+/// previous reservation.
 ///
-/// Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2; compression in order of arrival
-/// as there. Several resources: ours, all must have room.
+/// The source is Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, with compression in the
+/// order of arrival. This implementation extends the rule to several resources; a job fits if all
+/// of its resources are available.
 ///
-/// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
-/// relatively, is due, and one that is due starts as soon as it fits. A reservation may fall due between events: behind
-/// a job that was compressed after it and has left room. The rule is woken then.
+/// If the sizes are known exactly, jobs end at the planned time except for rounding errors. A
+/// reservation is due if it is within a relative error of `1e-12` of the current time, and a job
+/// that is due starts as soon as it fits. A reservation can become due between two events if the
+/// job before it was compressed later. In this case, the rule asks to be woken at that time.
 ///
-/// An arrival is O(R · (running + waiting)), for the plan is as long; a completion O(1) as
-/// planned, O(waiting) where a reservation is due, and a compression O(R · waiting · (running +
-/// waiting)): with inflated estimates and long queues, this rule is slow by nature.
+/// An arrival takes `O(R · (running + waiting))`. A completion takes `O(1)` if it happens as
+/// planned, `O(waiting)` if a reservation is due, and `O(R · waiting · (running + waiting))` if the
+/// plan is compressed. This means that the rule is slow if the queue is long and the estimates are
+/// too large.
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
     order: Classes,
     lengths: Lengths,
     profile: Profile,
-    /// Waiting jobs, in order.
     plans: Vec<Plan>,
-    /// When the running jobs are planned to end.
     running: Running,
-    /// The first reservation.
     soonest: f64,
-    /// Jobs that came at this instant and have no reservation yet.
+    /// The jobs that have arrived at the current time and do not have a reservation yet.
     come: Vec<Plan>,
-    /// A job ended at this instant before it was planned to.
     is_early: bool,
 }
 
-/// A waiting job and its reservation.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     job_type: usize,
@@ -50,7 +46,6 @@ struct Plan {
 }
 
 impl Plan {
-    /// A job that has no reservation yet.
     fn new(job_type: usize, job: Job, estimate: f64) -> Self {
         Plan {
             job_type,
@@ -61,7 +56,6 @@ impl Plan {
     }
 }
 
-/// Of times, relatively.
 const ROUNDING: f64 = 1e-12;
 
 impl Conservative {
@@ -79,7 +73,6 @@ impl Conservative {
         }
     }
 
-    /// Puts the job behind those that come before it in the order.
     fn wait(&mut self, plan: Plan) {
         let rank = self.order.rank(plan.job_type);
         let before = |other: &Plan| self.order.rank(other.job_type) <= rank;
@@ -87,7 +80,7 @@ impl Conservative {
         self.plans.insert(place, plan);
     }
 
-    /// Asks to decide when the first reservation falls due, if no job is planned to end then.
+    /// Sets a wake-up for the first reservation, unless a job is expected to end at that time.
     fn wake(&mut self, system: &mut System) {
         let (soonest, now) = (self.soonest, system.now());
         let is_then = |end: f64| (end - soonest).abs() <= soonest * ROUNDING;
@@ -97,7 +90,6 @@ impl Conservative {
         system.wake_at(if comes_anyway { f64::INFINITY } else { soonest });
     }
 
-    /// The earliest time that there is room, which is taken.
     fn reserve(&mut self, plan: &mut Plan, system: &System) {
         let demand = system.demand(plan.job_type);
         plan.start = self.profile.earliest(demand, plan.estimate);
@@ -105,7 +97,6 @@ impl Conservative {
             .take(plan.start, plan.start + plan.estimate, demand);
     }
 
-    /// Starts the job if it is due and fits.
     fn start(&mut self, plan: &Plan, system: &mut System) -> bool {
         let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
         if starts {
@@ -116,7 +107,6 @@ impl Conservative {
         starts
     }
 
-    /// A job of type i has ended: what was planned for it is free.
     fn ended(&mut self, i: usize, system: &System) {
         let (end, now) = (self.running.ended(system), system.now());
         if end > now * (1.0 + ROUNDING) {
@@ -125,7 +115,6 @@ impl Conservative {
         }
     }
 
-    /// Moves the job to the front as far as there is room; whether it has started.
     fn compress(&mut self, plan: &mut Plan, system: &mut System) -> bool {
         let demand = system.demand(plan.job_type);
         self.profile
@@ -134,7 +123,6 @@ impl Conservative {
         self.start(plan, system)
     }
 
-    /// In order; plans of jobs that start are removed.
     fn for_each_plan(
         &mut self,
         system: &mut System,
@@ -198,7 +186,6 @@ impl Policy for Conservative {
         self.wake(system);
     }
 
-    /// All is planned anew: from what is free now, and when what runs is planned to end.
     fn take_over(&mut self, system: &mut System) {
         let lengths = &self.lengths;
         self.running
@@ -218,23 +205,22 @@ impl Policy for Conservative {
     }
 }
 
-/// Free room over the time ahead: steps, each from its time to that of the next, the last one without
-/// end.
+/// The number of free units as a function of time. Each step lasts until the start of the next one,
+/// and the last step has no end.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// From when on how much of each resource is free; by time, and the first is the present.
+    /// The start time of each step and the free units of each resource. The first step is the
+    /// current one.
     steps: Vec<(f64, Vec<u64>)>,
 }
 
 impl Profile {
-    /// The same free room from this time on.
     fn new(now: f64, room: Vec<u64>) -> Self {
         Profile {
             steps: vec![(now, room)],
         }
     }
 
-    /// Returns the room from now on where each running job ends as estimated, or at once if it is late.
     pub(super) fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
         let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());
@@ -244,14 +230,13 @@ impl Profile {
         profile
     }
 
-    /// The past is dropped.
     fn advance(&mut self, now: f64) {
         let past = self.steps.partition_point(|(time, _)| *time <= now);
         self.steps.drain(..past.saturating_sub(1));
         self.steps[0].0 = self.steps[0].0.max(now);
     }
 
-    /// The earliest time from which this demand fits for so long; infinite where others use what it needs. O(steps · R).
+    /// Returns the earliest time from which the demand fits for the duration, or ∞. `O(steps · R)`.
     pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for (n, (time, room)) in self.steps.iter().enumerate() {
@@ -267,12 +252,10 @@ impl Profile {
             .map_or(f64::INFINITY, |(time, _)| *time)
     }
 
-    /// Takes this demand out of the room from one time to another, where it fits.
     pub(super) fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| reduce(room, demand));
     }
 
-    /// Gives it back.
     pub(super) fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| {
             room.iter_mut().zip(demand).for_each(|(room, d)| *room += d);
@@ -292,7 +275,6 @@ impl Profile {
         self.join(first);
     }
 
-    /// The step that begins at this time, made if need be.
     fn step_at(&mut self, time: f64) -> usize {
         let step = self.steps.partition_point(|(other, _)| *other < time);
         if self.steps.get(step).is_none_or(|(other, _)| *other != time) {
@@ -302,7 +284,6 @@ impl Profile {
         step
     }
 
-    /// Makes one step of two that have the same room.
     fn join(&mut self, step: usize) {
         if step > 0 && self.steps[step - 1].1 == self.steps[step].1 {
             self.steps.remove(step);
@@ -315,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_found_behind_and_between_what_is_planned() {
+    fn profile_finds_gaps_between_and_after_plans() {
         let mut profile = Profile::new(0.0, vec![4, 10]);
         profile.take(0.0, 2.0, &[3, 1]);
         profile.take(3.0, 5.0, &[2, 1]);

@@ -1,5 +1,3 @@
-//! EASY backfilling: the head of the queue alone has a reservation.
-
 use super::choices::Backfilling;
 use super::estimator::LearnedRuntimes;
 use super::queue::Queue;
@@ -9,49 +7,46 @@ use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 
-/// EASY backfilling: jobs start in the order of the queue until its head does not fit. The head's
-/// *shadow time* is the earliest estimated completion at which it will fit, in every resource.
-/// Then, in order, each fitting job starts that ends by the shadow time or takes only
-/// what the head will leave over there, of every resource.
+/// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
+/// *shadow time* is the earliest time at which the head is expected to fit, with all of its
+/// resources. After that, other jobs that fit are started in queue order. Such a job must either
+/// end before the shadow time, or only use capacity that the head does not need at that time. This
+/// must be true for each resource.
 ///
-/// Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; as Mu'alem and Feitelson state it,
-/// IEEE TPDS 12(6), 2001, section 2, for one resource and in order of arrival. With several, what is left over is counted
-/// for each: ours. Jobs that are estimated to end at the shadow time itself count as gone. No job is
-/// killed, and one that runs over its estimate may end at any moment.
+/// The source is Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and
+/// Feitelson, IEEE TPDS 12(6), 2001, section 2, for one resource and in the order of arrival. Our
+/// extension to several resources uses the remaining capacity of each resource. If a job is
+/// expected to end exactly at the shadow time, its capacity is available at that time. Jobs are
+/// never killed, so a job that exceeds its estimate may end at any time.
 ///
-/// Over a fleet, whose jobs wait in one place, the server is reserved where by the estimates the head fits first, or as
-/// many as it takes. Others start, in order, on the other servers, and those that take one server on a reserved one,
-/// too, by the rule above.
+/// On a fleet, the rule reserves as many servers as the head needs, namely those on which it is
+/// expected to fit first. Other jobs are started in queue order on the other servers. A job that
+/// needs only one server can also start on a reserved server if the rule above allows it.
 ///
-/// An arrival behind a blocked head is O(R + log n). A completion finds the shadow time in
-/// O(R · running), and each start costs O(K log n): no queue is scanned. The reserved servers are looked for among all,
-/// O(N log N), where another job has become the head; then only servers where a job has ended can be better ones.
+/// If the head is blocked, an arrival takes `O(R + log n)`. A completion takes `O(R · running)` to
+/// compute the shadow time, and a start takes `O(K log n)`. If the head of the queue changes, all
+/// servers are searched for its reservation, which takes `O(N log N)`. After that, only servers on
+/// which a job has ended can be better.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,
     reservations_of: Reservations,
     placement: Placement,
     servers: usize,
-    /// The type and the number of the head of the queue, while servers are reserved for it.
     head: Option<(usize, u64)>,
-    /// When all of these have room for it, by the estimates.
     shadow: f64,
-    /// The servers that are reserved for the head, and behind them those that are not, so that nothing is allocated.
+    /// The first `reserved` entries belong to the head; the others are buffers.
     reservations: Vec<Reservation>,
-    /// How many are reserved.
     reserved: usize,
-    /// Servers where jobs have ended since the last decision.
     freed: Vec<usize>,
-    /// Where the next job starts.
     team: Vec<usize>,
 }
 
-/// A server with room for the head from some time on.
 #[derive(Clone, Debug, Default)]
 struct Reservation {
     from: f64,
     server: usize,
-    /// What the head leaves over there, of each resource.
+    /// The capacity of each resource that the head does not need at that time.
     extra: Vec<u64>,
 }
 
@@ -71,11 +66,10 @@ impl<Q: Queue> Easy<Q> {
         }
     }
 
-    /// Starts jobs in order, then others behind the head that does not fit.
     fn go_on(&mut self, system: &mut System) {
         self.queue.settle(system);
         while let Some(head) = self.queue.first(system) {
-            // Where another job has become the head, it may start on servers that were kept for the one before.
+            // A new head may start on servers that were reserved for the previous one.
             if self.servers > 1 && self.head.is_some_and(|(own, _)| own != head) {
                 self.release(system);
             }
@@ -95,14 +89,12 @@ impl<Q: Queue> Easy<Q> {
         self.release(system);
     }
 
-    /// Starts the first job of type i where there is room for it.
     fn start_first(&mut self, i: usize, system: &mut System) {
         let first = self.queue.first_within(i, f64::MAX);
         let first = first.expect("a job of the type waits");
         self.queue.start(first, &self.team, system);
     }
 
-    /// Whether the head may start now, and where: on servers that are reserved for it first.
     fn has_room_for_head(&mut self, head: usize, system: &System) -> bool {
         let (team, nodes) = (&mut self.team, system.nodes(head));
         team.clear();
@@ -133,7 +125,8 @@ impl<Q: Queue> Easy<Q> {
         self.reserved = 0;
     }
 
-    /// Reserves servers for the head, or better ones, where a job has ended.
+    /// Reserves servers for the head of the queue. After a completion, this may replace its servers
+    /// with better ones.
     fn reserve(&mut self, head: usize, system: &mut System) {
         let Some(number) = self.queue.number(head, system) else {
             return;
@@ -169,16 +162,16 @@ impl<Q: Queue> Easy<Q> {
         self.head = Some((head, number));
         for own in &mut found[..nodes] {
             for (extra, d) in own.extra.iter_mut().zip(system.demand(head)) {
-                // Less only where others use the room that the head will need.
                 *extra = extra.saturating_sub(*d);
             }
             system.lock(own.server, true);
         }
     }
 
-    /// Starts those that may pass the head, of all types or of one: elsewhere, and on its servers.
+    /// Starts the jobs that are allowed to pass the head of the queue. If `only` is set, only jobs
+    /// of this type are started.
     fn backfill(&mut self, only: Option<usize>, system: &mut System) {
-        // Nothing starts elsewhere than on the one server.
+        // If there is only one server and it is reserved, no other server is available.
         let is_elsewhere = self.reserved == 0 || self.servers > 1;
         while is_elsewhere
             && let Some(i) = self.queue.first_fitting(system)
@@ -192,23 +185,20 @@ impl<Q: Queue> Easy<Q> {
             if next.estimate > self.shadow - system.now() {
                 reduce(&mut own.extra, system.demand(next.job_type));
             }
-            // Behind the newcomer of a type none has come to fit.
             if only.is_some() {
                 return;
             }
         }
     }
 
-    /// The next job that may start on a reserved server, and which of them.
     fn next_on_reserved(&self, only: Option<usize>, system: &System) -> Option<(Waiting, usize)> {
         let mut next: Option<((Q::Rank, u64), Waiting, usize)> = None;
         for (k, own) in self.reservations[..self.reserved].iter().enumerate() {
             let mut types = system.queued();
-            // One place where they are looked at, so that it is compiled into the loop.
+            // There is only one call of this function, so that it is inlined into the loop.
             while let Some(i) = only.or_else(|| types.next()) {
                 if system.fits_on(i, own.server) && system.nodes(i) == 1 {
                     let first = self.queue.first_key(i, system);
-                    // No job of this type is before its first.
                     if next.is_none_or(|(key, ..)| first < key)
                         && let Some(waiting) =
                             self.queue.first_within(i, self.limit(i, own, system))
@@ -226,7 +216,8 @@ impl<Q: Queue> Easy<Q> {
         next.map(|(_, waiting, k)| (waiting, k))
     }
 
-    /// How long a job of type i may take on this reserved server.
+    /// Returns the maximum estimate with which a job of type `i` is allowed to start on this
+    /// reserved server.
     #[inline]
     fn limit(&self, i: usize, own: &Reservation, system: &System) -> f64 {
         if covers(&own.extra, system.demand(i)) {
@@ -249,7 +240,8 @@ impl<Q: Queue> Policy for Easy<Q> {
     fn react(&mut self, event: Event, system: &mut System) {
         self.note(event, system);
         match (event, self.head) {
-            // Behind the head an arrival changes neither the room nor the shadow time: no other job has come to fit.
+            // The head and the shadow time have not changed, so the new job is the only one that
+            // can start.
             (Event::Arrival(i), Some(head)) if self.queue.keeps_head(i, head, system) => {
                 if self.reservations_of != Reservations::Strict {
                     self.backfill(Some(i), system);

@@ -1,31 +1,26 @@
-//! What backfilling takes jobs to last: sizes, limits, estimates, or means.
-
 use super::estimator::finalized;
 use super::running::{Running, Waiting};
 use super::shortest::Shortest;
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
-/// Users' estimates of their jobs' sizes.
-///
-/// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001: with an inflation f ≥ 1 a job
-/// of size S is said to take `S·(1 + (f−1)·u)`, u uniform in \[0, 1); with f = 1 sizes are known
-/// exactly. u is a hash of the job's number: rules draw no random numbers, and all rules get the same
-/// estimates.
-///
-/// Where nothing is known of a job but its type, it is said to take that type's mean size; it may then run on.
+/// The job sizes that are used by backfilling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimates {
-    /// Sizes, times up to this f.
+    /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, where `f` must be at least
+    /// `1`. The estimate of a job of size `S` is `S·(1 + (f−1)·u)`. The value of `u` is a hash of
+    /// the job number, because a rule must not use random numbers and all rules must use the same
+    /// estimates.
     Inflated(f64),
-    /// The types' mean sizes.
+    /// The mean size of the type of each job. A job may run longer than this.
     Means,
-    /// What came with the jobs: [what is known](crate::workload::KnownSize), limits or sizes.
+    /// The [information](crate::workload::KnownSize) that the workload declares, which is either a
+    /// limit or the size.
     Limits,
 }
 
 impl Estimates {
-    /// Returns what a rule has to know of jobs for them.
+    /// Returns the information about jobs that is needed to compute the estimates.
     pub fn knows(self) -> Knows {
         match self {
             Estimates::Inflated(_) => Knows::Sizes,
@@ -35,7 +30,6 @@ impl Estimates {
     }
 }
 
-/// The estimate of a job of this size.
 pub(in crate::policy) fn inflated(f: f64, job: Job, size: f64) -> f64 {
     if f > 1.0 {
         size * (1.0 + (f - 1.0) * uniform(job.number))
@@ -44,17 +38,16 @@ pub(in crate::policy) fn inflated(f: f64, job: Job, size: f64) -> f64 {
     }
 }
 
-/// A number in \[0, 1) for each job: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Returns a number in the range `[0, 1)` that is computed with the finalizer of SplitMix64
+/// (Steele, Lea, Flood, OOPSLA 2014).
 fn uniform(number: u64) -> f64 {
     let mixed = finalized(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// How long jobs are taken to last.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Lengths {
     pub estimates: Estimates,
-    /// The types' mean sizes \[time\].
     means: Vec<f64>,
 }
 
@@ -67,24 +60,23 @@ impl Lengths {
         }
     }
 
-    /// Returns the estimate of what is left of a job of type i \[time\]: by its mean of a whole one.
+    /// Returns an estimate of the remaining size of a job of type `i` \[time\]. If the estimate is
+    /// a mean, the elapsed time is ignored.
     pub(crate) fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self.estimates {
             Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),
             Estimates::Means => self.means[i],
-            // Finite: of a job that came without a limit it is known that it ends.
+            // The value must be finite, because a job without a limit also ends at some point.
             Estimates::Limits => system.limit_left(job).min(f64::MAX),
         }
     }
 }
 
-/// Jobs by their estimates: the waiting ones of each type, oldest first, and when the running ones will have ended.
-///
-/// Its owner reports what comes and ends, and starts jobs through it.
+/// The waiting jobs and the running jobs with their estimates. The owner of this value must report
+/// all events to it and must use it to start jobs.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Estimated {
     pub lengths: Lengths,
-    /// Waiting jobs, by type.
     queues: Vec<Shortest>,
     pub running: Running,
 }
@@ -98,7 +90,6 @@ impl Estimated {
         }
     }
 
-    /// Takes in what has happened.
     pub(crate) fn look(&mut self, event: Event, system: &System) {
         match event {
             Event::Arrival(i) => {
@@ -113,7 +104,6 @@ impl Estimated {
         }
     }
 
-    /// The oldest waiting job of type i whose estimate is within the limit.
     #[inline]
     pub(crate) fn oldest_within(&self, i: usize, limit: f64) -> Option<Waiting> {
         let (place, job, estimate) = self.queues[i].oldest_within(limit)?;
@@ -125,19 +115,16 @@ impl Estimated {
         })
     }
 
-    /// Starts this job on these servers.
     pub(crate) fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
         self.queues[waiting.job_type].remove(waiting.place);
         self.running.start(waiting, servers, system);
     }
 
-    /// Starts the oldest waiting job of type i on these servers.
     pub(crate) fn start_oldest(&mut self, i: usize, servers: &[usize], system: &mut System) {
         let oldest = self.oldest_within(i, f64::MAX);
         self.start(oldest.expect("a job of the type waits"), servers, system);
     }
 
-    /// What waits and runs now; of the jobs that were started here it is known when they will have ended.
     pub(crate) fn look_anew(&mut self, system: &System) {
         let lengths = &self.lengths;
         self.running
@@ -155,9 +142,8 @@ impl Estimated {
 mod tests {
     use super::*;
 
-    /// Mean and variance of a million of them, within 4 standard errors.
     #[test]
-    fn hashes_of_numbers_are_uniform() {
+    fn job_number_hashes_are_uniform() {
         let count = 1_000_000;
         let all = (0..count).map(uniform);
         let mean = all.clone().sum::<f64>() / count as f64;

@@ -1,24 +1,20 @@
-//! Backfilling without reservations, and first come first served.
-
 use super::choices::{Backfilling, Classes};
 use super::reservations::Reservations;
 use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 
-/// Backfilling without reservations, or without backfilling: First-Fit scans the queue in its order and starts each job
-/// that fits; first come first served stops at the first that does not.
-///
-/// Jobs of a type are alike, so the scan is over the oldest job of each type: O(K) a decision.
+/// Backfilling without reservations (first-fit), or first come, first served, which stops at the
+/// first job that does not fit. Only the oldest job of each type needs to be checked, so a decision
+/// takes `O(K)`.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: Classes,
-    /// Whether nobody passes the first.
     is_strict: bool,
     placement: Placement,
 }
 
-/// First-Fit, in order of arrival.
+/// The first-fit rule, in the order of arrival.
 pub const FIRST_FIT: Greedy = Greedy::ordered(Backfilling::FIRST_FIT, Classes::BY_AGE);
 
 /// First come, first served.
@@ -33,7 +29,7 @@ impl Greedy {
         }
     }
 
-    /// Returns the rule of these choices, without reservations.
+    /// Creates the rule; `choices` must have no reservations.
     pub fn new(choices: Backfilling, workload: &Workload) -> Self {
         Greedy::ordered(choices, Classes::new(choices.order, workload))
     }
@@ -56,7 +52,7 @@ impl Policy for Greedy {
     #[inline(always)]
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
-            // An arrival frees no room: no other job has come to fit.
+            // An arrival does not free any capacity, so the new job is the only one that can start.
             Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
             Event::Arrival(i) if self.is_strict && self.order.first(system) != Some(i) => {}
             Event::Arrival(i) => system.start(i),

@@ -1,9 +1,7 @@
-//! Backfilling: jobs start in some order, and where the next one does not fit, others may pass it.
-//!
-//! First-Fit, first come first served, Best-Fit, most and least servers first, EASY and conservative backfilling are
-//! points of one rule with four choices: the [order](QueueOrder) of the queue, how many of its first jobs have
-//! [reservations](Reservations) that nobody delays, what is taken for the sizes of jobs ([`Estimates`]), and on which
-//! of several servers a job starts ([`Placement`](super::Placement)).
+//! This module implements backfilling: jobs start in queue order, and if a job does not fit, other
+//! jobs may pass it. The settings are the [order](QueueOrder) of the queue, the jobs that have
+//! [reservations](Reservations), the [estimates](Estimates) of the sizes, and the
+//! [`Placement`](super::Placement) of the jobs.
 
 mod by_priority;
 mod choices;
@@ -53,18 +51,18 @@ use synth_core::number::seconds_in;
 const DAY: f64 = 86_400.0;
 
 impl Backfilling {
-    /// Returns the online rule over all servers of a fleet.
+    /// Returns the online rule for all servers of a fleet.
     pub fn over(self, fleet: &Fleet) -> Box<dyn Policy> {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule for so many servers; the workload's is the largest of them. Of all jobs reservations are
-    /// known on one server only: with more it is as if the first alone had one.
+    /// Returns the online rule. If there are several servers, only the head of the queue gets a
+    /// reservation.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }
 
-    /// The same, where the estimates begin with what was learned before.
+    /// Returns the online rule. Its estimates start from the state that was learned before.
     pub fn with_learned(
         self,
         workload: &Workload,
@@ -76,7 +74,8 @@ impl Backfilling {
         self.by_guess(workload, servers, estimator.into())
     }
 
-    /// The same with estimates from elsewhere, if its order looks at some.
+    /// Returns the online rule. If the order of the queue is based on estimates, they are taken
+    /// from `guess`.
     pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
         let QueueOrder::Jobs(priority) = self.order else {
             return self.by_type(workload, servers);

@@ -1,18 +1,14 @@
-//! Backfilling by the names that people know: First-Fit, first come first served, by need, EASY and conservative.
-
 use super::{Backfilling, BackfillingConfig, Estimates, QueueOrder, Reservations, TypeOrder};
 use crate::policy::hosts::Placement;
 use crate::policy::rule::{NamedRule, Parameter, Settings, require_known};
 use crate::policy::{Family, Knows, Unsuitable};
 use crate::workload::{Fleet, Workload};
 
-/// Best-Fit over a fleet: the oldest job that fits, on the server with the least free capacity.
 const BEST_FIT_OVER_FLEET: Backfilling = Backfilling {
     placement: Placement::Best,
     ..Backfilling::FIRST_FIT
 };
 
-/// By the `priority` of types; jobs of equal priority in order of arrival.
 const fn by_type_priority(reservations: Reservations) -> Backfilling {
     Backfilling {
         order: QueueOrder::Types(TypeOrder::Priority),
@@ -21,7 +17,8 @@ const fn by_type_priority(reservations: Reservations) -> Backfilling {
     }
 }
 
-/// The names of settings in reports. Of two that are equal on one server, the first counts there.
+/// The names that are used for the settings in reports. If two of them are equal on one server, the
+/// first one is used.
 pub(super) const PRESETS: [(&str, Backfilling); 10] = [
     ("first-fit", Backfilling::FIRST_FIT),
     ("best-fit", BEST_FIT_OVER_FLEET),
@@ -38,7 +35,6 @@ pub(super) const PRESETS: [(&str, Backfilling); 10] = [
     ),
 ];
 
-/// Returns a rule that has these settings both for one server and over a fleet.
 const fn plain(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -55,12 +51,10 @@ const fn plain(
     }
 }
 
-/// Returns the settings with these choices.
 fn chosen(choices: Backfilling, fleet: &Fleet) -> Result<Family, Unsuitable> {
     Ok(BackfillingConfig::new(choices, fleet.is_one_server()).into())
 }
 
-/// Returns the settings for a fleet whose types have priorities.
 fn prioritized(fleet: &Fleet, reservations: Reservations) -> Result<Family, Unsuitable> {
     if !fleet.envelope().has_priorities() {
         let why = "no type of the workload has a `priority`; add one, such as `priority: 10`, where a larger number is more important";
@@ -86,7 +80,7 @@ pub(in crate::policy) const FCFS: NamedRule = plain(
 pub(in crate::policy) const BEST_FIT: NamedRule = plain(
     "best-fit",
     &[],
-    "the fitting job with the largest dominant share; of equals the oldest; on one server most-servers-first",
+    "the oldest fitting job, on the server with the least free capacity; on one server the same as most-servers-first",
     |fleet, _| match fleet.is_one_server() {
         true => chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
         false => chosen(BEST_FIT_OVER_FLEET, fleet),
@@ -96,28 +90,28 @@ pub(in crate::policy) const BEST_FIT: NamedRule = plain(
 pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = plain(
     "most-servers-first",
     &["msf"],
-    "the fitting job that needs most; with several resources, by dominant share",
+    "the fitting job with the largest need; with several resources, by dominant share",
     |fleet, _| chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
 );
 
 pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = plain(
     "least-servers-first",
     &["lsf"],
-    "the fitting job that needs least; with several resources, by dominant share",
+    "the fitting job with the smallest need; with several resources, by dominant share",
     |fleet, _| chosen(Backfilling::LEAST_SERVERS_FIRST, fleet),
 );
 
 pub(in crate::policy) const PRIORITY: NamedRule = plain(
     "priority",
     &[],
-    "the fitting job whose type has the highest `priority` (a larger number is more important); of equals the oldest; no preemption",
+    "the fitting job whose type has the highest `priority` (a larger number is more important), ties by age; no preemption",
     |fleet, _| prioritized(fleet, Reservations::None),
 );
 
 pub(in crate::policy) const STRICT_PRIORITY: NamedRule = plain(
     "strict-priority",
     &[],
-    "the same order, but a job that does not fit holds back all jobs behind it",
+    "the order of `priority`, but a job that does not fit blocks all jobs behind it",
     |fleet, _| prioritized(fleet, Reservations::Strict),
 );
 
@@ -128,7 +122,7 @@ pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
     ..plain(
         "easy-backfill",
         &["easy"],
-        "first-fit behind the head of the queue, which is not delayed by its estimate",
+        "first-fit behind the head of the queue, which must not be delayed according to the estimates",
         |fleet, inflation| {
             without(inflation)?;
             chosen(Backfilling::easy(Estimates::Limits), fleet)
@@ -139,7 +133,7 @@ pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
 pub(in crate::policy) const EASY_BY_MEAN: NamedRule = plain(
     "easy-by-mean",
     &[],
-    "the same, with the mean size of its type for each job's",
+    "easy-backfill, with the mean size of its type as the estimate of each job",
     |fleet, _| chosen(Backfilling::easy(Estimates::Means), fleet),
 );
 
@@ -160,23 +154,18 @@ pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
 };
 
 const INFLATION: Parameter = Parameter {
-    what: "the inflation of sizes; if not given, what the workload knows counts, or else sizes",
+    what: "the inflation of sizes (default: the information that the workload declares, or else exact sizes)",
     least: 1.0,
     default: None,
     whole: false,
 };
 
-/// Refuses an inflation: in a policy file jobs bring their limits.
 fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
-    let why = |f| {
-        format!(
-            "its policy file goes by the limits that jobs bring, which nothing inflates: leave `:{f}` out"
-        )
-    };
+    let why =
+        |f| format!("its policy file uses the limits of jobs, which are not inflated; omit `:{f}`");
     inflation.map_or(Ok(()), |f| Err(Unsuitable(why(f))))
 }
 
-/// Returns inflated sizes, or what the workload says is known, and sizes where it says nothing.
 fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
     require_known(workload, inflation.is_some() || workload.known().is_none())?;
     if inflation.is_none() && workload.has_limits() {

@@ -1,5 +1,3 @@
-//! Backfilling with reservations for several waiting jobs, which are planned again at each decision.
-
 use super::by_priority::ByPriority;
 use super::conservative::Profile;
 use super::estimator::LearnedRuntimes;
@@ -7,23 +5,25 @@ use super::queue::Queue;
 use super::reservations::Reservations;
 use crate::policy::{Event, Job, Knows, Policy, System};
 
-/// Backfilling on one server by a plan.
+/// Backfilling on one server, based on a plan that is created from scratch for each decision.
 ///
-/// Jobs are planned in the order of the queue. Each gets the earliest time at which its whole limit fits beside the running
-/// jobs and the jobs planned before it, and starts if that time is now. The first `most` jobs that do not start keep their
-/// times in the plan. Later jobs are not planned for, and start only if their whole limit fits beside the plan.
+/// The jobs are added to the plan in queue order. Each job is planned at the earliest time at which
+/// it fits next to the running jobs and the jobs that were planned before it, for the whole time
+/// until its limit. If this time is now, the job starts. The first `most` jobs that do not start
+/// keep their place in the plan. After that, a job only starts if it fits next to the plan for the
+/// whole time until its limit.
 ///
-/// With one reservation this is EASY backfilling, as long as no job outlives its limit. With reservations for all jobs it is
-/// conservative backfilling, except that reservations are not kept: a job that arrives may be placed before one that waits,
-/// and the order may change with time. The plan is that of Mu'alem and Feitelson (IEEE TPDS 12(6), 2001, section 2), made
-/// from scratch.
+/// With one reservation, this is the same as EASY backfilling if no job runs longer than its limit.
+/// With reservations for all jobs, it is conservative backfilling (the plan is described by Mu'alem
+/// and Feitelson, IEEE TPDS 12(6), 2001, section 2). The difference is that reservations are not
+/// kept: a new job may be placed before a job that is already waiting, and the order may change
+/// over time.
 ///
-/// A decision takes O(K) if no waiting job fits. Otherwise it takes O(waiting · log waiting), and O(R · (running + planned))
-/// for each job that is planned or fits.
+/// If no waiting job fits, a decision takes `O(K)`. Otherwise it takes `O(waiting · log waiting)`,
+/// and `O(R · (running + planned))` for each job that is planned or fits.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     queue: ByPriority,
-    /// How many jobs that do not start are planned for.
     most: usize,
 }
 
@@ -76,7 +76,7 @@ impl Policy for Planned {
                 planned += usize::from(!starts);
             }
             if starts {
-                // The jobs of this type that have just started stood before it.
+                // The jobs of this type that have just been started are no longer in the queue.
                 waiting.place -= started[i];
                 started[i] += 1;
                 self.queue.start(waiting, &[0], system);

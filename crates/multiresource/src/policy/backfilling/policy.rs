@@ -1,5 +1,3 @@
-//! Backfilling as policy files have it, and how the command line names its points.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,33 +13,35 @@ use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::artifact::{Findings, nonnegative};
 use synth_core::number::{in_words, shown};
 
-/// Backfilling: the order of the queue, reservations, estimates of sizes, and placement. First-Fit, first come first served,
-/// Best-Fit, EASY and conservative backfilling are points of it.
+/// Backfilling, which is defined by the order of the queue, the reservations, the size estimates
+/// and the placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackfillingConfig {
     /// The order of the queue.
     pub order: QueueOrder,
-    /// The waiting jobs that no later job may delay.
+    /// The waiting jobs that must not be delayed by later jobs.
     pub reservations: Reservations,
-    /// How the size of each job is estimated; if absent, every job is expected to take the mean of its type.
+    /// The method that is used to estimate the size of each job. If it is not set, the mean size of
+    /// its type is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<RuntimeEstimate>,
-    /// What has been learned of jobs, with which the estimates begin.
+    /// The initial state of the estimates that are learned.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub learned: LearnedRuntimes,
-    /// A job that has waited for longer goes to the head of the queue, in order of arrival, and has a reservation
-    /// \[time\], ≥ 0.
+    /// If a job has waited longer than this \[time\], it is moved to the head of the queue and gets
+    /// a reservation. Must be at least 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
-    /// On which server of a fleet a job starts; absent on one server.
+    /// The server of a fleet on which a job starts. If there is only one server, this must not be
+    /// set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// ζ ≥ 0: a job starts only where capacity remains for ζ times the jobs of each shorter type that arrive while it runs
-    /// and that are served at once.
+    /// The factor `ζ`, which must be at least 0. A job may only start if it leaves capacity for `ζ`
+    /// times the shorter jobs that arrive while it runs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserve: f64,
-    /// Servers on which only some types start, if there are any.
+    /// The servers that only accept jobs of some of the types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<Zone>,
 }
@@ -55,7 +55,7 @@ fn is_nothing(learned: &LearnedRuntimes) -> bool {
 }
 
 impl BackfillingConfig {
-    /// Returns the settings with these choices: for one server, or with a placement over the servers of a fleet.
+    /// Returns the settings for one server or, with a placement, for a fleet.
     pub fn new(choices: Backfilling, is_one_server: bool) -> Self {
         let estimate = match choices.estimates {
             Estimates::Means => None,
@@ -73,20 +73,21 @@ impl BackfillingConfig {
         }
     }
 
-    /// Returns the settings with these choices, which come from a user.
+    /// Returns the settings for the options that were selected by a user.
     ///
     /// # Errors
-    /// When the order goes by sizes, which no scheduler knows when jobs arrive, or the reservations do not suit the servers.
+    /// Returns an error if the order uses job sizes, or if the reservations are not supported on
+    /// these servers.
     pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
         if choices.estimates != Estimates::Limits {
-            let why = "no policy file goes by sizes, which nobody knows when jobs come: take limit, ratio, history or tree";
+            let why = "policy files cannot use job sizes, which are unknown at arrival; use limit, ratio, history or tree";
             return Err(Unsuitable(why.into()));
         }
         choices.reservations.suit(fleet)?;
         Ok(BackfillingConfig::new(choices, fleet.is_one_server()))
     }
 
-    /// Returns the order of each job's own, if it has one.
+    /// Returns the order of individual jobs, if it has one.
     pub fn priority(&self) -> Option<&Priority> {
         match &self.order {
             QueueOrder::Jobs(priority) => Some(priority),
@@ -94,7 +95,6 @@ impl BackfillingConfig {
         }
     }
 
-    /// Returns the order of types, if it has one.
     fn type_order(&self) -> Option<TypeOrder> {
         match self.order {
             QueueOrder::Types(order) => Some(order),
@@ -102,12 +102,10 @@ impl BackfillingConfig {
         }
     }
 
-    /// Returns whether capacity is kept for some types.
     fn keeps_capacity(&self) -> bool {
         self.reserve > 0.0 || self.zone.is_some()
     }
 
-    /// Returns whether no job has a reservation beyond being first.
     fn is_greedy(&self) -> bool {
         matches!(self.reservations, Reservations::None | Reservations::Strict)
     }
@@ -136,7 +134,7 @@ impl PolicyConfig for BackfillingConfig {
         let mut choices = self.choices();
         let is_easy_over_fleet = self.priority().is_none() && self.pools();
         if is_easy_over_fleet && self.estimate.is_some() && !fleet.envelope().has_limits() {
-            // Without a word about limits, sizes are the limits.
+            // If there are no limits, the exact sizes are used as limits.
             choices.estimates = Estimates::Inflated(1.0);
         }
         choices.with_learned(fleet.envelope(), fleet.servers(), &self.learned)
@@ -178,7 +176,7 @@ impl PolicyConfig for BackfillingConfig {
             None => "",
             Some(Placement::First) => " A job starts on the first server where it fits.",
             Some(Placement::Best) => {
-                " A job starts on the server with the least free capacity where it fits."
+                " A job starts on the server with the least free capacity on which it fits."
             }
         };
         let reserve = match self.reserve {
@@ -201,7 +199,7 @@ impl PolicyConfig for BackfillingConfig {
         if let Some(time) = self.longest_wait
             && !(time >= 0.0 && time.is_finite())
         {
-            findings.differs("longest_wait", shown(time), "a time from 0 on");
+            findings.differs("longest_wait", shown(time), "a time ≥ 0");
         }
         if let Err(why) = self.reservations.suit(fleet) {
             findings.add("reservations", why.0);
@@ -302,13 +300,13 @@ impl PolicyConfig for BackfillingConfig {
         match &mut self.order {
             QueueOrder::Jobs(order) => {
                 let mut grids = vec![(&mut order.share, SHARES), (&mut order.size, SIZES)];
-                // An age without an offset would be no order.
+                // If the age is positive, the offset must be positive as well, so an age of 0 is
+                // not changed.
                 if order.age > 0.0 {
                     grids.push((&mut order.age, AGES));
                 }
                 grids
             }
-            // A reserve of zero stays zero.
             QueueOrder::Types(_) if is_greedy && self.placement.is_some() => {
                 let grid: &[f64] = if self.reserve > 0.0 { RESERVES } else { &[] };
                 vec![(&mut self.reserve, grid)]
@@ -334,20 +332,19 @@ impl PolicyConfig for BackfillingConfig {
     }
 }
 
-/// Where tuning looks for the exponents of an order.
 const SHARES: &[f64] = &[-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 1.5];
 const SIZES: &[f64] = &[0.25, 0.5, 1.0, 1.5, 2.0];
 const AGES: &[f64] = &[0.25, 0.5, 1.0, 2.0, 3.0];
 
 impl Backfilling {
-    /// The words that name a rule, and what they say.
-    pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history: easy (the head of the queue has a reservation), conservative (all have one), first-fit (none has one) or strict (nobody passes the head); fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; by limit (if not given), ratio (limit times the usual ratio), history (the last jobs like it), tree (a regression), or size";
+    /// A description of the names that are accepted by [`Backfilling::parse`].
+    pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history; backfilling: easy (the head of the queue has a reservation), conservative (all jobs have one), first-fit (no job has one) or strict (no job passes the head); order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; estimate: limit (default), ratio (limit times the usual ratio), history (recent similar jobs), tree (a regression), or size";
 
-    /// Returns the rule that words such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size` name; `None` where
-    /// they have no `+`.
+    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. Returns
+    /// `None` if the text does not contain a `+`.
     ///
     /// # Errors
-    /// Which word is none, and what it can be.
+    /// Returns an error if a word is unknown. The message lists the valid words.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let mut words = text.split('+');
         let (base, order) = (words.next()?, words.next()?);
@@ -355,7 +352,7 @@ impl Backfilling {
         Some(match words.next() {
             None => rule,
             Some(more) => rule.and(Err(format!(
-                "`{more}` in `{text}` is too much: write such as easy+sjf+history"
+                "unexpected `{more}` in `{text}`; write for example easy+sjf+history"
             ))),
         })
     }
@@ -363,20 +360,21 @@ impl Backfilling {
     fn of_words(base: &str, order: &str, estimate: &str) -> Result<Self, String> {
         let reservations = Reservations::of_rule(base).ok_or_else(|| {
             format!(
-                "`{base}` is no way to backfill: easy (the head has a reservation), conservative (all have), first-fit (none has) or strict (nobody passes)"
+                "unknown backfilling `{base}`; use easy (the head has a reservation), conservative (all jobs have one), first-fit (no job has one) or strict (no job passes the head)"
             )
         })?;
         let priority = Priority::NAMED.iter().find(|(name, _)| *name == order);
         let (_, priority) = priority.ok_or_else(|| {
             format!(
-                "`{order}` is no order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3"
+                "unknown order `{order}`; use fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3"
             )
         })?;
         let (by, estimates) = match estimate {
             "size" => (RuntimeEstimate::Limit, Estimates::Inflated(1.0)),
             other => {
                 let by = RuntimeEstimate::parse(other);
-                let by = by.map_err(|why| format!("{why}, or size (known, as a yardstick)"))?;
+                let by =
+                    by.map_err(|why| format!("{why}, or size (the exact size, as a baseline)"))?;
                 (by, Estimates::Limits)
             }
         };
@@ -392,10 +390,11 @@ impl Backfilling {
         })
     }
 
-    /// Returns the online rule by what is known of the workload's jobs; sizes where nothing is said.
+    /// Returns the online rule, which uses the information that is declared by the workload. If
+    /// there is no such declaration, the sizes are known.
     ///
     /// # Errors
-    /// Where it goes by limits that jobs do not have, or by sizes that are not known.
+    /// Returns an error if the rule needs limits or sizes that are not known.
     pub fn by_what_is_known(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         self.reservations.suit(fleet)?;
         let workload = fleet.envelope();

@@ -1,56 +1,60 @@
-//! The order of the queue by what each job promises: its estimate, its share of the servers, and its age.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
 use synth_core::number::{in_words, shown};
 
-/// The largest number that an exponent can be…
+/// Maximum exponent.
 const MOST: f64 = 20.0;
-/// …and the largest ratio of the others to that of the age: beyond it powers leave the range of doubles.
+/// The maximum ratio of the other exponents to the exponent of the age. This is needed to avoid
+/// overflow.
 const MOST_OF_AGE: f64 = 50.0;
 
-/// The order of jobs by `a ln ê + b ln p − g ln(w + c)`, least first: ê is what is taken for its size, p what it takes of
-/// the scarcest resource, w how long it has waited. Of equals it is the older one.
+/// An order of the jobs by the value of `a ln ê + b ln p − g ln(w + c)`, where `ê` is the size
+/// estimate, `p` is the share of the scarcest resource, and `w` is the waiting time. The job with
+/// the smallest value is the first, and if two values are equal, the older job is the first.
 ///
-/// (1, 0, 0) is shortest first, (1, 1, 0) smallest area first, and (3, −1, 3) is WFP3: Tang, Lan, Desai, Buettner,
-/// "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster 2009.
+/// The values `(1, 0, 0)` sort the jobs by size, `(1, 1, 0)` by area, and `(3, −1, 3)` is WFP3:
+/// Tang, Lan, Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems",
+/// Cluster 2009.
 ///
-/// Where g > 0 the order is that of (w + c) / s, largest first, with `s = (ê^a p^b)^(1/g)`: a straight line over time. So
-/// no logarithm is taken as time goes on, and the order of two jobs changes once at most.
+/// If `g > 0`, the order is equivalent to `(w + c) / s` in descending order, where
+/// `s = (ê^a p^b)^(1/g)`. This is a linear function of time, so no logarithm is needed to compute
+/// it, and the order of two jobs changes at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priority {
-    /// a, of the estimate.
+    /// The exponent `a` of the estimate.
     pub size: f64,
-    /// b, of the share.
+    /// The exponent `b` of the share.
     pub share: f64,
-    /// g ≥ 0, of the wait.
+    /// The exponent `g` of the waiting time, which must be at least 0.
     #[serde(default)]
     pub age: f64,
-    /// c \[time\], > 0 where g is.
+    /// The offset `c` of the waiting time \[time\]. It must be positive if `g` is positive.
     #[serde(default)]
     pub offset: f64,
 }
 
 impl Priority {
-    /// The shortest job first.
+    /// Shortest job first.
     pub const SHORTEST: Self = Priority::of(1.0, 0.0);
 
-    /// The oldest job.
+    /// First come, first served.
     pub const ARRIVAL: Self = Priority {
         age: 1.0,
         offset: 1.0,
         ..Priority::of(0.0, 0.0)
     };
 
-    /// The one of the smallest area, estimate times share.
+    /// The job with the smallest area is the first. The area is the product of the estimate and the
+    /// share.
     pub const SMALLEST_AREA: Self = Priority::of(1.0, 1.0);
 
-    /// The one that holds most: without reservations it is Best-Fit.
+    /// The job with the largest share is the first. Without reservations, this is the best-fit
+    /// rule.
     pub const WIDEST: Self = Priority::of(0.0, -1.0);
 
-    /// Those that have names.
+    /// The named orders.
     pub const NAMED: [(&'static str, Self); 5] = [
         ("fcfs", Priority::ARRIVAL),
         ("sjf", Priority::SHORTEST),
@@ -68,7 +72,7 @@ impl Priority {
         }
     }
 
-    /// WFP3, with this offset of the wait \[time\].
+    /// Returns the order WFP3 with the given offset of the waiting time \[time\].
     pub const fn wfp3(offset: f64) -> Self {
         Priority {
             age: 3.0,
@@ -77,7 +81,8 @@ impl Priority {
         }
     }
 
-    /// Says who is next, in words; `size` is what is taken for a job's size, and times are in this unit.
+    /// Describes the order. In the description, `size` is used as the name of the size estimate,
+    /// and `unit` is the time unit.
     pub fn words(&self, size: &str, unit: &str) -> String {
         let power = |(what, exponent): (&str, f64)| match exponent {
             0.0 => None,
@@ -101,7 +106,6 @@ impl Priority {
         }
     }
 
-    /// Checks that its numbers are in range.
     pub(super) fn check(&self, findings: &mut Findings) {
         let all = [
             ("order.size", self.size, -MOST),
@@ -120,19 +124,20 @@ impl Priority {
         }
         let is_time = self.offset >= 0.0 && self.offset.is_finite();
         if !is_time || self.moves() && self.offset == 0.0 {
-            let expected = "a time, above 0 where the age counts";
+            let expected = "a time, positive if `age` is";
             findings.differs("order.offset", shown(self.offset), expected);
         }
     }
 
-    /// Whether the order of two waiting jobs may change with time.
+    /// Returns `true` if the order of two waiting jobs may change over time.
     pub fn moves(&self) -> bool {
         self.age > 0.0
     }
 
-    /// Returns what of a job's key does not change with time, for its estimate \[time\] and its share, both > 0.
+    /// Returns the part of the key that does not depend on time, for an estimate \[time\] and a
+    /// share that is greater than 0.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
-        // In this order what is no number is in range, too.
+        // If the value is NaN, this order of `max` and `min` returns a value that is in the range.
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);
         let scale = estimate.powf(self.size) * share.powf(self.share);
         let scale = within(scale, [f64::MIN_POSITIVE, f64::MAX]);
@@ -143,7 +148,6 @@ impl Priority {
         }
     }
 
-    /// Returns the key of a job of this scale that has waited so long \[time\].
     #[inline]
     pub(super) fn key(&self, scale: f64, waited: f64) -> f64 {
         if self.moves() {

@@ -1,5 +1,3 @@
-//! What EASY backfilling needs to know of its queue; and queues in which jobs of a type are in order of arrival.
-
 use super::choices::{Backfilling, Classes};
 use super::estimates::Estimated;
 use super::estimator::LearnedRuntimes;
@@ -7,75 +5,62 @@ use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
-/// Waiting jobs in an order, each with an estimate of its size; and when the running ones will have ended.
-///
-/// The first job of each type stands for all of it: they need the same room.
+/// A queue of waiting jobs that have an order and an estimate. All jobs of a type need the same
+/// capacity, so it is enough to check the first job of each type.
 pub(super) trait Queue: Clone + Send + 'static {
-    /// A job's rank in the order: those of the least come first, and of equals the oldest.
+    /// The rank of a job. Jobs with a lower rank come first, and if two ranks are equal, the older
+    /// job comes first.
     type Rank: PartialOrd + Copy;
 
-    /// Whether all that happens at one instant is decided on together on a fleet, too: among jobs that come together the
-    /// first in the order is to be found.
+    /// If `true`, events that happen at the same time are handled by a single decision on a fleet
+    /// as well.
     const DECIDES_ONCE: bool = false;
 
-    /// Returns what it looks at of a job beside its type.
     fn knows(&self) -> Knows;
 
-    /// Takes in what has happened.
     fn look(&mut self, event: Event, system: &System);
 
-    /// Puts the jobs in the order of this instant, where it moves with time.
     fn settle(&mut self, _system: &System) {}
 
-    /// Whether a job of type i that has just come changes nothing for the head of the queue.
+    /// Returns `true` if the head of the queue does not change when a new job of type `i` arrives.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
 
-    /// Whether the first job of type i has a reservation where none are had by others: it has waited too long.
+    /// Returns `true` if the first job of type `i` has waited too long and must get a reservation.
     fn is_overdue(&self, _i: usize) -> bool {
         false
     }
 
-    /// Returns the type of the first job.
     fn first(&self, system: &System) -> Option<usize>;
 
-    /// Returns the type of the first job of those that fit.
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and the number of the first job of type i; [`u64::MAX`] where none waits.
+    /// Returns the rank and the number of the first job of type `i`. If no job of the type is
+    /// waiting, the number is [`u64::MAX`].
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
-    /// Returns the number of the first job of type i.
     fn number(&self, i: usize, system: &System) -> Option<u64> {
         Some(self.first_key(i, system).1).filter(|number| *number != u64::MAX)
     }
 
-    /// Returns the first job of type i whose estimate is within the limit.
     fn first_within(&self, i: usize, limit: f64) -> Option<Waiting>;
 
-    /// Returns the rank and the number of a job.
     fn key(&self, waiting: &Waiting) -> (Self::Rank, u64);
 
-    /// Starts this job on these servers.
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System);
 
-    /// Returns when the running jobs will have ended.
     fn running(&mut self) -> &mut Running;
 
-    /// Sees what waits and runs now.
     fn look_anew(&mut self, system: &System);
 
-    /// Returns how many waiting jobs are before this one of type i.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }
 
-    /// Returns what was learned of jobs that have ended, where its estimates hang on that.
     fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }
 }
 
-/// A queue in order of arrival, or of classes of types.
 #[derive(Clone, Debug)]
 pub(super) struct ByAge {
     order: Classes,
@@ -92,7 +77,6 @@ impl ByAge {
 }
 
 impl Queue for ByAge {
-    /// The place of its class, and its number.
     type Rank = usize;
 
     fn knows(&self) -> Knows {

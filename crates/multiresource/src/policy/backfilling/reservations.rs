@@ -1,5 +1,3 @@
-//! Whom those that pass do not delay.
-
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,22 +8,23 @@ use serde_json::Value;
 use crate::policy::Unsuitable;
 use crate::workload::Fleet;
 
-/// Which waiting jobs are not delayed by those that start before them.
+/// The waiting jobs that must not be delayed by later jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reservations {
-    /// None: whatever fits starts.
+    /// There are no reservations, so any job that fits can start.
     None,
-    /// The first, which nobody passes.
+    /// Only the head of the queue has a reservation, and no other job is allowed to pass it.
     Strict,
-    /// The first: EASY backfilling.
+    /// Only the head of the queue has a reservation. This is EASY backfilling.
     First,
-    /// So many of the first, ≥ 1, on one server.
+    /// The first `n` jobs have a reservation, where `n` must be at least 1. This is only supported
+    /// on one server.
     Few(u32),
-    /// All, on one server: conservative backfilling.
+    /// All jobs have a reservation, which is only supported on one server. This is conservative
+    /// backfilling.
     All,
 }
 
-/// Those that have a word.
 const WORDS: [(&str, Reservations); 4] = [
     ("none", Reservations::None),
     ("strict", Reservations::Strict),
@@ -33,7 +32,6 @@ const WORDS: [(&str, Reservations); 4] = [
     ("all", Reservations::All),
 ];
 
-/// What backfilling with them is called.
 const BACKFILLING: [(&str, Reservations); 4] = [
     ("easy", Reservations::First),
     ("conservative", Reservations::All),
@@ -42,14 +40,13 @@ const BACKFILLING: [(&str, Reservations); 4] = [
 ];
 
 impl Reservations {
-    /// Returns those of the rule with this name, such as `easy`, if it is one.
     pub(super) fn of_rule(name: &str) -> Option<Self> {
         let name = name.strip_suffix("-backfill").unwrap_or(name);
         let known = BACKFILLING.iter().find(|(own, _)| *own == name);
         known.map(|(_, reservations)| *reservations)
     }
 
-    /// Returns the name of the rule.
+    /// Returns the name of backfilling with these reservations.
     pub fn rule(self) -> String {
         let known = BACKFILLING.iter().find(|(_, own)| *own == self);
         match (known, self) {
@@ -59,10 +56,10 @@ impl Reservations {
         }
     }
 
-    /// Returns those of a word, or of a number of jobs from 1 on.
+    /// Parses a word or a positive number of jobs.
     ///
     /// # Errors
-    /// Says what there is.
+    /// Returns an error if the text is not valid. The message lists the valid words.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some((_, known)) = WORDS.iter().find(|(word, _)| *word == text) {
             return Ok(*known);
@@ -70,12 +67,11 @@ impl Reservations {
         let count = text.parse().ok().filter(|count| *count > 0);
         count.map(Reservations::Few).ok_or_else(|| {
             format!(
-                "`{text}` does not say how many jobs have reservations: none (whatever fits starts), strict (nobody passes the head), first (the head has one), all, or a whole number from 1 on"
+                "unknown number of reservations `{text}`; use none (any job that fits starts), strict (no job passes the head), first (the head has one), all, or a whole number ≥ 1"
             )
         })
     }
 
-    /// Describes them in a sentence, for jobs with limits or with the mean sizes of their types.
     pub(super) fn words(self, by_limits: bool) -> String {
         let sizes = match by_limits {
             true => "limits",
@@ -92,18 +88,18 @@ impl Reservations {
             }
             Reservations::All => "All jobs that do not fit have reservations".to_owned(),
         };
-        format!("{jobs}; others start before them if, by {sizes}, that delays no reservation")
+        format!(
+            "{jobs}; other jobs start earlier if, according to {sizes}, this delays no reservation"
+        )
     }
 
-    /// Checks that so many reservations are known for such servers.
-    ///
-    /// # Errors
-    /// Where there are more than one over several servers.
+    /// Checks if the reservations are supported on these servers. If there are several servers,
+    /// only one reservation is allowed.
     pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
         match self {
-            Reservations::Few(0) => Err(Unsuitable("expected 1 at least".into())),
+            Reservations::Few(0) => Err(Unsuitable("expected at least 1".into())),
             Reservations::Few(_) | Reservations::All if fleet.servers() > 1 => {
-                let why = "over several servers no more than the head of the queue has a reservation: take easy, that is `first`";
+                let why = "with several servers only the head of the queue can have a reservation; use easy, that is `first`";
                 Err(Unsuitable(why.into()))
             }
             _ => Ok(()),
@@ -137,7 +133,7 @@ impl JsonSchema for Reservations {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Which waiting jobs are not delayed by those that start before them: so many of the first, or `none`, `strict` (the first, which nobody passes), `first` or `all`.",
+            "description": "The waiting jobs that later jobs must not delay: a number of jobs from the head of the queue, `none`, `strict` (the head, and no job passes it), `first` or `all`.",
             "anyOf": [
                 {"type": "string", "enum": WORDS.map(|(word, _)| word)},
                 {"type": "integer", "format": "uint32", "minimum": 1, "maximum": u32::MAX}

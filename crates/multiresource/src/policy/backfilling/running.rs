@@ -1,11 +1,8 @@
-//! When the running jobs will have ended, by their estimates.
-
 use std::collections::HashMap;
 
 use crate::policy::room::covers;
 use crate::policy::{Job, System};
 
-/// A waiting job with its estimate \[time\], and its place among those of its type.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::policy) struct Waiting {
     pub job_type: usize,
@@ -14,7 +11,8 @@ pub(in crate::policy) struct Waiting {
     pub estimate: f64,
 }
 
-/// Running jobs by server: estimated end \[time\], number and type, by estimated end.
+/// The running jobs of each server: the time at which the job is expected to end \[time\], its
+/// number, and its type. The jobs are sorted by this time.
 #[derive(Clone, Debug, Default)]
 pub(in crate::policy) struct Running {
     by_server: Vec<Vec<(f64, u64, usize)>>,
@@ -27,11 +25,9 @@ impl Running {
         }
     }
 
-    /// Forgets the job that has ended, and returns when it was estimated to end.
     pub(crate) fn ended(&mut self, system: &System) -> f64 {
         let (ended, mut end) = (system.ended(), f64::NAN);
         for &n in system.freed() {
-            // Nearly always among the first: they are in order of estimated ends.
             let place = self.by_server[n]
                 .iter()
                 .position(|(_, own, _)| *own == ended);
@@ -41,7 +37,6 @@ impl Running {
         end
     }
 
-    /// Starts this job on these servers.
     pub(crate) fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
         let Waiting { job_type, job, .. } = waiting;
         system.start_job_on(job_type, job, servers);
@@ -50,25 +45,24 @@ impl Running {
         }
     }
 
-    /// Returns what runs on server n: estimated end \[time\], number and type, by estimated end.
     pub(crate) fn on(&self, n: usize) -> &[(f64, u64, usize)] {
         &self.by_server[n]
     }
 
-    /// A job of type i runs on server n, and is estimated to end then.
     pub(crate) fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
         let own = &mut self.by_server[n];
         let place = own.partition_point(|(other, ..)| *other <= end);
         own.insert(place, (end, job.number, i));
     }
 
-    /// When there is room for one more job of type i on server n by the estimates; and what is free then, of each
-    /// resource, together with its room.
+    /// Returns the time at which a job of type `i` is expected to fit on server `n`. The value of
+    /// `free` is set to the free units at that time.
     pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // Where there are free units, and no device that holds the job, it is ready after another job has ended.
+        // Even if there are enough free units, the job does not fit if no single device has enough
+        // of them.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {
@@ -87,13 +81,12 @@ impl Running {
         from
     }
 
-    /// Jobs that others started are taken to have started now, where nothing is known but their types.
     pub(crate) fn forget(&mut self) {
         self.by_server.iter_mut().for_each(Vec::clear);
     }
 
-    /// What runs now, by these estimates of what is left \[time\]; of jobs that were started here it is known when they will
-    /// have ended.
+    /// Creates the list again. The estimated end of a known job is not changed, and other jobs are
+    /// expected to run for the time `left` \[time\].
     pub(crate) fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
         let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
         let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();

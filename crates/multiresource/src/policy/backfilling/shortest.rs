@@ -1,23 +1,19 @@
-//! Waiting jobs of one type, found by order of arrival and by their estimates.
-
 use crate::policy::Job;
 
-/// The waiting jobs of one type in order of arrival, each with an estimate of its size, and the
-/// oldest of those within a limit in O(log n): a tournament of least estimates.
+/// The waiting jobs of one type in the order of arrival, with a tournament tree of their estimates.
+/// The oldest job within a limit can be found in `O(log n)`.
 ///
-/// Places of jobs that have left stay empty until the tournament is full; then it is rebuilt, twice
-/// as large where more than half of it is in use. So a job costs O(log n) on average.
+/// If a job is removed, its place is empty until the tree is full and is built again, so the
+/// amortized cost of a job is `O(log n)`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortest {
-    /// By place.
     jobs: Vec<Job>,
-    /// Node n has the children 2n and 2n + 1, and the least estimate of both; the leaves, from the
-    /// middle on, are the places. Empty places hold ∞.
+    /// The minimum of the children `2n` and `2n + 1`. The second half of this array contains the
+    /// places of the jobs, which are set to `∞` if they are empty.
     least: Vec<f64>,
 }
 
 impl Shortest {
-    /// A job has come, the youngest, with this finite estimate \[time\].
     #[inline]
     pub(super) fn push(&mut self, job: Job, estimate: f64) {
         if self.jobs.len() == self.places() {
@@ -27,15 +23,12 @@ impl Shortest {
         self.set(self.jobs.len() - 1, estimate);
     }
 
-    /// The job in this place has left.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) {
         self.set(place, f64::INFINITY);
     }
 
-    /// The oldest job whose estimate is within the limit: its place, itself and its estimate.
     pub(super) fn oldest_within(&self, limit: f64) -> Option<(usize, Job, f64)> {
-        // Empty places are beyond any limit.
         let limit = limit.min(f64::MAX);
         if !self.least.get(1).is_some_and(|least| *least <= limit) {
             return None;
@@ -65,7 +58,6 @@ impl Shortest {
         }
     }
 
-    /// Moves the jobs that are left to the front.
     fn lay_out(&mut self) {
         let places = self.places();
         let is_left = |place: &usize| self.least[places + place].is_finite();
@@ -94,7 +86,6 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Against a plain list.
     #[test]
     fn agrees_with_a_scan() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);

@@ -27,9 +27,8 @@ fn jobs(own: &mut BackfillingConfig) -> &mut Priority {
     }
 }
 
-/// Each bad number is named with its place and its value; none is accepted.
 #[test]
-fn bad_numbers_are_refused_with_their_places() {
+fn rejects_invalid_numbers_with_their_paths() {
     type Spoil = fn(&mut BackfillingConfig);
     let cases: [(Spoil, &str, &str); 11] = [
         (
@@ -56,7 +55,7 @@ fn bad_numbers_are_refused_with_their_places() {
         (
             |own| own.reservations = Reservations::Few(0),
             "reservations",
-            "1 at least",
+            "at least 1",
         ),
         (
             |own| jobs(own).age = f64::INFINITY,
@@ -81,9 +80,8 @@ fn bad_numbers_are_refused_with_their_places() {
     }
 }
 
-/// What a policy file has is read as it was written; words that are none are refused.
 #[test]
-fn files_have_words_and_numbers() {
+fn policy_files_round_trip_and_reject_unknown_words() {
     for (reservations, written) in [
         (Reservations::First, "\"first\""),
         (Reservations::All, "\"all\""),
@@ -99,12 +97,12 @@ fn files_have_words_and_numbers() {
         let written = format!("\"reservations\":{written}");
         let none = "\"reservations\":0";
         for (from, to, said) in [
-            (&*written, none, "a whole number from 1 on"),
-            (&written, "\"reservations\":1.5", "a whole number from 1 on"),
+            (&*written, none, "a whole number ≥ 1"),
+            (&written, "\"reservations\":1.5", "a whole number ≥ 1"),
             (
                 &written,
                 "\"reservations\":\"some\"",
-                "`some` does not say how many",
+                "unknown number of reservations `some`",
             ),
             ("\"tree\"", "\"oracle\"", "unknown variant `oracle`"),
             ("\"size\":3.0", "\"size\":null", "null"),
@@ -117,7 +115,7 @@ fn files_have_words_and_numbers() {
 }
 
 #[test]
-fn it_reads_as_people_say_it() {
+fn descriptions_name_order_and_reservations() {
     let mut own = policy("easy+sjf");
     own.longest_wait = Some(18.0 * 60.0);
     let envelope = fleet();
@@ -125,7 +123,7 @@ fn it_reads_as_people_say_it() {
     let said = words(&own);
     for part in [
         "order of the queue: shortest limit first. ",
-        "The head of the queue has a reservation; others start before them if, by limits",
+        "The head of the queue has a reservation; other jobs start earlier if, according to limits",
         " A job that has waited for 18 h goes first.",
     ] {
         assert!(said.contains(part), "{said}");
@@ -138,7 +136,7 @@ fn it_reads_as_people_say_it() {
 }
 
 #[test]
-fn words_that_are_none_are_answered_by_those_there_are() {
+fn unknown_words_list_the_valid_ones() {
     for row in include_str!("tests/no_words.txt").lines() {
         let (text, said) = row.split_once(" => ").unwrap();
         let why = Backfilling::parse(text).unwrap().unwrap_err();
@@ -146,15 +144,14 @@ fn words_that_are_none_are_answered_by_those_there_are() {
     }
     let choices = Backfilling::parse("easy+sjf+size").unwrap().unwrap();
     let why = BackfillingConfig::of(choices, &fleet()).unwrap_err();
-    assert!(why.0.contains("which nobody knows when jobs come"), "{why}");
+    assert!(why.0.contains("which are unknown at arrival"), "{why}");
 }
 
-/// A document has times with units; all faults have their places.
 #[test]
-fn orders_of_ones_own_are_read() {
+fn parses_custom_orders_and_locates_faults() {
     let text = "backfilling: {order: {size: 1, share: -0.5, age: 2, offset: 10h}, estimate: history, reservations: 2, longest-wait: 18h}";
     let Family::Backfilling(own) = own_policy(text, "own", &fleet()).unwrap() else {
-        panic!("it is of another family")
+        panic!("expected the backfilling family")
     };
     let order = Priority {
         size: 1.0,

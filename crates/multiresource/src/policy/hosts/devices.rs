@@ -1,32 +1,25 @@
-//! The devices of the servers of a fleet, and which job is on which of them.
-
 use crate::workload::Fleet;
 
-/// Which devices are in use, of each resource that consists of devices.
-///
-/// Jobs do not move between devices. A part of a device is taken from the fullest device on which it fits, and of equally
-/// full ones from the first; whole devices are the first that are empty.
+/// Use of the devices of each resource. Jobs do not move between devices. A fraction goes to the
+/// fullest device on which it fits, the first of equally full ones; whole devices are the first
+/// empty ones.
 #[derive(Clone, Debug)]
 pub(super) struct Devices {
     kinds: Vec<Kind>,
-    /// By slot: kind, server, device and units of all that the job holds.
+    /// The job in each slot: kind, server, device and units of all that it holds.
     held: Vec<Vec<(usize, usize, usize, u64)>>,
 }
 
-/// The devices of one resource.
 #[derive(Clone, Debug)]
 struct Kind {
     resource: usize,
-    /// Units of one device.
     size: u64,
-    /// By type: units that a job takes on each of its servers.
     demand: Vec<u64>,
-    /// By server and device: units in use.
+    /// Units in use, servers × devices.
     used: Vec<Vec<u64>>,
 }
 
 impl Devices {
-    /// Returns the empty devices of a fleet whose servers have these shapes.
     pub(super) fn new(fleet: &Fleet, shapes: &[u32]) -> Self {
         let resources = fleet.envelope().resources().iter().enumerate();
         let kinds = resources.filter_map(|(j, resource)| {
@@ -44,7 +37,6 @@ impl Devices {
         }
     }
 
-    /// Returns whether one more job of type i, or a part of it, finds its devices on server n.
     #[inline]
     pub(super) fn fits(&self, i: usize, n: usize) -> bool {
         self.kinds.iter().all(|kind| match kind.demand[i] {
@@ -57,7 +49,6 @@ impl Devices {
         })
     }
 
-    /// A job of type i starts on server n, where it fits; one that ran before may be spread over devices.
     pub(super) fn take(&mut self, i: usize, n: usize, slot: usize) {
         if self.held.len() <= slot && !self.kinds.is_empty() {
             self.held.resize(slot + 1, Vec::new());
@@ -66,7 +57,7 @@ impl Devices {
             let mut left = kind.demand[i];
             while left > 0 {
                 let part = left.min(kind.size);
-                // Of equals the last is found, so they are looked at in reverse.
+                // `max_by_key` returns the last maximum, so this iterates in reverse.
                 let all = || kind.used[n].iter().enumerate().rev();
                 let fitting = all().filter(|(_, used)| **used + part <= kind.size);
                 let fullest = fitting.max_by_key(|(_, used)| **used);
@@ -80,7 +71,6 @@ impl Devices {
         }
     }
 
-    /// The job in this slot has ended on all of its servers.
     pub(super) fn give(&mut self, slot: u32) {
         let held = self.held.get_mut(slot as usize);
         for (k, n, device, units) in held.into_iter().flat_map(|held| held.drain(..)) {
@@ -88,7 +78,6 @@ impl Devices {
         }
     }
 
-    /// Returns whether no device of server n is overfull, and all of them have the units in use that its jobs demand.
     pub(super) fn are_sound(&self, n: usize, used_of: impl Fn(usize) -> u64) -> bool {
         self.kinds.iter().all(|kind| {
             let used = &kind.used[n];

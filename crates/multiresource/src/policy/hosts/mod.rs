@@ -1,5 +1,3 @@
-//! The servers of a fleet behind one queue.
-
 mod devices;
 mod open;
 
@@ -14,19 +12,18 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Shape, Workload};
 use synth_core::artifact::Findings;
 
-/// The first servers of each shape, on which jobs of other types do not start: so that jobs that stay do not break up
-/// servers that others need whole, or several at once.
+/// The first servers of each shape, reserved for some types, so that long-running jobs do not break
+/// up servers that other jobs need whole, or several at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// The types that start there, as indices into the workload's; elsewhere they start too.
+    /// The types that may start in the zone (and elsewhere), as indices into the workload's types.
     pub types: Vec<usize>,
-    /// By shape (H): how many of its servers.
+    /// The number of reserved servers of each shape (length H).
     pub servers: Vec<u32>,
 }
 
 impl Zone {
-    /// Describes the zone in a sentence.
     pub(super) fn words(&self, workload: &Workload) -> String {
         let names = self.types.iter().map(|i| workload.types()[*i].name());
         let kept = self.servers.iter().enumerate().filter(|(_, n)| **n > 0);
@@ -35,13 +32,12 @@ impl Zone {
             _ => format!("the first {n} servers of shape {}", shape + 1),
         });
         format!(
-            " A zone is kept: on {} only jobs of {} start; they start elsewhere, too.",
+            " A zone is reserved: {} accept only jobs of {}, which may start elsewhere too.",
             kept.collect::<Vec<_>>().join(" and "),
             names.collect::<Vec<_>>().join(", ")
         )
     }
 
-    /// Checks that the zone fits the fleet, and that each type has servers where it may start.
     pub(super) fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let (types, shapes, path) = (fleet.types(), fleet.shapes(), "zone.servers");
         let known = |i: &usize| *i < types.len();
@@ -60,7 +56,8 @@ impl Zone {
         for (reserved, shape) in self.servers.iter().zip(shapes) {
             let (name, count) = (shape.name(), shape.count());
             if *reserved > count {
-                let message = format!("{reserved} of {name}, of which there are {count}");
+                let message =
+                    format!("{reserved} servers of shape {name}, expected at most {count}");
                 findings.add(path, message);
             }
         }
@@ -75,7 +72,7 @@ impl Zone {
             let (left, nodes, name) = (left.sum::<u32>(), kind.nodes(), kind.name());
             if left < nodes {
                 let message = format!(
-                    "`{name}` can start on {left} servers that are not in the zone, expected {nodes} at least"
+                    "`{name}` can start on {left} servers outside of the zone, expected at least {nodes}"
                 );
                 findings.add(path, message);
             }
@@ -83,72 +80,54 @@ impl Zone {
     }
 }
 
-/// On which of the servers that have room.
+/// How to choose among the servers with enough free capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// The first.
+    /// The first server.
     #[default]
     First,
-    /// One with the least room left, by the part of the resource of which most is left.
+    /// A server with the least free capacity, by its maximum over resources.
     Best,
 }
 
-/// What runs on each server of a fleet, and where there is room. Servers are numbered shape by shape, in the
-/// workload's order.
-///
-/// What starts or ends costs O(K): the types of which one more job fits there, or no more. The first server with
-/// room for a type is known in O(log N), one with the least room in O(log N), too: levels of room left in which it fits
-/// are counted.
+/// The jobs and free capacity of each server of a fleet, numbered shape by shape. A start or end
+/// costs `O(K)`. Finding the first server that fits takes `O(log N)`, and so does one with the
+/// least free capacity, which is divided into levels.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
-    /// By type: servers that a job takes at once.
     nodes: Vec<u32>,
-    /// By server: the place of its shape in the fleet.
     shapes: Vec<u32>,
-    /// By shape and resource: units that such a server has.
     units: Vec<Vec<u64>>,
     packed: Packed,
     devices: Devices,
-    /// Whether jobs that ran before start again, on devices that are not known.
     pub(super) resumes: bool,
-    /// What the largest server has of each resource that is demanded, in units.
     most: Vec<f64>,
-    /// By server, in words: room in use.
+    /// Packed used capacity, servers × words.
     used: Vec<u64>,
-    /// By server and type: jobs that run there.
+    /// Number of running jobs or tasks, servers × types.
     running: Vec<u32>,
-    /// By type: the servers where one more fits that are not locked.
     openings: Openings,
-    /// By how much room they have left, where that is needed.
+    /// Maintained only for [`Placement::Best`].
     levels: Option<Levels>,
-    /// The types that fitted on the server that is looked at.
     before: Vec<u64>,
-    /// By server: whether jobs start there only where the rule names it.
     locked: Vec<bool>,
-    /// Where only some types start: by server, and by type.
     zone: [Vec<bool>; 2],
-    /// By slot: the servers where the job runs.
     of_slot: Vec<Vec<usize>>,
-    /// By type, on all servers: jobs that run, each time that one takes a server.
     pieces: Vec<u64>,
-    /// By resource: free units of all servers.
     free: Vec<u64>,
-    /// By server and resource: units that others use; none where nobody ever did.
+    /// Units used by others, servers × resources; `None` if they never used any.
     others: Option<Vec<u64>>,
     packing: Packing,
-    /// The server that is counted next in an audit.
     audited: usize,
-    /// Where a job ended last.
     freed: Vec<usize>,
 }
 
 impl Hosts {
-    /// So many servers are counted anew in an [audit](Hosts::is_sound).
+    /// Number of servers recounted in one [audit](Hosts::is_sound).
     const AUDITED: usize = 64;
 
-    /// Empty servers.
     pub(super) fn new(fleet: &Fleet) -> Self {
         let packing = Packing::new(fleet.envelope());
         let packed = Packed::new(&packing);
@@ -195,55 +174,52 @@ impl Hosts {
         hosts
     }
 
-    /// How many servers there are, N.
+    /// Returns N, the number of servers.
     pub fn count(&self) -> usize {
         self.shapes.len()
     }
 
-    /// The place in the fleet of the shape of server n.
+    /// Returns the shape index of server `n`.
     pub fn shape(&self, n: usize) -> usize {
         self.shapes[n] as usize
     }
 
-    /// Jobs of each type (K) that run on server n.
+    /// Returns the number of running jobs or tasks of each type (length K) on server `n`.
     pub fn running(&self, n: usize) -> &[u32] {
         &self.running[n * self.types..][..self.types]
     }
 
-    /// Servers that a job of type i takes at once.
+    /// Returns the number of servers that a job of type `i` needs at the same time.
     pub fn nodes(&self, i: usize) -> usize {
         self.nodes[i] as usize
     }
 
-    /// Whether one more job of type i, or a part of it, fits on server n.
+    /// Returns whether a job of type `i`, or a task of one, fits on server `n`.
     #[inline]
     pub fn fits_on(&self, i: usize, n: usize) -> bool {
         self.packed.fits(self.used_by(n), i, 1) && (self.resumes || self.devices.fits(i, n))
     }
 
-    /// Whether one more job of type i fits on servers that are not locked.
+    /// Returns whether one more job of type `i` fits on unlocked servers.
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
         self.openings.open[i].len >= self.nodes(i)
     }
 
-    /// Free units of resource j on server n.
+    /// Returns the free units of resource `j` on server `n`.
     pub fn free_on(&self, n: usize, j: usize) -> u64 {
         self.packed.free(self.used_by(n), j)
     }
 
-    /// Free units of resource j on all servers.
     pub(super) fn free(&self, j: usize) -> f64 {
         self.free[j] as f64
     }
 
-    /// The servers where a job ended last.
+    /// Returns the servers of the job that ended last.
     pub fn freed(&self) -> &[usize] {
         &self.freed
     }
 
-    /// Where the next job of type i starts, by the placement, of the servers that are not locked and that are
-    /// eligible: as many as it takes; whether there are.
     #[inline]
     pub(super) fn team(
         &self,
@@ -261,8 +237,7 @@ impl Hosts {
         })
     }
 
-    /// Whether one of the servers that are not locked and have room for type i is the last that is needed; these come
-    /// by the placement.
+    /// Passes the unlocked servers that fit, in placement order, until `is_last` returns true.
     #[inline]
     pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         let open = &self.openings.open[i];
@@ -284,7 +259,6 @@ impl Hosts {
         }
     }
 
-    /// On the first servers of each shape only some types start, or again all.
     pub(super) fn keep_zone(&mut self, zone: Option<&Zone>) {
         let [servers, types] = &mut self.zone;
         types.fill(zone.is_none());
@@ -299,25 +273,21 @@ impl Hosts {
         (0..self.count()).for_each(|n| self.look(n));
     }
 
-    /// Jobs start on server n only where the rule names it, or again wherever there is room.
     pub(super) fn lock(&mut self, n: usize, locked: bool) {
         self.locked[n] = locked;
         self.look(n);
     }
 
-    /// The servers where the job in this slot runs.
     pub(super) fn of_slot(&self, slot: u32) -> &[usize] {
         &self.of_slot[slot as usize]
     }
 
-    /// Whether a job of type i can start on these servers.
     pub(super) fn takes(&self, i: usize, servers: &[usize]) -> bool {
         let fits = |n: &usize| *n < self.count() && self.fits_on(i, *n);
         let distinct = || (1..servers.len()).all(|k| !servers[..k].contains(&servers[k]));
         servers.len() == self.nodes(i) && servers.iter().all(fits) && distinct()
     }
 
-    /// The job of type i in this slot starts on these servers, where it fits.
     #[inline]
     pub(super) fn take(&mut self, i: usize, servers: &[usize], slot: u32) {
         let slot = slot as usize;
@@ -336,7 +306,6 @@ impl Hosts {
         }
     }
 
-    /// The job of type i in this slot runs no more.
     #[inline]
     pub(super) fn give(&mut self, i: usize, slot: u32) {
         std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
@@ -361,7 +330,6 @@ impl Hosts {
         }
     }
 
-    /// So many units of each resource of server n are used by others, or are out of order.
     pub(super) fn occupy(&mut self, n: usize, units: &[u64]) {
         let resources = self.free.len();
         let all = self.count() * resources;
@@ -370,7 +338,6 @@ impl Hosts {
         self.recount(n);
     }
 
-    /// What is free on server n, from what jobs and others use: no less than nothing.
     #[cold]
     fn recount(&mut self, n: usize) {
         for j in 0..self.free.len() {
@@ -383,28 +350,25 @@ impl Hosts {
         self.look(n);
     }
 
-    /// Units of resource j that others leave of server n.
     fn left(&self, n: usize, j: usize) -> u64 {
         let others = self.others.as_ref();
         let others = others.map_or(0, |others| others[n * self.free.len() + j]);
         self.units[self.shape(n)][j].saturating_sub(others)
     }
 
-    /// Units of resource j that jobs use on server n.
     fn used_of(&self, n: usize, j: usize) -> u64 {
         let jobs = self.running(n).iter().enumerate();
         jobs.map(|(i, u)| u64::from(*u) * self.packing.demand(i)[j])
             .sum()
     }
 
-    /// Whether one job of type i would fit if no other ran.
     pub(super) fn could_run(&self, i: usize) -> bool {
         let demand = self.packing.demand(i);
         let holds = |n: &usize| (0..demand.len()).all(|j| demand[j] <= self.left(*n, j));
         (0..self.count()).filter(holds).count() >= self.nodes(i)
     }
 
-    /// Whether what is in use is what these jobs (K) use, in all, and on some servers, others each time.
+    /// Checks the task counts against `running` (length K), and recounts some servers per call.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
         let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
         let counted =
@@ -425,7 +389,6 @@ impl Hosts {
         counted && hold
     }
 
-    /// Jobs of type i start or end on so many servers.
     #[inline]
     fn count_in(&mut self, i: usize, servers: usize, start: bool) {
         let pairs = self.free.iter_mut().zip(self.packing.demand(i));
@@ -445,7 +408,6 @@ impl Hosts {
         &self.used[n * words..][..words]
     }
 
-    /// What may now start on server n, and how much room is left there.
     #[inline]
     fn look(&mut self, n: usize) {
         if self.levels.is_some() {
@@ -465,7 +427,7 @@ impl Hosts {
         }
     }
 
-    /// How much room server n has left, by the part of the resource of which most is left.
+    /// Returns the free capacity of server `n` as a level: the maximum over resources.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

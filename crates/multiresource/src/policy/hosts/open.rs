@@ -1,16 +1,11 @@
-//! Which servers of a fleet a job of a type may start on, found without looking at all of them.
-
-/// A set of servers by number, of which the first is found in O(log N) words.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Open {
-    /// A bit a server; then a bit a word of the level below that is not 0; the last level is one word.
+    /// A bit per server, then a bit per nonzero word of the level below, up to a single word.
     levels: Vec<Vec<u64>>,
-    /// How many there are.
     pub len: usize,
 }
 
 impl Open {
-    /// None of so many servers.
     pub(crate) fn none_of(servers: usize) -> Self {
         let mut levels = vec![vec![0; servers.div_ceil(64)]];
         while let Some(below) = levels.last().map(Vec::len).filter(|words| *words > 1) {
@@ -19,7 +14,6 @@ impl Open {
         Open { levels, len: 0 }
     }
 
-    /// A server that was not there is there now.
     #[inline]
     pub(crate) fn insert(&mut self, mut n: usize) {
         self.len += 1;
@@ -34,7 +28,6 @@ impl Open {
         }
     }
 
-    /// A server that was there is not there now.
     #[inline]
     pub(crate) fn remove(&mut self, mut n: usize) {
         self.len -= 1;
@@ -48,7 +41,6 @@ impl Open {
         }
     }
 
-    /// The first of them.
     #[inline]
     pub(crate) fn first(&self) -> Option<usize> {
         let mut n = 0;
@@ -62,13 +54,11 @@ impl Open {
         Some(n)
     }
 
-    /// Goes through the servers that are in both sets, of as many servers, up to the last that is needed: whether there
-    /// is one.
+    /// Passes the common elements in ascending order until `is_last` returns true.
     pub(crate) fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         self.any_below(other, self.levels.len() - 1, 0, is_last)
     }
 
-    /// The same of the servers below a word of a level.
     fn any_below(
         &self,
         other: &Open,
@@ -84,18 +74,14 @@ impl Open {
     }
 }
 
-/// For each type the servers where a job of it may start.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Openings {
     types: usize,
-    /// By server, a bit a type, in words.
     may: Vec<u64>,
-    /// By type: the servers where one may start.
     pub open: Vec<Open>,
 }
 
 impl Openings {
-    /// None, of so many types on so many servers.
     pub(crate) fn none_of(types: usize, servers: usize) -> Self {
         Openings {
             types,
@@ -104,13 +90,11 @@ impl Openings {
         }
     }
 
-    /// The types of which one may start on server n, a bit each.
     pub(crate) fn on(&self, n: usize) -> &[u64] {
         let words = self.types.div_ceil(64);
         &self.may[n * words..][..words]
     }
 
-    /// Asks of each type anew whether one may start on server n.
     #[inline]
     pub(crate) fn look(&mut self, n: usize, may_start: impl Fn(usize) -> bool) {
         let words = self.types.div_ceil(64);
@@ -128,24 +112,19 @@ impl Openings {
     }
 }
 
-/// Servers by how much room is left there, in levels, and for each type the levels with a server where it fits.
+/// Servers by level of free capacity, and the levels in which each type fits.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
-    /// By server.
     of: Vec<u8>,
-    /// By level.
     servers: Vec<Open>,
-    /// By type and level: servers where it fits.
+    /// Number of servers where a type fits, types × levels.
     fitting: Vec<u32>,
-    /// By type, a bit a level, in words: whether there are any.
     any: Vec<[u64; 2]>,
 }
 
 impl Levels {
-    /// Room left is told apart in so many steps.
     pub(super) const COUNT: usize = 128;
 
-    /// All on the lowest, where nothing fits.
     pub(super) fn new(types: usize, servers: usize) -> Self {
         let mut levels = Levels {
             of: vec![0; servers],
@@ -157,7 +136,6 @@ impl Levels {
         levels
     }
 
-    /// Server n has so much room left, and now these types fit there in place of those.
     #[inline]
     pub(super) fn set(&mut self, n: usize, level: u8, now: &[u64], before: &[u64]) {
         let old = std::mem::replace(&mut self.of[n], level);
@@ -192,7 +170,6 @@ impl Levels {
         }
     }
 
-    /// Goes through the servers where type i fits, those with the least room first, up to the last that is needed.
     #[inline]
     pub(super) fn any(
         &self,
@@ -206,7 +183,6 @@ impl Levels {
     }
 }
 
-/// The places of the bits that are set.
 #[inline]
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -223,7 +199,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn they_are_sets() {
+    fn open_agrees_with_btree_set() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         for servers in [1, 64, 65, 5000] {
             let mut pair = [(); 2].map(|()| (Open::none_of(servers), BTreeSet::new()));

@@ -1,5 +1,3 @@
-//! MaxWeight, with full preemption and with setups.
-
 mod online;
 mod settings;
 mod setups;
@@ -17,7 +15,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "max-weight",
-    about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
+    about: "the schedule of maximum weight, where each job weighs the number of jobs of its type",
     preempts: true,
     settings: |fleet, _| Ok(MaxWeightConfig::plain(fleet.types().len()).into()),
     ..NamedRule::PLAIN
@@ -30,18 +28,17 @@ impl PolicyConfig for MaxWeightConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "MaxWeight, with preemption: of the schedules that there are jobs for, that of the most weight is served; each {}",
+            "MaxWeight, with preemption: serves the schedule of maximum weight among the schedules of present jobs; each {}",
             self.weights_in_words(workload)
         )
     }
 
-    /// All worths are positive: else nothing is proved.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let (types, worths) = (fleet.types().len(), &self.worths);
         findings.length("worths", worths.len(), types, "job type");
         for (i, worth) in worths.iter().enumerate() {
             if !(LEAST_WORTH..=1.0).contains(worth) {
-                let expected = format!("{LEAST_WORTH} at least, at most 1");
+                let expected = format!("at least {LEAST_WORTH} and at most 1");
                 findings.differs(format!("worths[{i}]"), worth, expected);
             }
         }
@@ -56,7 +53,6 @@ impl PolicyConfig for MaxWeightConfig {
         true
     }
 
-    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         let is_memoryless = workload.types().iter().all(JobType::is_memoryless);
         is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
@@ -78,7 +74,6 @@ impl PolicyConfig for MaxWeightConfig {
         vec![(&mut self.exponent, EXPONENTS)]
     }
 
-    /// All worths by service rates, and each alone.
     fn other_axes(&self, _: &TuningContext<'_>) -> usize {
         let types = self.worths.len();
         1 + if types <= FEW_TYPES { types } else { 0 }
@@ -106,7 +101,7 @@ impl PolicyConfig for MaxWeightSetupConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "MaxWeight with setups: jobs are preempted, and their room is held for a setup of {:.4} {} on average. Of the schedules that there are jobs for, that of the most weight is gone to where the gain outlasts the way there (eagerness {}), by stopping jobs or by waiting for their ends, whichever loses less (haste {}); else what waits starts where it fits. Each {}",
+            "MaxWeight with setups: jobs are preempted, and their capacity is held for a setup of {:.4} {} on average. The rule moves to the schedule of maximum weight among the schedules of present jobs when the gain outweighs the cost of the transition (eagerness {}), by stopping jobs or by waiting for their completion, whichever loses less (haste {}); otherwise waiting jobs start if they fit. Each {}",
             1.0 / self.setup_rate,
             workload.time_unit(),
             self.eagerness,
@@ -159,18 +154,15 @@ const EXPONENTS: &[f64] = &[
 const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
 const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
-/// Counts that MaxWeight scans in the time that a simple rule takes for a decision, and how many times as long branch
-/// and bound takes.
+/// Counts scanned in the time of a simple decision; branch and bound in simple decisions.
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// How much a type's worth changes in a step: by its service rate, and alone. Worths are turned one by one of a few
-/// types only.
+/// Tuning steps: the exponent of service rates for all worths, and the factor of a single one.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
-/// The smallest worth that is distinguished, and the largest exponent: with more, weights of a few thousand jobs no
-/// longer differ.
+/// Bounds beyond which the weights of a few thousand jobs no longer differ.
 const LEAST_WORTH: f64 = 1e-6;
 const MOST_EXPONENT: f64 = 2.0;

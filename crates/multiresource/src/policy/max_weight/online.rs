@@ -1,50 +1,45 @@
-//! The rule with full preemption.
-
 use super::settings::MaxWeightConfig;
 use crate::policy::{Event, Policy, System};
 use crate::schedule::{Knapsack, Packing, Schedule, maximal};
 use crate::workload::Workload;
 
-/// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type i in
-/// the system. Preempts, the youngest first, so that the oldest u_i of type i are served.
+/// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type `i` in
+/// the system. Preempts the youngest first, so that the oldest u_i jobs of type `i` are served.
 ///
 /// Source: Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in cloud
 /// computing clusters", INFOCOM 2012, after Tassiulas and Ephremides, IEEE Transactions on
 /// Automatic Control 37(12), 1992; in continuous time with preemption as the MSR paper compares
-/// with it, but for u ≤ Q, which is throughput-optimal too, and far better where schedules hold many jobs.
-/// *Weighted*, `argmax Σ_i c_i Q_i^a u_i` with u ≤ Q, and c, a > 0: throughput-optimal too (`Σ c_i Q_i^(a+1)/μ_i` is a
-/// Lyapunov function: Eryilmaz, Srikant, Perkins, IEEE/ACM Transactions on Networking 13(2), 2005), and with a below
-/// 1 closer to the least delay: the server is kept full rather than the longest queue served.
+/// with it. We restrict it to u ≤ Q, which is also throughput-optimal and far better when schedules
+/// hold many jobs. The *weighted* form `argmax Σ_i c_i Q_i^a u_i` with u ≤ Q and c, a > 0 is
+/// throughput-optimal too (`Σ c_i Q_i^(a+1)/μ_i` is a Lyapunov function: Eryilmaz, Srikant,
+/// Perkins, IEEE/ACM Transactions on Networking 13(2), 2005). With a < 1 it has lower delay,
+/// because it keeps the server full rather than serving the longest queue.
 ///
-/// The maximum is exact. Where S has few maximal schedules, at most 20 000 counts in all of them
-/// together, each one's worth is kept and changed at each event: O(maximal schedules). Of equals
-/// the first in lexicographic order is served, so that the rule is a function of Q alone; the
-/// values known from elsewhere are those of this tie rule, and on four types it is 5 % better than
-/// to stay with the present schedule.
+/// The maximum is exact. If S has few maximal schedules (at most 20 000 counts in total), the worth
+/// of each is updated at each event, in `O(maximal schedules)`. Ties go to the first in
+/// lexicographic order, so that the rule is a function of Q alone; published values use this tie
+/// rule, and on four types it is 5 % better than staying with the present schedule.
 ///
-/// Otherwise it is a bounded knapsack by branch and bound ([`Knapsack`]), begun at the present
-/// schedule, which stays if no other is worth more: O(K R) where all jobs fit; else a few O(K R log K) to price the
-/// resources, so that hardly more than one branch is looked at, and exponential in K at worst, which is cut short. With
-/// 20 to 100 types it takes 1 to 10 µs. Where it is cut short what is served is the best found, no worse than what ran.
+/// Otherwise it is a bounded knapsack solved by branch and bound ([`Knapsack`]) starting from the
+/// present schedule, which wins ties: `O(K R)` if all jobs fit, otherwise a few `O(K R log K)` to
+/// price the resources, so that rarely more than one branch is explored. The worst case is
+/// exponential in K and is truncated at the best schedule found, no worse than the present one.
+/// With 20 to 100 types it takes 1 to 10 µs.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     pub(super) weights: Weights,
-    /// How many of each type at most are served.
     pub(super) chosen: Schedule,
     maximum: Maximum,
 }
 
-/// Counts in all maximal schedules together that are scanned at an event.
+/// Maximum total number of counts in maximal schedules for scanning.
 const WORK: usize = 20_000;
 
-/// Steps of a search after which the best that it found is taken: ten microseconds. Reached where many schedules are
-/// worth nearly the same: at the program's prices.
+/// Search steps before truncation (about 10 µs), reached if many schedules have nearly equal worth.
 const STEPS: usize = 1_000;
 
-/// Candidates among which maximal schedules are looked for.
 const VISITS: usize = 2_000_000;
 
-/// How the maximum is found.
 #[derive(Clone, Debug)]
 enum Maximum {
     Scan(Scan),
@@ -52,12 +47,12 @@ enum Maximum {
 }
 
 impl MaxWeight {
-    /// Each job weighs as many as there are of its type.
+    /// Creates the published rule, in which a job weighs the number of jobs of its type.
     pub fn plain(workload: &Workload) -> Self {
         MaxWeight::weighted(workload, &MaxWeightConfig::plain(workload.types().len()))
     }
 
-    /// The rule with these weights.
+    /// Creates the rule with these weights.
     pub fn weighted(workload: &Workload, policy: &MaxWeightConfig) -> Self {
         MaxWeight::new(workload, Weights::of_policy(policy))
     }
@@ -75,7 +70,6 @@ impl MaxWeight {
         }
     }
 
-    /// The same with branch and bound, however few schedules there are.
     #[cfg(test)]
     pub(crate) fn bounding(self, workload: &Workload) -> Self {
         let bound = Bound::new(&Packing::new(workload));
@@ -85,7 +79,7 @@ impl MaxWeight {
         }
     }
 
-    /// The schedule of most weight after this event; none after one that changes nothing.
+    /// Returns the schedule of maximum weight after this event, `None` if it cannot have changed.
     pub(super) fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
         let (i, before) = match event {
             Event::Arrival(i) => (i, system.present(i) - 1),
@@ -103,7 +97,6 @@ impl MaxWeight {
         Some(&self.chosen)
     }
 
-    /// The same from a system of which it has not seen the events.
     pub(super) fn look(&mut self, system: &System) {
         let weights = &self.weights;
         match &mut self.maximum {
@@ -124,7 +117,6 @@ impl MaxWeight {
     }
 }
 
-/// Stops what shall not run, then starts what shall: of each type as many as are chosen, or all.
 fn serve(chosen: &[u32], system: &mut System) {
     let target = |i: usize, system: &System| u64::from(chosen[i]).min(system.present(i)) as u32;
     for i in 0..chosen.len() {
@@ -133,7 +125,7 @@ fn serve(chosen: &[u32], system: &mut System) {
         }
     }
     for i in 0..chosen.len() {
-        // What is chosen fits, unless others use its room.
+        // The selected jobs fit unless others use capacity.
         let may_start = |system: &System| system.others.is_none() || system.fits(i);
         while system.running(i) < target(i, system) && may_start(system) {
             system.start(i);
@@ -158,16 +150,14 @@ impl Policy for MaxWeight {
     }
 }
 
-/// All maximal schedules, if they are few.
 pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
     maximal(packing, WORK / packing.types(), VISITS)
 }
 
-/// The worth of all maximal schedules. Any schedule u ≤ Q is part of a maximal one m, and is worth
-/// no more than min(m, Q), which is in S too; so they suffice.
+/// The worths of all maximal schedules. They suffice: any u ≤ Q is part of a maximal m, and min(m,
+/// Q) ∈ S is worth at least as much.
 #[derive(Clone, Debug)]
 struct Scan {
-    /// Counts of each type in all of them.
     counts: Vec<Vec<u32>>,
     worths: Vec<u64>,
 }
@@ -181,7 +171,6 @@ impl Scan {
         }
     }
 
-    /// Type i had so many jobs, and has so many now.
     fn update(&mut self, i: usize, jobs: [u64; 2], weights: &Weights) {
         let weights = jobs.map(|jobs| weights.of(i, jobs));
         for (total, count) in self.worths.iter_mut().zip(&self.counts[i]) {
@@ -201,11 +190,9 @@ impl Scan {
     }
 }
 
-/// The best schedule by branch and bound.
 #[derive(Clone, Debug)]
 struct Bound {
     knapsack: Knapsack,
-    /// How many of each type fit on the empty server.
     most: Vec<u32>,
     values: Vec<u64>,
     bounds: Vec<u32>,
@@ -223,7 +210,6 @@ impl Bound {
     }
 
     fn choose(&mut self, chosen: &mut [u32], weights: &Weights, system: &System) {
-        // The search begins at the present schedule.
         for (i, count) in chosen.iter_mut().enumerate() {
             let jobs = system.present(i);
             self.values[i] = weights.of(i, jobs);
@@ -234,26 +220,23 @@ impl Bound {
     }
 }
 
-/// What a job of type i weighs where so many of the type are in the system: as much as there are jobs of its type, or
-/// `c_i Q_i^a`. Whole numbers, so that a sum that is changed at each event never drifts, and branch and bound tells what
-/// is better by 1.
+/// The weight of a job of type `i`: Q_i or `c_i Q_i^a`. Integers, so that updated sums never drift
+/// and branch and bound can require an improvement of 1.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// By type, the largest is [`UNIT`].
+    /// Scaled to maximum [`UNIT`].
     worths: Vec<f64>,
     exponent: f64,
-    /// By type, for few jobs; none where a job weighs as much as there are jobs.
+    /// Table for few jobs, by type; empty if a job weighs the number of jobs.
     few: Vec<Vec<u64>>,
 }
 
-/// A weight of 1.
 const UNIT: f64 = (1 << 20) as f64;
 
-/// From here on a weight grows by 1 a job, so that sums of some thousand stay below 2^53: it still exceeds all bounds, as
-/// the proof of stability needs it.
+/// Beyond this, weights grow by 1 per job: sums stay below 2^53 but unbounded, as the proof
+/// requires.
 const MOST: f64 = (1_u64 << 42) as f64;
 
-/// Weights of fewer jobs are looked up.
 const FEW: u64 = 1024;
 
 impl Weights {
@@ -282,7 +265,6 @@ impl Weights {
         }
     }
 
-    /// At least 1 where there are jobs: none is worth nothing.
     fn compute(&self, i: usize, jobs: u64) -> u64 {
         let weight = self.worths[i] * (jobs as f64).powf(self.exponent);
         if weight <= MOST {

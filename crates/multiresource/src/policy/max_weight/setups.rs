@@ -1,5 +1,3 @@
-//! The rule with setups: it moves where the gain outlasts the way.
-
 use super::online::MaxWeight;
 use super::settings::MaxWeightSetupConfig;
 use crate::policy::room::{covers, reduce};
@@ -7,49 +5,47 @@ use crate::policy::{Event, Policy, System};
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
-/// MaxWeight that knows what a setup costs: goes to the schedule of most weight where the gain outlasts the way.
+/// MaxWeight that accounts for setup costs.
 ///
-/// A running job of type i weighs `w_i = c_i Q_i^a`, Q_i its jobs in the system. At each event the schedule of most
-/// weight is found as [`MaxWeight`] does, and three ways are weighed, each with what runs at once, W its weight:
+/// A running job of type `i` weighs `w_i = c_i Q_i^a`, with Q_i its jobs in the system. At each
+/// event the schedule of maximum weight is found as in [`MaxWeight`] and three actions are compared
+/// by the weight W of the jobs that they run at once:
 ///
-/// - *fill*: all that runs goes on, and jobs that fit start beside it, by weight over dominant share;
-/// - *drain*: all that runs goes on, and of what waits only what the best schedule has;
-/// - *stop*: what the best schedule has not is stopped, into setups at rate γ, and what it has starts as it fits.
+/// - *fill*: running jobs continue and waiting jobs that fit start, by weight over dominant share;
+/// - *drain*: running jobs continue and only waiting jobs of the best schedule start;
+/// - *stop*: jobs that are not in the best schedule stop, into setups at rate γ, and jobs of the
+///   best schedule start as they fit.
 ///
-/// Draining the best one is there after the largest `H(e_i)/μ_i`, of e_i jobs of type i too many; by stops after `H(e)/γ`
-/// for all e slots, with those in setup already. H(e) is the mean of the longest of e exponential times of mean 1. Of
-/// these two ways the one is taken on which less is lost, (W(best) − W(way)) times its time; stops count as loss only
-/// in part, one over the *haste*. It is gone if the gain outlasts what is lost beside filling,
+/// Draining takes the largest `H(e_i)/μ_i` over the e_i surplus jobs of each type, stopping takes
+/// `H(e)/γ` for all e surplus slots and setups. H(e) is the mean maximum of e unit exponentials. Of
+/// these two, the action with the smaller loss (W(best) − W(action)) · time is considered, with the
+/// loss of draining multiplied by *haste*. It is chosen over filling if
 ///
 /// ```text
-/// eagerness · (W(best) − W(fill)) · F > N · (W(fill) − W(way)) · time
+/// eagerness · (W(best) − W(fill)) · F > N · (W(fill) − W(action)) · time
 /// ```
 ///
-/// F being the time for which those jobs last that filling lacks, at the rate of the best schedule, and N all jobs in
-/// the system: time without service is lost to all of them, the gain is that of some being served before others.
+/// where F is how long the jobs missing from fill last at the rate of the best schedule, and N the
+/// number of jobs in the system, all of which are delayed by lost service.
 ///
-/// Ours. For one queue at a time Duenyas and Van Oyen (Management Science 42, 1996) compare a setup with the backlog
-/// that it leads to in the same way. O(K) and what MaxWeight takes, a decision.
+/// The rule is original to this project. For one queue at a time, Duenyas and Van Oyen (Management
+/// Science 42, 1996) compare a setup with its backlog in the same way. `O(K)` per decision in
+/// addition to MaxWeight.
 #[derive(Clone, Debug)]
 pub struct MaxWeightSetups {
     best: MaxWeight,
     knobs: [f64; 2],
     setup_rate: f64,
     rates: Vec<f64>,
-    /// Of each type the dominant share.
     shares: Vec<f64>,
-    /// w_i.
     weights: Vec<f64>,
-    /// The schedule of most weight, of jobs that there are.
+    /// The schedule of maximum weight, limited to present jobs.
     most: Schedule,
-    /// What filling starts.
     fill: Schedule,
-    /// Of that, what the best schedule has.
     ahead: Schedule,
     room: Vec<u64>,
 }
 
-/// What is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Fill,
@@ -58,7 +54,7 @@ enum Way {
 }
 
 impl MaxWeightSetups {
-    /// The online rule of a policy that has been checked against its workload.
+    /// Creates the rule of a policy that was checked against this workload.
     pub fn new(policy: &MaxWeightSetupConfig, workload: &Workload) -> Self {
         let types = workload.types();
         MaxWeightSetups {
@@ -75,7 +71,6 @@ impl MaxWeightSetups {
         }
     }
 
-    /// Stops and starts.
     fn decide(&mut self, system: &mut System) {
         for (i, weight) in self.weights.iter_mut().enumerate() {
             *weight = self.best.weights.of(i, system.present(i)) as f64;
@@ -101,7 +96,7 @@ impl MaxWeightSetups {
         }
     }
 
-    /// What starts beside what runs: of all that waits, or of what the best schedule has.
+    /// Computes which jobs can start: any waiting jobs, or with `ahead` those of the best schedule.
     fn fill(&mut self, system: &System, ahead: bool) {
         for (j, room) in self.room.iter_mut().enumerate() {
             *room = system.free(j);
@@ -122,7 +117,6 @@ impl MaxWeightSetups {
         }
     }
 
-    /// Weighs the ways.
     fn way(&self, system: &System) -> Way {
         let (mut best, mut fill, mut drain, mut stop) = (0.0, 0.0, 0.0, 0.0);
         let (mut slots, mut draining, mut jobs) = (0, 0.0_f64, 0);
@@ -162,7 +156,7 @@ impl MaxWeightSetups {
     }
 }
 
-/// The mean of the longest of so many exponential times of mean 1.
+/// Returns the mean maximum of `count` unit exponentials.
 fn longest_of(count: u32) -> f64 {
     (1..=count).map(|n| 1.0 / f64::from(n)).sum()
 }

@@ -1,5 +1,3 @@
-//! Markovian Service Rate policies: a clock moves them between working schedules.
-
 mod online;
 mod settings;
 mod slots;
@@ -14,7 +12,6 @@ use super::{Policy, check};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::{Findings, is_close, positive};
 
-/// A step of the switching rate.
 const RATE: f64 = 1.5;
 
 impl PolicyConfig for MsrConfig {
@@ -25,21 +22,21 @@ impl PolicyConfig for MsrConfig {
     fn words(&self, workload: &Workload) -> String {
         let way = match self.preemption {
             Preemption::None => {
-                "jobs run to their end, and those that the next schedule has no place for are waited for"
+                "jobs run to completion, and the next schedule starts after the jobs without a slot in it have ended"
             }
-            Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
+            Preemption::Setup => "jobs are preempted, and their capacity is held for a setup time",
             Preemption::Full => "jobs are preempted at no cost",
         };
         let left = match self.backfill {
             Backfill::None => "",
-            Backfill::FirstFit => "; room that is left is offered to other waiting jobs",
+            Backfill::FirstFit => "; unused capacity is offered to other waiting jobs",
         };
         match self.order.len() {
-            1 => format!("MSR: one schedule serves all types, and is never left{left}."),
+            1 => format!("MSR: a single schedule serves all types{left}."),
             count => format!(
-                "MSR: it works on {count} schedules{}. A clock ends each after an exponential time, on average after {:.4} {} of work; {way}{left}.",
+                "MSR: works on {count} schedules{}. A clock ends each after an exponential working time, {:.4} {} on average; {way}{left}.",
                 if self.rates.is_some() {
-                    ", of which a chain says which follows which"
+                    " in the order of a Markov chain"
                 } else {
                     " in turn"
                 },
@@ -49,12 +46,11 @@ impl PolicyConfig for MsrConfig {
         }
     }
 
-    /// All of a loop that can be said without a look at its round.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let count = self.schedules.len();
         match &self.rates {
             None => check::schedules(&self.schedules, fleet.envelope(), findings),
-            // Two states of a chain may have the same.
+            // States of a chain may share a schedule.
             Some(_) => check::each_fits(&self.schedules, fleet.envelope(), findings),
         }
         check::all_served(&self.schedules, fleet.envelope(), findings);
@@ -66,9 +62,9 @@ impl PolicyConfig for MsrConfig {
         }
         let usable = |(_, rate): &(usize, f64)| *rate > 0.0 && rate.is_finite();
         let is_usable = |n: usize| self.leaving(n).iter().all(usable);
-        // A rate beyond the range of numbers would make zero or infinite timers.
+        // Overflow would give timers of zero or infinite length.
         if findings.is_clear("") && !(0..count).all(is_usable) {
-            let message = "a schedule would be left at a rate out of the range of numbers";
+            let message = "the rate of leaving a schedule overflows or underflows";
             findings.add(
                 "switching_rate",
                 format!("{}: {message}", self.switching_rate),
@@ -98,7 +94,7 @@ impl PolicyConfig for MsrConfig {
         self.setup_rate
     }
 
-    /// By the loads ρ_i < 1, independent of each other.
+    /// Follows from the loads ρ_i < 1, independently of each other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless)
     }
@@ -124,8 +120,8 @@ impl PolicyConfig for MsrConfig {
 }
 
 impl MsrConfig {
-    /// Checks the rates of a chain (N × N): each schedule is entered as often as it is left, so that the weights are its law;
-    /// and one is reached from every other one.
+    /// Checks that the chain (N × N) is irreducible with the weights as its stationary
+    /// distribution.
     fn check_chain(&self, rates: &[Vec<f64>], findings: &mut Findings) {
         let count = self.schedules.len();
         findings.length("rates", rates.len(), count, "schedule");
@@ -133,14 +129,10 @@ impl MsrConfig {
             let path = format!("rates[{s}]");
             findings.all_nonnegative(&path, row, count, "schedule");
             if row.get(s).is_some_and(|own| *own != 0.0) {
-                findings.differs(
-                    format!("{path}[{s}]"),
-                    row[s],
-                    "0: nothing is left for itself",
-                );
+                findings.differs(format!("{path}[{s}]"), row[s], "0 on the diagonal");
             }
             if self.order[s] != s {
-                let expected = format!("{s}: where there are rates the loop says nothing");
+                let expected = format!("{s}, because with `rates` the loop must be 0, 1, …");
                 findings.differs(format!("loop[{s}]"), self.order[s], expected);
             }
         }
@@ -152,16 +144,16 @@ impl MsrConfig {
         for s in 0..count {
             let entered: f64 = (0..count).map(|r| flow(r, s)).sum();
             if !is_close(entered, left(s), check::ROUNDING) {
-                let found = format!("entered {entered} times a switch");
+                let found = format!("entered {entered} times per switch");
                 let expected = format!("{}, as often as it is left", left(s));
                 findings.differs(format!("rates[{s}]"), found, expected);
             }
         }
         let all: f64 = (0..count).map(left).sum();
         if !is_close(all, 1.0, check::ROUNDING) {
-            findings.differs("rates", format!("{all} switches a switch"), 1);
+            findings.differs("rates", format!("{all} switches per switch"), 1);
         }
-        // In balance there is a way back from wherever one gets.
+        // With balanced flows, reachability from one state implies irreducibility.
         let (mut reached, mut open) = (vec![false; count], vec![0]);
         while let Some(s) = open.pop() {
             if !std::mem::replace(&mut reached[s], true) {

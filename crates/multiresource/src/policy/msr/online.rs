@@ -1,5 +1,3 @@
-//! The rule: clocks, drains, setups, and what is backfilled.
-
 use fixedbitset::FixedBitSet;
 
 use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
@@ -10,39 +8,34 @@ use crate::policy::{Event, Policy, System, in_words};
 use crate::schedule::largest;
 use crate::workload::Workload;
 
-/// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
-/// ends: a phantom of a drain, or a setup. Of a chain clock `1 + K + t` ends a schedule for the t-th.
+/// Ends a working schedule. Clock `1 + i` ends a type-i slot without a job (a phantom or a setup);
+/// in a chain, clock `1 + K + t` switches to schedule `t`.
 const SWITCH: usize = 0;
 
-/// A Markovian Service Rate policy, online (the MSR paper, §5.1 and §8.2): works on one
-/// schedule until the switch clock rings, then takes the route to the next of the loop.
-///
-/// A decision looks at the types that the event touches: those that wait for a slot, or that are on their way
-/// out; a switch at those of which the two schedules differ.
+/// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2): works on one
+/// schedule until the switch clock rings, then takes the route to the next one. A decision examines
+/// only the types that wait for a slot or drain, and at a switch those whose counts differ.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrConfig,
     service_rates: Vec<f64>,
-    /// By type: the dominant share of the server.
     shares: Vec<f64>,
-    /// By position in the loop: the types of which the schedule has other counts than the one before.
+    /// For each position in the loop, the types whose counts differ from the schedule before.
     differing: Vec<Vec<usize>>,
-    /// By position: the clocks that end the working schedule, and their rates.
     leaving: Vec<Vec<(usize, f64)>>,
-    /// Position in the loop: of the working schedule, or of the one that the route goes to.
+    /// Position in the loop of the working schedule, or of the destination of the route.
     position: usize,
     working: bool,
     slots: Slots,
-    /// Types whose clocks run.
     clocked: FixedBitSet,
     /// Whether no job fitted after the last decision that could have started any job.
     full: bool,
-    /// Room that is neither in use nor reserved, while slots are admitted.
+    /// Capacity neither in use nor reserved, during admission.
     room: Vec<u64>,
 }
 
 impl Msr {
-    /// The online rule of a policy that has been checked against its workload.
+    /// Creates the rule of a policy that was checked against this workload.
     pub fn new(policy: &MsrConfig, workload: &Workload) -> Self {
         let (types, positions) = (workload.types().len(), policy.order.len());
         let differing = |position: usize| -> Vec<usize> {
@@ -74,7 +67,7 @@ impl Msr {
         }
     }
 
-    /// The schedule that the rule works on, or goes to, and whether it has reached it.
+    /// Returns the working schedule, or the destination of the route, and whether it is working.
     pub fn schedule(&self) -> (&[u32], bool) {
         (self.policy.schedule(self.position), self.working)
     }
@@ -109,7 +102,6 @@ impl Msr {
         self.follow_route(system);
     }
 
-    /// With full preemption the schedule ahead is there at once.
     fn preempt(&mut self, system: &mut System) {
         if self.policy.preemption != Preemption::Full {
             return;
@@ -124,8 +116,6 @@ impl Msr {
         }
     }
 
-    /// What happens at once on a route: setups begin, empty slots go, room is filled; and
-    /// where no type is left to move, the next schedule works.
     fn follow_route(&mut self, system: &mut System) {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
@@ -139,7 +129,6 @@ impl Msr {
         self.set_clocks(system);
     }
 
-    /// A moving type whose slots can be lowered without waiting.
     fn next_to_lower(&self, system: &System) -> Option<usize> {
         let slots = &self.slots;
         let at_once = |i: &usize| match self.policy.preemption {
@@ -169,14 +158,14 @@ impl Msr {
         }
         while serving > target {
             serving -= 1;
-            // An empty slot's room may be lent to a backfilled job: then that job sets up.
+            // The capacity of an empty slot may be lent to a backfilled job. Then that job sets up.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
                 system.count_setup();
                 setups += 1;
             }
         }
-        // Of the jobs stopped some were backfilled and had no slot: those that run on keep one.
+        // Some of the stopped jobs were backfilled and had no slot. Jobs that continue keep one.
         serving = serving.max(target.min(system.running(i)));
         self.slots.set_setups(i, setups, system);
         self.slots.set(i, serving, system);
@@ -184,7 +173,6 @@ impl Msr {
 
     fn arrive(&mut self, system: &mut System) {
         self.working = true;
-        // No type holds more slots than the schedule gives it.
         let mut from = 0;
         while let Some(i) = next([&self.slots.short], from) {
             self.slots.set(i, self.slots.target[i], system);
@@ -195,8 +183,7 @@ impl Msr {
         }
     }
 
-    /// Eager admission: raises the counts of types with too few slots, in type order, each
-    /// by as many as fit beside all slots that hold room.
+    /// Eager admission: raises counts in type order by as many as fit next to all held slots.
     fn admit(&mut self, system: &mut System) {
         if next([&self.slots.short], 0).is_none() {
             return;
@@ -205,8 +192,7 @@ impl Msr {
             *room = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // Slots without a job hold room that the system counts as free; where backfilled
-            // jobs use it, no room is left to admit into.
+            // Empty slots count as free in the system; if backfilled jobs use them, none is left.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
@@ -223,8 +209,7 @@ impl Msr {
         }
     }
 
-    /// Takes the room of one more slot of type i than it has, if it is there; a slot for a job that
-    /// already runs, backfilled, needs none.
+    /// Takes the capacity of one more type-i slot; one for a running backfilled job needs none.
     fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
@@ -236,7 +221,6 @@ impl Msr {
         fits
     }
 
-    /// Starts what the slots call for, then offers what is left.
     fn fill(&mut self, system: &mut System) {
         let mut from = 0;
         while let Some(i) = next([&self.slots.empty], from) {
@@ -251,8 +235,8 @@ impl Msr {
         }
     }
 
-    /// Whether jobs without a slot may start. On a route room that comes free may be lent to them: not while a job waits
-    /// that the schedule ahead has a place for; and not where jobs would be preempted at once, into a setup of their own.
+    /// Returns whether jobs without a slot may start. During a route they may unless a job waits
+    /// for a slot of the destination, or they would at once be preempted into a setup.
     fn may_backfill(&self, system: &System) -> bool {
         let may_lend =
             || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
@@ -264,8 +248,6 @@ impl Msr {
         self.slots.look(i, system);
     }
 
-    /// Starts waiting jobs of type i in its free slots, while no backfilled job is in the way
-    /// that cannot be preempted.
     fn fill_type(&mut self, i: usize, system: &mut System) {
         while system.running(i) < self.slots.serving[i] && system.waiting(i) > 0 {
             let full = self.policy.preemption == Preemption::Full;
@@ -276,7 +258,6 @@ impl Msr {
         }
     }
 
-    /// Preempts backfilled jobs, the youngest first, until a job of type i fits.
     fn evict(&mut self, i: usize, system: &mut System) -> bool {
         while !system.fits(i) {
             let surplus = self.slots.surplus.ones();
@@ -289,7 +270,6 @@ impl Msr {
         true
     }
 
-    /// The clocks of slots on their way out: those that no job's completion ends.
     fn set_clocks(&mut self, system: &mut System) {
         let mut from = 0;
         while let Some(i) = next([&self.slots.moving, &self.clocked], from) {
@@ -299,7 +279,7 @@ impl Msr {
         }
     }
 
-    /// The rate at which a type on its way out loses slots without a job.
+    /// Returns the rate at which a draining type loses slots without a job.
     fn clock_rate(&self, i: usize, system: &System) -> f64 {
         match self.policy.preemption {
             Preemption::Setup => {
@@ -313,7 +293,6 @@ impl Msr {
         }
     }
 
-    /// What runs holds its slots, and the route goes to the schedule in this position.
     fn go_to(&mut self, position: usize, system: &mut System) {
         for i in 0..self.shares.len() {
             self.slots.aim(i, self.policy.schedule(position)[i], system);
@@ -327,7 +306,6 @@ impl Msr {
         self.follow_route(system);
     }
 
-    /// An event on a route.
     fn route_event(&mut self, event: Event, system: &mut System) {
         let unchanged = match event {
             Event::Arrival(i) => Some(i),
@@ -350,20 +328,19 @@ impl Msr {
         let Some(i) = unchanged else {
             return self.follow_route(system);
         };
-        // The room that is held has not changed.
         self.refill(event, system);
         if self.clocked.contains(i) || self.is_moving(i) {
             self.set_clock(i, self.clock_rate(i, system), system);
         }
     }
 
-    /// A job of type i has ended; where the type drains, its slot goes with it.
+    /// Removes the slot of a completed job of type `i` if the type is draining.
     fn lose_slot(&mut self, i: usize, system: &mut System) {
         if self.policy.preemption != Preemption::None {
             return;
         }
         let slots = &self.slots;
-        // Moving before this completion, and no surplus job.
+        // True if the type was moving before this completion and had no surplus job.
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
@@ -374,14 +351,13 @@ impl Msr {
         }
     }
 
-    /// Slots stay as they are, and a job has come or left: waiting jobs of its type may start in its slots; others
-    /// only where backfilled jobs were in the way.
+    /// Starts jobs when slots are unchanged: other types only if backfilled jobs were in the way.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
                 self.fill_type(i, system);
             }
-            // Where nothing fitted before, only the job that has just come could start, or stop others.
+            // If no job fitted before, only the new job can start or preempt others.
             Event::Arrival(i) if self.full && !system.fits(i) => {
                 if self.policy.preemption == Preemption::Full {
                     self.fill(system);
@@ -414,7 +390,7 @@ impl Policy for Msr {
             self.slots.look(i, system);
         }
         match event {
-            // A ring that comes too late, after its clock was stopped.
+            // Ignores a late ring, after its clock was stopped.
             Event::Clock(clock) if system.clocks().get(clock).is_none_or(|rate| *rate == 0.0) => {}
             Event::Clock(clock) if clock == SWITCH || clock > self.shares.len() => {
                 self.depart(clock, system);
@@ -424,7 +400,6 @@ impl Policy for Msr {
         }
     }
 
-    /// To the first schedule.
     fn take_over(&mut self, system: &mut System) {
         self.go_to(0, system);
     }
@@ -444,15 +419,12 @@ impl Policy for Msr {
         let (schedule, reached) = self.schedule();
         let slots = in_words(schedule.iter().copied().enumerate(), names);
         Some(if reached {
-            format!("works on the schedule of {slots}, until its clock rings")
+            format!("works on the schedule {slots} until its clock rings")
         } else {
-            format!(
-                "is on its way to the schedule of {slots}: jobs that it has no slots for run to their ends"
-            )
+            format!("moves to the schedule {slots}; jobs without a slot in it run to completion")
         })
     }
 
-    /// Goes to the schedule of which the running jobs fill most, by dominant share.
     fn resume(&mut self, system: &mut System) {
         let fills = |position: usize| -> f64 {
             let slots = self.policy.schedule(position).iter().enumerate();

@@ -1,5 +1,3 @@
-//! What policy files have of a Markovian Service Rate policy.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,41 +8,41 @@ use synth_core::artifact::written;
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Preemption {
-    /// Jobs run to their end (nMSR).
+    /// Jobs run to completion (nMSR).
     None,
-    /// Jobs are preempted; their room is held for a setup time before it is free (sMSR).
+    /// Jobs are preempted and their capacity is held for a setup time (sMSR).
     Setup,
     /// Jobs are preempted at no cost (pMSR).
     Full,
 }
 
-/// In which order a route lowers the counts of the types that have too many.
+/// The order in which a route lowers the counts of types with too many slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drain {
-    /// One type at a time, in type order; the others are still refilled until their turn.
+    /// One type at a time, in type order; the others are refilled until their turn.
     Sequential,
-    /// All at once.
+    /// All types at once.
     Concurrent,
 }
 
-/// When a route raises the counts of the types that have too few.
+/// When a route raises the counts of types with too few slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Admission {
     /// Only at the end of the route.
     Late,
-    /// As soon as they fit, in type order, each as many as fit.
+    /// As soon as they fit, in type order, as many as fit.
     Eager,
 }
 
-/// How the chain gets from one working schedule to the next.
+/// The way from one working schedule to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
-    /// The order of draining (of setting up, where preemption takes a setup).
+    /// The order of draining, or of setups.
     pub drain: Drain,
-    /// The moment of admission.
+    /// The time of admission.
     pub admission: Admission,
 }
 
@@ -80,54 +78,54 @@ impl std::str::FromStr for Route {
     }
 }
 
-/// Whether room that the schedule does not use is offered to other waiting jobs.
+/// Whether capacity that the schedule does not use is offered to other waiting jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Backfill {
-    /// It stays empty.
+    /// It stays idle.
     None,
     /// It is offered to waiting jobs in arrival order (the MSR paper, §8.2).
     FirstFit,
 }
 
-/// What becomes of a draining slot that holds no job.
+/// What happens to a draining slot without a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmptySlots {
-    /// It keeps its clock, so that the chain does not depend on the queue: what is analysed.
+    /// It keeps its clock, so that the chain is independent of the queue, as in the analysis.
     Phantom,
-    /// It is freed at once: what one would run.
+    /// It is freed at once, as in practice.
     Release,
 }
 
-/// A Markovian Service Rate policy: all that its online rule needs beside the workload.
+/// A Markovian Service Rate policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MsrConfig {
     /// What may happen to a running job.
     pub preemption: Preemption,
-    /// The working schedules (N × K): jobs of each type, in the workload's type order.
+    /// The working schedules (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The fraction of working time of each schedule: positive, of sum 1.
+    /// The fraction of working time of each schedule: positive, with sum 1.
     pub weights: Vec<f64>,
-    /// The order in which the schedules follow each other, as indices into `schedules`.
+    /// The order of the schedules in the loop, as indices into `schedules`.
     #[serde(rename = "loop")]
     pub order: Vec<usize>,
-    /// α [1/time], switches per time without routes: schedule s is left at rate `α / (N · weight_s)`.
+    /// α \[1/time\], switches per working time: schedule `s` is left at rate `α / (N · weight_s)`.
     pub switching_rate: f64,
-    /// R (N × N), where the schedules are the states of a chain and in no loop: schedule s is left for t at rate
-    /// `α R_st`. The weights are its law, and `Σ_s weight_s Σ_t R_st` is 1; `loop` is 0, 1, … and says nothing.
+    /// R (N × N), for a chain of schedules: s is left for t at rate `α R_st`. The weights are its
+    /// stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and `loop` is 0, 1, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<Vec<f64>>>,
-    /// γ [1/time]: the rate of the exponential setup of one slot; with `setup` only.
+    /// γ \[1/time\]: the exponential rate of the setup of one slot, for `setup` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
-    /// The way from one schedule to the next. Without effect where preemption is full.
+    /// The way from one schedule to the next. Unused with full preemption.
     pub route: Route,
-    /// What happens with room that the schedule leaves.
+    /// The use of capacity that the schedule leaves idle.
     pub backfill: Backfill,
-    /// What happens with draining slots that hold no job.
+    /// The treatment of draining slots without a job.
     pub empty_slots: EmptySlots,
 }
 
@@ -137,8 +135,8 @@ impl MsrConfig {
         &self.schedules[self.order[n]]
     }
 
-    /// Returns for which schedules the n-th one of the loop is left, by their places there, and at which rates
-    /// [1/time]: for the next at `α / (N π)`, or as the chain has it. For none where there is a single schedule.
+    /// Returns the successors of the n-th schedule, by position, with their rates [1/time]:
+    /// `α / (N π)` in a loop, or those of the chain. Empty for a single schedule.
     pub fn leaving(&self, n: usize) -> Vec<(usize, f64)> {
         let count = self.order.len();
         match &self.rates {
@@ -156,7 +154,7 @@ impl MsrConfig {
     }
 }
 
-/// Returns the policy of section 7 of the MSR paper, of which the loop is unique: tests of all stages start here.
+/// Returns the policy of section 7 of the MSR paper, whose loop is unique, for tests.
 #[doc(hidden)]
 pub fn section_seven(preemption: Preemption, route: Route, rate: f64) -> MsrConfig {
     MsrConfig {

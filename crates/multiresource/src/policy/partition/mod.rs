@@ -1,5 +1,3 @@
-//! A partition: each type has slots of its own on the servers of a fleet.
-
 mod online;
 mod settings;
 
@@ -25,19 +23,18 @@ impl PolicyConfig for PartitionConfig {
         let slots = slots.join(", ");
         match self.switching_rate {
             None => format!(
-                "A partition: each server keeps one schedule, without preemption; jobs wait in one place for a slot of their type, of which there are {slots}."
+                "Partition, without preemption: each server keeps one schedule; jobs wait in a common queue for a slot of their type. Slots: {slots}."
             ),
             Some(rate) => format!(
-                "A partition in {} assignments, without preemption: each server keeps one schedule until a clock (α = {rate} per {}) leads to the next assignment; servers with another schedule there start nothing until they are empty. Jobs wait in one place for a slot of their type; at first there are {slots}.",
+                "Partition with {} assignments, without preemption: each server keeps one schedule until a clock (α = {rate} per {}) switches to the next assignment; servers whose schedule changes start no jobs until they are empty. Jobs wait in a common queue for a slot of their type. Initial slots: {slots}.",
                 self.assignments.len(),
                 workload.time_unit()
             ),
         }
     }
 
-    /// It fits the fleet, each server has a schedule, and the loop is one.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
-        let (shapes, types, each) = (fleet.shapes(), fleet.types().len(), "shape of servers");
+        let (shapes, types, each) = (fleet.shapes(), fleet.types().len(), "server shape");
         let packing = Packing::new(fleet.envelope());
         findings.length("schedules", self.schedules.len(), shapes.len(), each);
         for (h, (schedules, shape)) in self.schedules.iter().zip(shapes).enumerate() {
@@ -51,7 +48,7 @@ impl PolicyConfig for PartitionConfig {
             }
         }
         if self.assignments.is_empty() {
-            findings.add("assignments", "none, expected at least one");
+            findings.add("assignments", "no assignments, expected at least one");
         }
         for (m, servers) in self.assignments.iter().enumerate() {
             let path = format!("assignments[{m}]");
@@ -62,7 +59,7 @@ impl PolicyConfig for PartitionConfig {
                 findings.length(&path, counts.len(), schedules, "schedule");
                 let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
                 if all != u64::from(shape.count()) {
-                    findings.differs(path, format!("{all} servers in all"), shape.count());
+                    findings.differs(path, format!("{all} servers in total"), shape.count());
                 }
             }
         }
@@ -71,8 +68,15 @@ impl PolicyConfig for PartitionConfig {
         match (self.switching_rate, loops > 1) {
             (Some(rate), true) => positive("switching_rate", rate, findings),
             (None, false) => {}
-            (Some(_), false) => findings.add("switching_rate", "expected none: one assignment"),
-            (None, true) => findings.differs("switching_rate", "absent", "a rate"),
+            (Some(_), false) => findings.add(
+                "switching_rate",
+                "expected none, because there is only one assignment",
+            ),
+            (None, true) => findings.differs(
+                "switching_rate",
+                "absent",
+                "a rate, because there are several assignments",
+            ),
         }
     }
 
@@ -80,7 +84,6 @@ impl PolicyConfig for PartitionConfig {
         true
     }
 
-    /// By the loads ρ_i < 1, independent of each other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless) && workload.is_poisson()
     }

@@ -1,5 +1,3 @@
-//! The rule: jobs start in the slots of their types, and servers are led from one schedule to the next.
-
 use std::collections::HashSet;
 
 use super::settings::PartitionConfig;
@@ -7,54 +5,46 @@ use crate::policy::hosts::{Hosts, Openings};
 use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
-/// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to
-/// another schedule.
+/// Ends an assignment. Clock `1 + i` ends a type-i slot without a job on a changing server.
 const SWITCH: usize = 0;
 
-/// Each server of a fleet has the slots of its schedule; a job starts where its type has a slot without a job.
+/// Each server of a fleet has the slots of its schedule, and a job starts in a free slot of its
+/// type.
 ///
-/// Where there are several assignments, a clock leads from one to the next: servers with another schedule there
-/// start nothing until all their slots have ended, those without a job by clocks with the rates of jobs; then all
-/// of them change. So the number of slots of each type is a Markov chain that waits for no arrivals, and each type a
-/// queue that is modulated by it: with Poisson arrivals and exponential sizes it is positive recurrent where
-/// `λ_i E[S_i]` is below the mean number of slots. Jobs that it finds in other places when it takes over leave in
-/// bounded mean time.
+/// With several assignments, a clock switches from one to the next. Servers whose schedule changes
+/// start no jobs until all their slots have ended, those without a job at the rate of jobs; then
+/// all of them change together. So the number of slots of each type is a Markov chain independent
+/// of the arrivals, and modulates the queue of the type. With Poisson arrivals and exponential
+/// sizes it is positive recurrent if `λ_i E[S_i]` is below the mean number of slots. Jobs found
+/// outside of slots on takeover leave in bounded mean time.
 ///
-/// A job that takes several servers at once has slots on servers that belong together. Where there are such jobs all
-/// servers are emptied when the assignment changes.
+/// A job that needs several servers has slots on a fixed team of servers. If there are such jobs,
+/// all servers are emptied at a switch.
 ///
-/// O(K) a decision, and O(N K) where the assignment changes. Ours; the chain is that of Markovian Service Rate
-/// policies (the MSR paper, §5.1).
+/// `O(K)` per decision, `O(N K)` per switch. The rule is original to this project; its chain is
+/// that of Markovian Service Rate policies (the MSR paper, §5.1).
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// By shape: schedules.
     schedules: Vec<Vec<Vec<u32>>>,
-    /// By assignment and server: the place of its schedule.
+    /// Schedule indices, assignments × servers.
     places: Vec<Vec<u32>>,
     leaving_rates: Vec<f64>,
     service_rates: Vec<f64>,
-    /// The assignment in force, or the one that is being left.
     position: usize,
-    /// By server: whether it is led to another schedule.
     leaving: Vec<bool>,
-    /// Jobs that run on these.
     left: u64,
-    /// Slots without a job on these, by type.
+    /// Slots without a job on these servers, by type.
     phantoms: Vec<u64>,
     openings: Openings,
     gangs: Gangs,
 }
 
-/// Jobs that take several servers at once.
 #[derive(Clone, Debug, Default)]
 struct Gangs {
-    /// By type: servers that a job takes.
     nodes: Vec<u32>,
-    /// By assignment and type: the servers that belong together, for each job that may run; none where one is taken.
+    /// Teams of servers for each job, by assignment and type; empty for one-server types.
     teams: Vec<Vec<Vec<Vec<usize>>>>,
-    /// The same of those that are free.
     free: Vec<Vec<Vec<usize>>>,
-    /// The numbers of the jobs that run on such servers.
     running: HashSet<u64>,
 }
 
@@ -67,7 +57,6 @@ impl Gangs {
         self.nodes.iter().any(|nodes| *nodes > 1)
     }
 
-    /// All are free that are of this assignment.
     fn renew(&mut self, m: usize) {
         if self.are_any() {
             self.free.clone_from(&self.teams[m]);
@@ -75,7 +64,6 @@ impl Gangs {
         }
     }
 
-    /// What runs and what is free, from what the system says of jobs that take several servers.
     fn recount(&mut self, m: usize, system: &System) {
         self.renew(m);
         for i in (0..self.nodes.len()).filter(|i| self.nodes[*i] > 1) {
@@ -92,7 +80,6 @@ impl Gangs {
         }
     }
 
-    /// Servers that are free and have room, if any are.
     fn find(&mut self, i: usize, hosts: &Hosts) -> Option<Vec<usize>> {
         let free = &mut self.free[i];
         let fit = |team: &Vec<usize>| team.iter().all(|n| hosts.fits_on(i, *n));
@@ -102,7 +89,7 @@ impl Gangs {
 }
 
 impl Partition {
-    /// The rule for this fleet.
+    /// Creates the rule.
     pub fn new(policy: &PartitionConfig, fleet: &Fleet) -> Self {
         let assignments = 0..policy.assignments.len();
         let types = fleet.types();
@@ -139,12 +126,10 @@ impl Partition {
         (self.position + 1) % self.places.len()
     }
 
-    /// The schedule of server n in an assignment.
     fn schedule(&self, m: usize, n: usize, hosts: &Hosts) -> &[u32] {
         &self.schedules[hosts.shape(n)][self.places[m][n] as usize]
     }
 
-    /// What may now start on server n.
     fn look(&mut self, n: usize, hosts: &Hosts) {
         let schedule = &self.schedules[hosts.shape(n)][self.places[self.position][n] as usize];
         let (running, leaving) = (hosts.running(n), self.leaving[n]);
@@ -154,14 +139,12 @@ impl Partition {
         self.openings.look(n, may_start);
     }
 
-    /// Starts what waits, oldest first within a type, on all servers with slots for it.
     fn start_all(&mut self, system: &mut System) {
         for i in 0..self.service_rates.len() {
             while system.waiting(i) > 0 && self.start(i, system) {}
         }
     }
 
-    /// Starts the next job of type i, where there is a slot for it: whether there is.
     fn start(&mut self, i: usize, system: &mut System) -> bool {
         if self.gangs.are(i) {
             return self.start_gang(i, system);
@@ -175,7 +158,7 @@ impl Partition {
     }
 
     fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
-        // Where there are gangs all servers are left together.
+        // With gangs, all servers change together.
         if self.leaving[0] {
             return false;
         }
@@ -185,7 +168,7 @@ impl Partition {
         };
         system.start_on(i, &team);
         self.gangs.running.insert(number);
-        // Beside jobs that another rule has started it may take the room of others.
+        // Next to jobs that another rule started, it may take capacity of other slots.
         team.iter().for_each(|n| self.look(*n, system.fleet()));
         true
     }
@@ -226,7 +209,6 @@ impl Partition {
         system.set_clock(1 + i, self.phantoms[i] as f64 * self.service_rates[i]);
     }
 
-    /// The next assignment is in force once all slots that had to have ended.
     fn arrive_if_empty(&mut self, system: &mut System) {
         if self.left > 0 || self.phantoms.iter().any(|phantoms| *phantoms > 0) {
             return;

@@ -1,29 +1,25 @@
-//! What policy files have of a partition.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Each server of a fleet works on a schedule that it keeps, or is led from one to the next: type i has
-/// so many slots in all, and its jobs wait for one of them. Where an assignment is left, servers with another schedule
-/// in the next one start nothing until they are empty; where jobs take several servers at once, all servers.
+/// Each server of a fleet works on a schedule, and jobs wait for a slot of their type. When the
+/// assignment changes, servers whose schedule differs start no jobs until they are empty, or all
+/// servers if there are jobs that need several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartitionConfig {
-    /// For each shape (H): the schedules of its servers (N_h × K), over all types of the fleet.
+    /// For each shape (H), the schedules of its servers (N_h × K), over all types of the fleet.
     pub schedules: Vec<Vec<Vec<u32>>>,
-    /// The assignments of the loop (M ≥ 1): for each shape how many servers work on each of its schedules,
-    /// in their order (M × H × N_h).
+    /// The assignments of the loop (M × H × N_h): the number of servers on each schedule, by shape.
     pub assignments: Vec<Vec<Vec<u32>>>,
-    /// The fraction of working time of each assignment (M): positive, of sum 1.
+    /// The fraction of working time of each assignment (length M): positive, with sum 1.
     pub weights: Vec<f64>,
-    /// α \[1/time\]: assignment m is left at rate α / (M w_m); none where there is one only.
+    /// α \[1/time\]: assignment `m` is left at rate α / (M w_m); absent if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switching_rate: Option<f64>,
 }
 
 impl PartitionConfig {
-    /// Returns for each server (N), shape by shape, its shape and the place among its schedules of the one that it works
-    /// on in assignment m.
+    /// Returns the shape and schedule index of each server (length N) in assignment `m`.
     pub fn places(&self, m: usize) -> Vec<(usize, usize)> {
         let shapes = self.assignments[m].iter().enumerate();
         let each = shapes.flat_map(|(h, servers)| servers.iter().enumerate().map(move |s| (h, s)));
@@ -31,7 +27,7 @@ impl PartitionConfig {
             .collect()
     }
 
-    /// Returns the slots of each type (K) in assignment m.
+    /// Returns the number of slots of each type (length K) in assignment `m`.
     pub fn slots(&self, m: usize) -> Vec<u64> {
         let types = self.schedules.iter().flatten().map(Vec::len).next();
         let mut slots = vec![0; types.unwrap_or(0)];
@@ -45,8 +41,8 @@ impl PartitionConfig {
         slots
     }
 
-    /// Of types whose jobs take so many servers at once (K), the jobs that may run together in assignment m: where
-    /// they take one, as many as there are slots, else as many as have slots on servers of their own each.
+    /// Returns how many jobs of each type (K) can run together in assignment `m`: the number of
+    /// slots, or of disjoint teams of slots on distinct servers.
     pub fn jobs(&self, m: usize, nodes: &[u32]) -> Vec<u64> {
         let mut jobs = self.slots(m);
         for (i, jobs) in jobs.iter_mut().enumerate() {
@@ -57,8 +53,8 @@ impl PartitionConfig {
         jobs
     }
 
-    /// Returns the most G with `Σ_n min(p_n, G) ≥ g G`, p_n being the slots of the type on server n: then the slots of the
-    /// servers, one server after the other, can be dealt to G jobs in turn.
+    /// Returns the largest G with `Σ_n min(p_n, G) ≥ g G`, where server `n` has p_n slots; the
+    /// slots can then be dealt to G jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
         let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));
@@ -78,7 +74,7 @@ impl PartitionConfig {
         least
     }
 
-    /// For each of the jobs of type i that may run together in assignment m, on which servers.
+    /// Returns the servers of each job of type `i` that can run together in assignment `m`.
     pub fn teams(&self, m: usize, i: usize, nodes: u32) -> Vec<Vec<usize>> {
         let jobs = self.gangs(m, i, nodes.into()) as usize;
         let mut teams = vec![Vec::new(); jobs];
@@ -96,7 +92,7 @@ impl PartitionConfig {
         teams
     }
 
-    /// Returns the rate \[1/time\] at which assignment m is left; 0 where there is no other.
+    /// Returns the rate \[1/time\] at which assignment `m` is left, 0 if it is the only one.
     pub fn leaving_rate(&self, m: usize) -> f64 {
         let rate = self.switching_rate.unwrap_or(0.0);
         rate / (self.assignments.len() as f64 * self.weights[m])

@@ -1,9 +1,6 @@
-//! TDC: targets, drain, commitment. What is known of the rule and of its knobs, and its decisions; `target` has the sets of jobs
-//! that it weighs.
-//!
-//! A knob has numbers in three places, which differ on purpose: what it may be in a policy file ([`TdcKnobs`], checked by
-//! [`TdcConfig::check`](PolicyConfig::check)); the grid that tuning goes along (`grids`, with the constants below it); and the values
-//! from which tuning starts, some of them between two points of a grid (`synthesis/choice/candidates.rs` in `synth-make`).
+//! TDC (targets, drain, commitment). The ranges of a tuning parameter differ on purpose between
+//! [`TdcConfig::check`](PolicyConfig::check), the tuning grids, and the starting points of tuning
+//! (`synthesis/choice/candidates.rs` in `synth-make`).
 
 mod settings;
 mod target;
@@ -19,35 +16,34 @@ use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
 use target::{DecisionState, Fixed, Lead, Making, Target};
 
-/// Targets, drain, commitment (TDC), without preemption: of all that might run together what earns
-/// most a time, the way there included.
+/// Targets, drain, commitment (TDC), without preemption: moves to the set of jobs with the highest
+/// rate of earnings, including the drain.
 ///
-/// With Q_i jobs of type i in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
-/// `g_i = (p_i E[S_i] / their geometric mean)^−β`. Which knob is a, β, ζ, η, δ, κ: [`TdcKnobs`].
-/// - *Commitment.* A job starts of itself only if it, and the jobs in service that are as long or longer by their types'
-///   means, leave room for what shorter types bring while it runs:
-///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k` over these, of each resource.
-/// - *Targets.* What runs, filled with waiting jobs; for each waiting type, which then leads, three sets of jobs
-///   with more of it (`Making`); and the schedules of the program, led by what they lack most. Each is filled with
-///   running jobs, the longest first, then with waiting ones that may start of themselves.
-/// - *Drain.* If room for one more of the lead takes D, a target u earns what runs on and what leaves works
-///   meanwhile, and then `Σ v_i u_i` for `F = η Q_j E[S_j] / u_j`: all that over D + F. The last choice counts 1 + δ
-///   times. During the drain other jobs start that are no longer than κ times what would be left of it if
-///   all running jobs no longer than they had left.
+/// With Q_i jobs of type `i` in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
+/// `g_i = (p_i E[S_i] / their geometric mean)^−β`. [`TdcKnobs`] defines a, β, ζ, η, δ, κ.
 ///
-/// All is weighed at each completion, and where a type comes to wait: O((K + N) K) with N schedules. Ours;
-/// it has no proof of stability.
+/// - *Commitment.* A job starts on its own only if it and the running jobs of types at least as
+///   long leave enough capacity, of each resource, for the shorter jobs that arrive while it runs:
+///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k` over the shorter types k.
+/// - *Targets.* The candidates are the running jobs filled up with waiting ones; for each waiting
+///   type as the lead, three sets with more of its jobs (`Making`); and the schedules of the
+///   program, whose lead is the type that they lack most. Each is filled with running jobs, the
+///   longest first, then with waiting jobs that may start on their own.
+/// - *Drain.* If one more job of the lead j fits after D, a target u earns what the remaining and
+///   the leaving jobs earn during D, and then `Σ v_i u_i` for `F = η Q_j E[S_j] / u_j`, divided by
+///   D + F. The last selection is favored by the factor 1 + δ. During the drain, jobs start that
+///   are no longer than κ times the remaining drain if all running jobs no longer than they had
+///   left.
+///
+/// Targets are compared at each completion and when a type starts to wait, in `O((K + N) K)` with N
+/// schedules. The rule is original to this project; no proof of stability is known.
 #[derive(Clone, Debug)]
 struct Tdc<U> {
     fixed: Fixed<U>,
-    /// What is looked at anew at each decision.
     state: DecisionState<U>,
-    /// Whom room is made for, and the type that leads.
     lead: Lead,
     leads: Option<usize>,
-    /// What is to run.
     target: Target<U>,
-    /// Another target that is looked at.
     other: Target<U>,
     drains: Drains,
 }
@@ -55,7 +51,6 @@ struct Tdc<U> {
 impl PolicyConfig for TdcConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
         let workload = fleet.envelope();
-        // For servers whose room is one word, or more.
         match Packed::new(&Packing::new(workload)).words() {
             1 => Box::new(Tdc::<[u64; 1]>::new(self, workload)),
             _ => Box::new(Tdc::<Vec<u64>>::new(self, workload)),
@@ -73,11 +68,11 @@ impl PolicyConfig for TdcConfig {
             order,
         } = self.knobs;
         let first = match order {
-            TdcOrder::Worth => "those of the most urgent type first",
+            TdcOrder::Worth => "the most urgent type first",
             TdcOrder::Age => "the oldest first",
         };
         format!(
-            "TDC (targets, drain, commitment), without preemption: of the sets of jobs that might run it goes to the one that earns most a time, the way there included. A job in service earns its price times the {exponent}th power of the number of its type in the system (exponent), less for large and long jobs (favour {favour}). A set counts for {patience} times as long as the jobs that room is made for last (patience), and another one has to be better by {:.0} % (margin). Jobs start, {first}, if they leave room for {reserve} times what shorter ones bring while they run (reserve), or room is made for them; during a drain, if their mean size is at most {let_in} times what is left of it (let in).",
+            "TDC (targets, drain, commitment), without preemption: moves to the set of jobs with the highest rate of earnings, including the drain. A job in service earns its price times the {exponent}th power of the number of its type in the system (exponent), less for large and long jobs (favour {favour}). A set counts for {patience} times as long as the backlog for which it drains lasts (patience), and another set must be better by {:.0} % (margin). Jobs start, {first}, if they leave capacity for {reserve} times the work of shorter jobs that arrive while they run (reserve), or if the rule drains for them; during a drain, if their mean size is at most {let_in} times the remaining drain (let in).",
             100.0 * margin
         )
     }
@@ -121,22 +116,20 @@ impl PolicyConfig for TdcConfig {
     }
 }
 
-// The grids of tuning: where it looks, in steps that change the mean by little. What a knob may be is in `check` above.
+// Tuning grids, in steps that change the mean response time little.
 const EXPONENT: &[f64] = &[
     0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
 ];
 const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
-// Longer than that of other rules, which ends at 4: κ also says here which jobs count as working through a drain
-// (`earns`): with a large κ nearly all, and a drain costs little.
+// Longer than for other rules: with a large κ most jobs count as working through a drain (`earns`).
 const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
 const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
 impl<U: Words> Policy for Tdc<U> {
     fn react(&mut self, event: Event, system: &mut System) {
-        // One more that waits behind others of its type changes little: all is weighed at the next
-        // completion.
+        // A job behind others of its type changes little, so it is weighed at the next completion.
         if !matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
             self.state.look(&self.fixed, system);
             let before = self.lead;
@@ -163,7 +156,6 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// The target that earns most a time.
     fn choose(&mut self, system: &System) {
         let (fixed, state) = (&self.fixed, &self.state);
         let last = self.lead;
@@ -177,7 +169,7 @@ impl<U: Words> Tdc<U> {
         if all_run {
             return;
         }
-        // The last first: the greater what is to beat, the fewer targets have to be priced.
+        // The last selection comes first: a high bound to beat saves pricing other targets.
         self.consider(last, 1.0 + self.fixed.knobs.margin, &mut most, system);
         let mut consider = |lead: Lead, rule: &mut Self| {
             if lead != last {
@@ -192,12 +184,11 @@ impl<U: Words> Tdc<U> {
         (0..self.fixed.schedules.len()).for_each(|s| consider(Lead::Schedule(s), self));
     }
 
-    /// Takes a lead if its target earns more than `most`.
     fn consider(&mut self, lead: Lead, bonus: f64, most: &mut f64, system: &System) {
         let Some(leads) = self.other.aim(lead, &self.fixed, &self.state) else {
             return;
         };
-        // A drain earns no more than what runs, and that no more than what is to beat.
+        // A drain earns no more than the target, so this one cannot win.
         if self.other.worth * bonus <= *most {
             return;
         }
@@ -209,7 +200,7 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// What the other target earns a time, the drain included, until what waits of its lead is done.
+    /// Returns the rate of earnings of the candidate until the waiting jobs of its lead are done.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);
@@ -234,7 +225,6 @@ impl<U: Words> Tdc<U> {
         (earned + lasts * target.worth) / (drain + lasts)
     }
 
-    /// Starts what fits of the target, and during a drain what is gone before it ends.
     fn start(&mut self, system: &mut System) {
         let jobs = &self.target.jobs;
         for &i in self.leads.iter().chain(&self.state.waiting) {

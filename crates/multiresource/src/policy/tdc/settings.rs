@@ -1,45 +1,43 @@
-//! What policy files have of TDC: its schedules and prices, and the knobs with what they mean and what they may be.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Targets, drain, commitment, without preemption.
+/// TDC (targets, drain, commitment), without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TdcConfig {
-    /// Schedules of the program (N × K): jobs of each type, in the workload's type order.
+    /// The schedules of the program (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// What a running job of each type is worth (K): nonnegative, and a schedule 1 at most.
+    /// The value of a running job of each type (K): ≥ 0; each schedule is worth at most 1.
     pub prices: Vec<f64>,
-    /// What it weighs by.
+    /// The tuning parameters.
     pub knobs: TdcKnobs,
 }
 
-/// What TDC weighs by; see its rule.
+/// The tuning parameters of TDC.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TdcKnobs {
-    /// a: urgency grows as this power of the number in system: ≥ 0.
+    /// a: the urgency of a type is this power of its number of jobs in the system: ≥ 0.
     pub exponent: f64,
-    /// β: small and short jobs are favoured by this power of their price times their mean size: ≥ 0.
+    /// β: small and short jobs are favored by this power of price times mean size: ≥ 0.
     pub favour: f64,
-    /// ζ: the part of what shorter jobs bring that longer ones leave room for: ≥ 0.
+    /// ζ ≥ 0: the fraction of the arriving shorter work for which longer jobs leave capacity.
     pub reserve: f64,
-    /// δ: another target has to be better than the present one by this part: ≥ 0.
+    /// δ: another target must be better than the present one by this fraction: ≥ 0.
     pub margin: f64,
-    /// κ: during a drain jobs start whose mean size is at most this part of what is left of it: ≥ 0.
+    /// κ ≥ 0: during a drain, jobs of mean size at most κ times the remaining drain start.
     pub let_in: f64,
-    /// η: for so long does a target count as the backlog of its lead lasts, times this: > 0.
+    /// η > 0: a target counts for this multiple of the time that the backlog of its lead lasts.
     pub patience: f64,
-    /// Who starts first.
+    /// The order in which jobs start.
     pub order: TdcOrder,
 }
 
-/// In which order TDC starts jobs of themselves.
+/// The order in which TDC starts jobs on their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TdcOrder {
-    /// By urgency.
+    /// The most urgent type first.
     Worth,
     /// The oldest first.
     Age,

@@ -1,5 +1,3 @@
-//! What is fixed of the job types, and targets: sets of jobs that might run together.
-
 use super::settings::{TdcConfig, TdcKnobs, TdcOrder};
 use crate::policy::System;
 use crate::policy::drain::{Drains, prices};
@@ -7,23 +5,18 @@ use crate::policy::room::{Packed, Words};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// What never changes: the job types, the schedules, the knobs, and the arithmetic of demands.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed<U> {
     pub types: Vec<OfType<U>>,
-    /// The types, those of long jobs first.
     pub longest: Vec<usize>,
-    /// By type, so many of the longest have jobs that are as long or longer.
+    /// For each type, the number of entries of `longest` that are at least as long.
     longer: Vec<usize>,
-    /// The program's: types with their counts.
     pub schedules: Vec<Vec<(usize, u32)>>,
     pub packed: Packed,
-    /// Nothing used.
     pub empty: U,
     pub knobs: TdcKnobs,
 }
 
-/// What is fixed of one job type.
 #[derive(Clone, Debug)]
 pub(super) struct OfType<U> {
     /// p_i.
@@ -32,9 +25,8 @@ pub(super) struct OfType<U> {
     pub favour: f64,
     /// E\[S_i\].
     pub mean: f64,
-    /// The most jobs of it that an empty server holds.
     pub alone: u32,
-    /// Nothing used of what jobs of it and longer ones may hold where it starts of itself.
+    /// The amounts that jobs of this type and longer ones may hold when it starts on its own.
     pub open: U,
 }
 
@@ -73,15 +65,14 @@ impl<U: Words> Fixed<U> {
         }
     }
 
-    /// The types whose jobs are as long as those of type i, or longer.
     #[inline]
     pub(super) fn longer(&self, i: usize) -> &[usize] {
         &self.longest[..self.longer[i]]
     }
 }
 
-/// The amounts that jobs of type i and longer ones may hold together, when one of type i starts of
-/// itself: the capacity, but for this part of what shorter ones bring while it runs.
+/// Returns the amounts that type `i` and longer types may hold when a job of type `i` starts on its
+/// own: the capacity minus `part` of what arriving shorter jobs need.
 fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
     let mean = workload.types()[i].mean_size();
     let brings = |j: usize| -> f64 {
@@ -98,25 +89,21 @@ fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64)
     left.collect()
 }
 
-/// Whom room is made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead {
-    /// None: what fits starts.
     None,
-    /// A type, and how.
     Type(usize, Making),
-    /// What a schedule of the program lacks most.
+    /// The type that a schedule of the program lacks most.
     Schedule(usize),
 }
 
-/// How room is made for a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Making {
-    /// The longest running jobs stay as long as one fits; then as many as fit.
+    /// Keep the longest running jobs next to which one fits, then add as many as fit.
     Keeping,
-    /// One more; others stay where they can, the longest first.
+    /// Add one more, then keep running jobs where possible, the longest first.
     OneMore,
-    /// As many as fit, and others where they can.
+    /// Add as many as fit, then keep running jobs where possible.
     All,
 }
 
@@ -124,26 +111,20 @@ impl Making {
     pub(super) const WAYS: [Making; 3] = [Making::Keeping, Making::OneMore, Making::All];
 }
 
-/// Where the system stands at an event.
 #[derive(Clone, Debug)]
 pub(super) struct DecisionState<U> {
-    /// x.
     pub running: Vec<u32>,
-    /// Q, no more of each type than an empty server holds.
+    /// Q, at most the number of each type that an empty server holds.
     pub there: Vec<u32>,
-    /// Types of which jobs run, the longest first.
     pub long: Vec<usize>,
-    /// Types of which jobs wait, in the order in which they start of themselves.
     pub waiting: Vec<usize>,
-    /// v: what a job in service is worth, by type.
+    /// v, by type.
     pub value: Vec<f64>,
-    /// The room in use.
     pub used: U,
     numbers: Vec<u64>,
     urgency: Vec<f64>,
 }
 
-/// Jobs to run, the room they use, and what they are worth.
 #[derive(Clone, Debug)]
 pub(super) struct Target<U> {
     pub jobs: Vec<u32>,
@@ -166,7 +147,6 @@ impl<U: Words> DecisionState<U> {
         }
     }
 
-    /// The system as it stands.
     pub(super) fn look(&mut self, fixed: &Fixed<U>, system: &System) {
         self.used.as_mut().copy_from_slice(system.room.used());
         self.waiting.clear();
@@ -204,7 +184,6 @@ impl<U: Words> Target<U> {
         }
     }
 
-    /// What runs, and what fits beside it.
     pub(super) fn stay(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         self.jobs.copy_from_slice(&state.running);
         self.used = state.used.clone();
@@ -214,7 +193,7 @@ impl<U: Words> Target<U> {
         self.fill(fixed, state);
     }
 
-    /// The target of a lead, and the type that leads; `None` where nothing of it waits.
+    /// Builds the target of a lead and returns the leading type. `None` if none of its jobs wait.
     pub(super) fn aim(
         &mut self,
         lead: Lead,
@@ -254,7 +233,6 @@ impl<U: Words> Target<U> {
         }
     }
 
-    /// As much of a schedule as there are jobs for; what it lacks most.
     fn follow(
         &mut self,
         schedule: &[(usize, u32)],
@@ -274,7 +252,6 @@ impl<U: Words> Target<U> {
         most.1
     }
 
-    /// As many of these jobs of type i as fit.
     #[inline(always)]
     fn add(&mut self, i: usize, most: u32, fixed: &Fixed<U>, state: &DecisionState<U>) {
         let count = fixed.packed.most(&self.used, i, most.into());
@@ -283,7 +260,6 @@ impl<U: Words> Target<U> {
         self.worth += count as f64 * state.value[i];
     }
 
-    /// Running jobs, the longest first.
     fn keep_longest(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         for &k in &state.long {
             let more = state.running[k].saturating_sub(self.jobs[k]);
@@ -291,7 +267,6 @@ impl<U: Words> Target<U> {
         }
     }
 
-    /// Waiting jobs that may start of themselves.
     fn fill(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         for &i in &state.waiting {
             let more = state.there[i].saturating_sub(self.jobs[i]);

@@ -1,6 +1,5 @@
 use super::*;
 
-/// Ten cores: types of 3, 7 and 1. A seven runs until 5, a second one waits for it.
 fn blocked(inflation: f64) -> Stage<dyn Policy> {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Inflated(inflation)));
     assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
@@ -9,18 +8,16 @@ fn blocked(inflation: f64) -> Stage<dyn Policy> {
 }
 
 #[test]
-fn easy_starts_what_the_head_leaves_over_or_what_ends_before_it() {
+fn easy_backfills_within_spare_capacity_or_shadow_time() {
     let mut stage = blocked(1.0);
-    // At 5 the head will leave 3 of 10.
-    assert_eq!(stage.arrive_sized(2, 1.0, 100.0), "+2:2", "of 3 left over");
+    assert_eq!(stage.arrive_sized(2, 1.0, 100.0), "+2:2", "3 are left over");
     assert_eq!(stage.arrive_sized(0, 1.0, 1.0), "", "2 are free");
     assert_eq!(stage.arrive_sized(2, 1.0, 100.0), "+2:4");
-    assert_eq!(stage.arrive_sized(2, 1.0, 3.0), "+2:5", "ends at 4");
+    assert_eq!(stage.arrive_sized(2, 1.0, 3.0), "+2:5", "it ends at 4");
     assert_eq!(stage.finish(2, 5, 4.0), "");
-    // The last left over.
     assert_eq!(stage.arrive_sized(2, 4.0, 50.0), "+2:6");
     assert_eq!(stage.finish(1, 0, 5.0), "+1:1", "the head");
-    assert_eq!(stage.finish(1, 1, 6.0), "+0:3", "and who came next");
+    assert_eq!(stage.finish(1, 1, 6.0), "+0:3", "then the next arrival");
 }
 
 #[test]
@@ -28,23 +25,19 @@ fn easy_does_not_delay_the_head() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Inflated(1.0)));
     assert_eq!(stage.arrive_sized(0, 0.0, 16.0), "+0:0");
     assert_eq!(stage.arrive_sized(0, 0.0, 20.0), "+0:1");
-    // At 16 it takes all that is free then.
     assert_eq!(stage.arrive_sized(1, 7.0, 1.0), "");
     assert_eq!(stage.arrive_sized(2, 7.0, 5.0), "+2:3");
-    // It fits, and would last until 27.
     assert_eq!(stage.arrive_sized(0, 7.0, 20.0), "");
-    // Until 16, when the head starts.
     assert_eq!(stage.arrive_sized(0, 7.0, 9.0), "+0:5");
-    // The other still lasts too long.
     assert_eq!(stage.finish(2, 3, 12.0), "");
     assert_eq!(stage.finish(0, 0, 16.0), "");
     assert_eq!(stage.finish(0, 5, 16.0), "+1:2");
 }
 
-/// By limits it does what it does by sizes of the same length; who runs when it takes over is known by its limit,
-/// too.
+/// If the limits are equal to the sizes, the decisions are the same. This is also true after the
+/// rule has taken over from another rule.
 #[test]
-fn easy_knows_limits() {
+fn easy_uses_limits() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));
     assert_eq!(stage.arrive_limited(0, 0.0, 16.0), "+0:0");
     assert_eq!(stage.arrive_limited(0, 0.0, 20.0), "+0:1");
@@ -61,33 +54,27 @@ fn easy_knows_limits() {
     assert_eq!(stage.finish(2, 6, 16.0), "+1:2");
 }
 
-/// A job that comes without a limit is served in its turn, and nobody counts on its end.
 #[test]
 fn easy_serves_jobs_without_limits() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));
     assert_eq!(stage.arrive(1), "+1:0", "without a limit");
     assert_eq!(stage.arrive(1), "");
-    // Ends before that is known to.
     assert_eq!(stage.arrive_limited(0, 3.0, 1e9), "+0:2");
-    assert_eq!(stage.arrive(2), "", "nothing is left");
-    assert_eq!(stage.finish(0, 2, 4.0), "+2:3", "of 3 left over");
+    assert_eq!(stage.arrive(2), "", "no capacity is left over");
+    assert_eq!(stage.finish(0, 2, 4.0), "+2:3", "3 are left over");
     assert_eq!(stage.finish(1, 0, 5.0), "+1:1");
 }
 
-/// By estimates that are too long the head is expected later than it comes.
 #[test]
-fn easy_goes_by_estimates() {
+fn easy_uses_estimates() {
     let mut exact = blocked(1.0);
-    assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:2", "of 3 left over");
+    assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:2", "3 are left over");
     assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:3");
-    // And none is left over.
     assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:4");
-    assert_eq!(exact.finish(2, 4, 2.0), "", "earlier than it was said to");
-    // So this one takes its place.
+    assert_eq!(exact.finish(2, 4, 2.0), "", "it ends before its estimate");
     assert_eq!(exact.arrive_sized(2, 2.0, 9.0), "+2:5");
     let mut inflated = blocked(1e9);
     assert_eq!(inflated.arrive_sized(0, 1.0, 9.0), "+0:2");
-    // Far earlier than was expected.
     assert_eq!(inflated.finish(1, 0, 5.0), "+1:1");
 }
 
@@ -99,24 +86,27 @@ fn conservative(inflation: f64) -> Stage<dyn Policy> {
 }
 
 #[test]
-fn conservative_holds_to_reservations() {
+fn conservative_keeps_reservations() {
     let mut stage = conservative(1.0);
     assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
     assert_eq!(stage.arrive_sized(1, 1.0, 4.0), "", "from 5 to 9");
     assert_eq!(stage.arrive_sized(0, 1.0, 2.0), "+0:2", "until 3");
-    // From 3 to 9, beside both sevens.
     assert_eq!(stage.arrive_sized(0, 1.0, 6.0), "");
-    assert_eq!(stage.arrive_sized(2, 1.0, 1.0), "", "all is taken until 9");
+    assert_eq!(
+        stage.arrive_sized(2, 1.0, 1.0),
+        "",
+        "all capacity is planned until 9"
+    );
     assert_eq!(stage.finish(0, 2, 3.0), "+0:3");
     assert_eq!(stage.finish(1, 0, 5.0), "+1:1");
     assert_eq!(stage.finish(1, 1, 9.0), "+2:4");
     assert_eq!(stage.finish(0, 3, 9.0), "");
 }
 
-/// A five runs until 10; then a six will start, and leave 4 of 10. A four for 20 does not delay it:
-/// EASY lets it pass. But an eight comes behind the six, at 11.
+/// With EASY backfilling, a job that needs four servers can pass the head of the queue, although
+/// this delays the second job in the queue.
 #[test]
-fn conservative_does_not_delay_those_behind_the_head() {
+fn conservative_protects_jobs_behind_the_head() {
     let workload = servers(10, &[5, 6, 8, 4]);
     let mut easy = backfilling(&workload, Backfilling::easy(Estimates::Inflated(1.0)));
     let mut careful = backfilling(
@@ -136,7 +126,6 @@ fn conservative_does_not_delay_those_behind_the_head() {
     assert_eq!(careful.finish(2, 2, 16.0), "+3:3");
 }
 
-/// Estimates three times too long at most: as a job ends early, the plan moves up at once.
 #[test]
 fn conservative_compresses_the_plan_when_a_job_ends_early() {
     let mut stage = conservative(3.0);
@@ -150,9 +139,8 @@ fn conservative_compresses_the_plan_when_a_job_ends_early() {
     assert_eq!(stage.finish(1, 1, 10.0), "+1:4");
 }
 
-/// Sums of decimals are not exact: whoever is due starts at the event, and no later.
 #[test]
-fn conservative_starves_nobody_by_rounding() {
+fn conservative_starts_due_jobs_despite_rounding() {
     let mut stage = conservative(1.0);
     assert_eq!(stage.arrive_sized(1, 0.0, 0.1), "+1:0");
     for number in 1..200 {

@@ -1,11 +1,8 @@
-//! Devices of a fleet compared with a literal list of what each of them holds.
-
 use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::workload::Fleet;
 
-/// Demands in tenths of a device.
 const TENTHS: [u64; 6] = [6, 4, 5, 3, 10, 20];
 
 fn fleet() -> Fleet {
@@ -20,12 +17,9 @@ fn fleet() -> Fleet {
     Fleet::parse(&text, "t").unwrap().workload
 }
 
-/// What each device of a server is used to, in tenths.
 type Used = Vec<Vec<u64>>;
-/// A server, the devices on it that a job holds, and the tenths of each.
 type Held = (usize, Vec<usize>, u64);
 
-/// The devices on which so much starts: the fullest that holds a part, and the first empty ones.
 fn places(used: &[u64], tenths: u64) -> Option<Vec<usize>> {
     if tenths < 10 {
         let fits = (0..used.len()).filter(|d| used[*d] + tenths <= 10);
@@ -38,7 +32,7 @@ fn places(used: &[u64], tenths: u64) -> Option<Vec<usize>> {
 }
 
 #[test]
-fn jobs_are_on_devices_as_a_reader_would_put_them() {
+fn device_assignment_matches_reference() {
     let fleet = fleet();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(68);
     let mut system = System::of_fleet(&fleet, 0, false);
@@ -80,7 +74,6 @@ fn jobs_are_on_devices_as_a_reader_would_put_them() {
         system.audit();
         assert_eq!(system.violation(), None);
     }
-    // A job that does not fit is a violation, though there are as many units.
     let mut system = System::of_fleet(&fleet, 0, false);
     for (i, now) in [(0, 1.0), (0, 2.0), (0, 3.0)] {
         system.arrive(i, now);

@@ -1,5 +1,3 @@
-//! Rules that weigh drains, and rules under guard.
-
 use super::*;
 use crate::policy::drain::Drains;
 use crate::policy::room::Packed;
@@ -9,7 +7,6 @@ use crate::policy::{
 };
 use crate::schedule::Packing;
 
-/// One server of ten cores: types of 1 and 10.
 fn one_or_all() -> Workload {
     let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
   {name: light, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1},
@@ -17,10 +14,9 @@ fn one_or_all() -> Workload {
     Workload::parse(text, "t").unwrap().workload
 }
 
-/// The wait for k of n jobs that are alike is `E[S] (H_n − H_{n−k})`: within 10 %, for one as well as for
-/// the last of many.
+/// The wait for k of n identical jobs is `E[S] (H_n − H_{n−k})`, approximated within 10 %.
 #[test]
-fn a_drain_takes_as_long_as_the_last_of_its_jobs() {
+fn drain_time_approximates_harmonic_sum() {
     let workload = one_or_all();
     let mut drains = Drains::new(&workload);
     for n in 1..=10_u32 {
@@ -33,18 +29,15 @@ fn a_drain_takes_as_long_as_the_last_of_its_jobs() {
         let found = drains.wait(1, &[0, 0], 0.0, &system);
         assert!((found / exact - 1.0).abs() < 0.1, "{n}: {found}, {exact}");
         assert_eq!(drains.wait(0, &[0, 0], 0.0, &system) > 0.0, n == 10);
-        // Those that are as good as gone are not waited for.
         assert_eq!(drains.wait(1, &[0, 0], 1.0, &system), 0.0);
         assert!(drains.wait(1, &[1, 0], 0.0, &system).is_infinite());
     }
 }
 
-/// Sums of demands in words say what the room says, with one resource a word and with many.
 #[test]
-fn packed_sums_are_those_of_the_room() {
+fn packed_sums_match_unpacked_sums() {
     for digits in [0, 15] {
         let scale = 10_u64.pow(digits);
-        // No common divisor: the units are as fine as written.
         let odd = scale + 1;
         let text = format!(
             "{{kind: multiresource, time_unit: s, server: {{capacity: {{a: {}, b: 7, c: {}}}}}, jobs: [
@@ -83,10 +76,9 @@ fn reserving(worth: f64) -> ReservingConfig {
     }
 }
 
-/// Nine light jobs run: for the heavy one `(1 − .9) D + .9 (D − (1 − e^−D))` is wasted, D being about 2.9: 2. At
-/// worth ½ it is reserved for, and light jobs wait; at 1 the next light job starts.
+/// With D ≈ 2.9, `(1 − .9) D + .9 (D − (1 − e^−D)) ≈ 2` is wasted for the heavy job.
 #[test]
-fn a_reservation_opens_when_it_is_worth_the_drain() {
+fn reserving_reserves_when_worth_the_drain() {
     for (worth, then) in [(0.4, ""), (1.0, "+0:10")] {
         let workload = one_or_all();
         let mut stage = driven(&workload, &reserving(worth));
@@ -105,8 +97,6 @@ fn a_reservation_opens_when_it_is_worth_the_drain() {
     }
 }
 
-/// Nine light jobs with limits run, the last until 10, and the heavy one has the tenth core: of the jobs behind it
-/// the oldest starts that is over by then, by κ times that; and none where κ times their mean size is what counts.
 #[test]
 fn jobs_pass_by_their_limits() {
     let text = one_or_all().to_yaml();
@@ -123,7 +113,6 @@ fn jobs_pass_by_their_limits() {
         for n in 0..10 {
             assert_eq!(stage.arrive_limited(0, 0.0, 10.0), format!("+0:{n}"));
         }
-        // A core is free while the heavy job waits.
         assert_eq!(stage.arrive_limited(1, 0.0, 3.0), "");
         for limit in [9.5, 8.5, 4.0] {
             assert_eq!(stage.arrive_limited(0, 0.5, limit), "");
@@ -132,10 +121,8 @@ fn jobs_pass_by_their_limits() {
     }
 }
 
-/// Ten light jobs run and five wait. Heavy jobs are worth as much as there are of them: few wait until the light
-/// ones have gone by, and many call for a drain, during which no light job starts.
 #[test]
-fn what_is_worth_more_than_what_runs_is_drained_for() {
+fn tdc_drains_for_more_valuable_jobs() {
     let policy = TdcConfig {
         schedules: vec![vec![10, 0], vec![0, 1]],
         prices: vec![0.1, 1.0],
@@ -169,9 +156,8 @@ fn what_is_worth_more_than_what_runs_is_drained_for() {
     }
 }
 
-/// First-Fit lets the heavy jobs starve; under guard none of them does: from six jobs on, the schedules take turns.
 #[test]
-fn a_guard_takes_over_and_lets_go() {
+fn guard_takes_over_and_hands_back() {
     let workload = one_or_all();
     let mut guard = section_seven(Preemption::None, Route::ALL[0], 0.1);
     guard.schedules = vec![vec![0, 1], vec![10, 0]];
@@ -187,13 +173,11 @@ fn a_guard_takes_over_and_lets_go() {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
     assert_eq!(stage.arrive(1), "", "First-Fit");
-    // The sixth: the guard's first schedule has no light slot, and the light jobs drain.
     assert_eq!(stage.arrive(0), "");
     assert_eq!(stage.system.counters().guards, 1);
     for _ in 0..3 {
         assert_eq!(stage.end(0), "");
     }
-    // Three are left, and the guard goes on; at the next end First-Fit is back.
     assert_eq!(stage.end(0), "+1:4");
     assert!(stage.system.clocks().iter().all(|rate| *rate == 0.0));
     assert!(stage.system.violation().is_none());

@@ -7,7 +7,7 @@ fn powers() -> Workload {
 }
 
 #[test]
-fn server_filling_serves_the_largest_of_the_oldest_that_fill() {
+fn server_filling_serves_largest_jobs_of_the_prefix() {
     let policy = ServerFilling::new(&powers()).unwrap();
     let mut stage = Stage::new(&powers(), policy, true);
     assert_eq!(stage.arrive(0), "+0:0");
@@ -20,29 +20,25 @@ fn server_filling_serves_the_largest_of_the_oldest_that_fill() {
     assert_eq!(stage.end(2), "+0:0 +0:2");
 }
 
-/// 7 + 7 of 10: one of them is served, and what comes behind them waits beside three idle servers.
 #[test]
-fn server_filling_leaves_servers_idle_where_needs_are_no_powers_of_two() {
+fn server_filling_idles_servers_without_powers_of_two() {
     let policy = ServerFilling::new(&cores()).unwrap();
     let mut stage = Stage::new(&cores(), policy, true);
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
     assert_eq!(stage.end(1), "+1:1 +0:2");
-    // 7 + 3 + 1 would be too much for the 7 that came last: it is passed over.
     assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.end(0), "+2:3");
-    // 7 + 1 + 7: the second 7 does not fit, the 1 does.
     assert_eq!(stage.arrive(1), "");
 }
 
 #[test]
-fn server_filling_refuses_several_resources() {
+fn server_filling_rejects_several_resources() {
     let refused = ServerFilling::new(&section7()).unwrap_err().to_string();
-    let is_named = refused.contains("one resource, and the workload has 3");
+    let is_named = refused.contains("one resource, but the workload has 3");
     assert!(is_named, "{refused}");
 }
 
-/// What runs, as types and numbers of jobs.
 fn running(system: &System) -> Vec<(usize, u64)> {
     let of_type = |i: usize| system.running_jobs(i).map(move |job| (i, job.number));
     let mut all: Vec<_> = (0..system.types()).flat_map(of_type).collect();
@@ -50,9 +46,8 @@ fn running(system: &System) -> Vec<(usize, u64)> {
     all
 }
 
-/// A rule that takes over in the middle serves what the same rule serves that saw all events.
 #[test]
-fn server_filling_goes_on_from_anywhere() {
+fn server_filling_takes_over_from_any_state() {
     let rule = ServerFilling::new(&powers()).unwrap();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
     let mut stage = Stage::new(&powers(), rule.clone(), true);

@@ -1,6 +1,5 @@
 use super::*;
 
-/// Six of ten cores in use, then three each for the large and the small.
 fn crowd(choices: Backfilling) -> Stage<dyn Policy> {
     let mut stage = backfilling(&cores(), choices);
     assert_eq!(stage.arrive(0), "+0:0");
@@ -13,14 +12,14 @@ fn crowd(choices: Backfilling) -> Stage<dyn Policy> {
 }
 
 #[test]
-fn the_largest_that_fits_comes_first() {
+fn largest_fitting_job_starts_first() {
     let mut stage = crowd(Backfilling::MOST_SERVERS_FIRST);
-    assert_eq!(stage.end(0), "+0:6", "three, and not the older one");
+    assert_eq!(stage.end(0), "+0:6", "the type-0 job, not the older one");
     assert_eq!(stage.end(0), "+2:5");
 }
 
 #[test]
-fn the_smallest_that_fits_comes_first() {
+fn smallest_fitting_job_starts_first() {
     let mut stage = crowd(Backfilling::LEAST_SERVERS_FIRST);
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
@@ -29,11 +28,11 @@ fn the_smallest_that_fits_comes_first() {
     for i in [1, 0, 2] {
         assert_eq!(stage.arrive(i), "");
     }
-    assert_eq!(stage.end(1), "+2:4 +0:3", "and the seven wait on");
+    assert_eq!(stage.end(1), "+2:4 +0:3", "the type-1 job waits");
 }
 
 #[test]
-fn of_equal_needs_the_oldest_comes_first() {
+fn equal_needs_start_in_arrival_order() {
     let workload = servers(4, &[2, 4, 2]);
     let mut stage = backfilling(&workload, Backfilling::MOST_SERVERS_FIRST);
     assert_eq!(stage.arrive(1), "+1:0");
@@ -44,20 +43,18 @@ fn of_equal_needs_the_oldest_comes_first() {
     assert_eq!(stage.end(1), "+2:1 +0:2");
 }
 
-/// Dominant shares in section 7: 7/15, 4/20, 10/20.
 #[test]
-fn need_is_the_dominant_share_of_several_resources() {
+fn largest_need_uses_dominant_share() {
     let mut stage = backfilling(&section7(), Backfilling::MOST_SERVERS_FIRST);
     for i in [2, 2, 1, 0, 2] {
         stage.arrive(i);
     }
     assert_eq!(stage.end(2), "+2:4");
-    // Both fit beside the one that runs.
     assert_eq!(stage.end(2), "+0:3 +1:2");
 }
 
 #[test]
-fn the_least_dominant_share_comes_first() {
+fn smallest_dominant_share_starts_first() {
     let mut stage = backfilling(&section7(), Backfilling::LEAST_SERVERS_FIRST);
     for i in [2, 2, 2, 0, 1] {
         stage.arrive(i);
@@ -65,9 +62,8 @@ fn the_least_dominant_share_comes_first() {
     assert_eq!(stage.end(2), "+1:4 +0:3");
 }
 
-/// Ten cores; the job of seven cores has priority over jobs of three.
 #[test]
-fn a_job_of_higher_priority_that_does_not_fit_is_passed_unless_the_order_is_strict() {
+fn strict_priority_does_not_pass_blocked_jobs() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
   - {name: three, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}
   - {name: seven, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1, priority: 5}\n";

@@ -1,9 +1,8 @@
 use super::*;
 use crate::policy::LeastLeftFirst;
 
-/// Works through a list by hand: arrivals with sizes, and the oldest of each type that runs then.
 #[test]
-fn least_left_first_stops_what_has_more_left() {
+fn least_left_first_preempts_jobs_with_more_remaining_work() {
     let workload = servers(3, &[1, 2]);
     let mut rule = LeastLeftFirst::new(&workload);
     let mut system = System::new(&workload, 0, true);
@@ -13,14 +12,11 @@ fn least_left_first_stops_what_has_more_left() {
         assert!(system.violation().is_none());
         [0, 1].map(|i| system.running_jobs(i).map(|job| job.number).min())
     };
-    // 3 × 2 are left of the wide one, 5.5 × 1 of the other, and both fit.
     assert_eq!(arrive(1, 0.0, 3.0), [None, Some(0)]);
     assert_eq!(arrive(0, 0.0, 5.5), [Some(1), Some(0)]);
-    // 3 × 1 are less than 2 × 2, and these less than 4.5 × 1, for which no core is left.
     assert_eq!(arrive(0, 1.0, 3.0), [Some(2), Some(0)]);
     // Of .6 × 1, 3 × 1, 2 × 2, 4.5 × 1 the third does not fit, and the fourth does.
     assert_eq!(arrive(0, 1.0, 0.6), [Some(1), None]);
-    // What it does when it takes over is the same.
     rule.take_over(&mut system);
     assert_eq!([system.running(0), system.running(1)], [3, 0]);
 }

@@ -1,25 +1,18 @@
-//! Rules that keep books between events, against the same rules read literally, over the whole
-//! list of jobs, on random arrivals.
-
 use super::*;
 use crate::policy::backfilling::inflated;
 use rand::{RngExt, SeedableRng};
 
-/// A job as the test knows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub number: u64,
     pub job_type: usize,
     arrived: f64,
-    /// Work left, while it waits; its end, while it runs.
     work: f64,
     pub runs: bool,
-    /// The estimate of its size, while it waits; that of its end, while it runs.
     expected: f64,
 }
 
-/// Runs a policy on random arrivals of exponential sizes; after each decision `check` sees the time,
-/// all jobs in order of arrival as they were before it, the new ones waiting, and who runs now.
+/// Calls `check` with the time, the jobs before each decision, and the running jobs after it.
 pub(super) fn drive(
     workload: &Workload,
     policy: Box<dyn Policy>,
@@ -90,7 +83,6 @@ fn follow(jobs: &mut [Known], actions: &[Action], now: f64) {
 const SERVERS: u64 = 12;
 const NEEDS: [u32; 4] = [1, 3, 4, 6];
 
-/// Those of these jobs, in this order, that fit.
 fn placed(jobs: &[Known]) -> Vec<u64> {
     let mut free = SERVERS;
     let mut served = Vec::new();
@@ -105,7 +97,6 @@ fn placed(jobs: &[Known]) -> Vec<u64> {
     served
 }
 
-/// The shortest prefix that needs all servers, in descending need.
 fn filling(jobs: &[Known]) -> Vec<u64> {
     let mut sum = 0;
     let enough = jobs.iter().position(|job| {
@@ -118,7 +109,7 @@ fn filling(jobs: &[Known]) -> Vec<u64> {
 }
 
 #[test]
-fn server_filling_as_it_reads() {
+fn server_filling_matches_reference() {
     let workload = servers(SERVERS as u32, &NEEDS);
     let policy = ServerFilling::new(&workload).unwrap();
     drive(
@@ -143,7 +134,6 @@ fn change(workload: &Workload, free: &mut [u64], job_type: usize, sign: i64) {
     }
 }
 
-/// Free room beside those that run.
 fn room(workload: &Workload, running: &[Known]) -> Vec<u64> {
     let mut free: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
     for job in running {
@@ -152,7 +142,6 @@ fn room(workload: &Workload, running: &[Known]) -> Vec<u64> {
     free
 }
 
-/// Who runs under EASY: one pass over the queue.
 fn easy(workload: &Workload, now: f64, jobs: &[Known]) -> Vec<u64> {
     let mut running: Vec<Known> = jobs.iter().filter(|job| job.runs).copied().collect();
     let mut head: Option<(f64, Vec<u64>)> = None;
@@ -202,9 +191,8 @@ fn shadow(w: &Workload, running: &[Known], mut free: Vec<u64>, job_type: usize) 
     unreachable!("each job fits on the empty server");
 }
 
-/// In each order of types: whoever is next is the head, and others pass it in order.
 #[test]
-fn easy_backfilling_as_it_reads() {
+fn easy_backfilling_matches_reference() {
     let workload = section7();
     let shares = workload.dominant_shares();
     let orders = [
@@ -235,10 +223,9 @@ const OWN: Priority = Priority {
     offset: 0.5,
 };
 
-/// In orders of each job's own, with logarithms; and where jobs that have waited for longer than 3 go first. A plan for one
-/// job is the same.
+/// Uses logarithms, as in the definition. A plan for one job gives the same decisions.
 #[test]
-fn easy_backfilling_by_priority_as_it_reads() {
+fn easy_backfilling_by_priority_matches_reference() {
     let orders = [
         Priority::ARRIVAL,
         Priority::SHORTEST,
@@ -259,9 +246,8 @@ fn easy_backfilling_by_priority_as_it_reads() {
     }
 }
 
-/// The same with a plan for several jobs, or for all.
 #[test]
-fn plans_by_priority_as_they_read() {
+fn plans_by_priority_match_reference() {
     for order in [Priority::ARRIVAL, Priority::SHORTEST, OWN] {
         let few = |w: &Workload, now: f64, jobs: &[Known]| planned(w, now, jobs, 3);
         let all = |w: &Workload, now: f64, jobs: &[Known]| planned(w, now, jobs, usize::MAX);
@@ -270,7 +256,6 @@ fn plans_by_priority_as_they_read() {
     }
 }
 
-/// Compares with who runs by the letter, of jobs in order; returns how often one has waited too long.
 fn by_priority(
     order: Priority,
     longest_wait: f64,
@@ -309,7 +294,6 @@ fn by_priority(
     overdue
 }
 
-/// When a job starts at the earliest beside these plans (type, from, until): now, or as one ends.
 fn earliest(
     w: &Workload,
     plans: &[(usize, f64, f64)],
@@ -338,7 +322,6 @@ fn earliest(
     starts.into_iter().find(|start| works(*start)).unwrap()
 }
 
-/// Who runs where so many of those that do not start are planned for, in this order, all anew.
 fn planned(w: &Workload, now: f64, jobs: &[Known], most: usize) -> Vec<u64> {
     let (running, waiting): (Vec<&Known>, Vec<&Known>) = jobs.iter().partition(|job| job.runs);
     let plan = |job: &Known, from: f64, to: f64| (job.job_type, from, to);
@@ -360,7 +343,6 @@ fn planned(w: &Workload, now: f64, jobs: &[Known], most: usize) -> Vec<u64> {
     numbers
 }
 
-/// The plan of conservative backfilling: type, from when and until when.
 #[derive(Default)]
 struct Plans(Vec<(u64, (usize, f64, f64))>);
 
@@ -372,7 +354,6 @@ impl Plans {
         (job.job_type, start, start + job.expected)
     }
 
-    /// A job that has left; whether it was to stay.
     fn forget(&mut self, now: f64, jobs: &[Known]) -> bool {
         let is_gone = |number: u64| jobs.iter().all(|job| job.number != number);
         let ended = self.0.iter().find(|(number, _)| is_gone(*number)).copied();
@@ -381,9 +362,8 @@ impl Plans {
     }
 }
 
-/// Each job starts when its reservation says, which moves up as jobs end early.
 #[test]
-fn conservative_backfilling_as_it_reads() {
+fn conservative_backfilling_matches_reference() {
     let workload = section7();
     for inflation in [1.0, 4.0] {
         let mut plans = Plans::default();

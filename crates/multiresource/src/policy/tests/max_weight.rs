@@ -3,21 +3,24 @@ use crate::policy::MaxWeightConfig;
 use crate::schedule::{Packing, Schedule, enumerate};
 use rand::{RngExt, SeedableRng};
 
-/// Types of 3, 7 and 1 on ten cores: maximal are (0 0 10), (0 1 3), (1 0 7), (1 1 0), (2 0 4), (3 0 1).
+/// Maximal schedules: (0 0 10), (0 1 3), (1 0 7), (1 1 0), (2 0 4), (3 0 1).
 #[test]
-fn only_jobs_that_are_there_count() {
+fn schedules_count_only_present_jobs() {
     let mut stage = Stage::new(&cores(), MaxWeight::plain(&cores()), true);
     assert_eq!([stage.arrive(0), stage.arrive(1)], ["+0:0", "+1:1"]);
-    assert_eq!(stage.arrive(2), "-0:0 +2:2", "all are worth 2: the first");
+    assert_eq!(
+        stage.arrive(2),
+        "-0:0 +2:2",
+        "all are worth 2, the first wins"
+    );
     assert_eq!(stage.arrive(2), "+2:3", "1 · 1 + 2 · 2");
     assert_eq!(stage.arrive(1), "", "2 · 1 + 2 · 2");
-    // 2 · 1 + 1 · 1, as 1 · 1 + 2 · 1.
     assert_eq!(stage.finish(2, 2, 9.0), "");
     assert_eq!(stage.finish(2, 3, 10.0), "+0:0");
 }
 
 #[test]
-fn the_youngest_are_preempted() {
+fn preempts_the_youngest_jobs() {
     let mut stage = Stage::new(&cores(), MaxWeight::plain(&cores()), true);
     for decision in ["+0:0", "+0:1", "+0:2"] {
         assert_eq!(stage.arrive(0), decision);
@@ -26,10 +29,8 @@ fn the_youngest_are_preempted() {
     assert_eq!([stage.arrive(2), stage.arrive(2)], ["", "-0:2 +2:4 +2:5"]);
 }
 
-/// Whatever comes and goes, what runs is worth as much as any schedule within Q: by scanning, and
-/// by branch and bound.
 #[test]
-fn what_runs_is_the_maximum() {
+fn running_schedule_has_maximum_weight() {
     let workload = section7();
     let all = enumerate(&Packing::new(&workload), 1000).schedules;
     let scanning = MaxWeight::plain(&workload);
@@ -61,10 +62,8 @@ fn weighted(worths: [f64; 3], exponent: f64) -> MaxWeightConfig {
     }
 }
 
-/// With weights of its own what runs is worth as much as any schedule within Q, up to the rounding of weights to a
-/// millionth: by scanning, by branch and bound, and where it takes over in the middle.
 #[test]
-fn what_runs_is_the_maximum_of_other_weights() {
+fn weighted_schedule_has_maximum_weight() {
     let workload = section7();
     let all = enumerate(&Packing::new(&workload), 1000).schedules;
     let policy = weighted([0.625, 0.46875, 1.0], 0.3);

@@ -1,6 +1,5 @@
 use super::*;
 
-/// Nobody starts but by a clock; who rings without a job leaves a dummy.
 #[test]
 fn timers_start_jobs_and_dummies() {
     let policy = RandomizedTimers::new(&cores(), 1.0);
@@ -13,9 +12,9 @@ fn timers_start_jobs_and_dummies() {
     assert_eq!(stage.ring(1), "", "a dummy of 7");
     assert_eq!(stage.system.free(0), 0);
     assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
-    assert_eq!(stage.arrive(1), "+1:2", "in the dummy's place");
+    assert_eq!(stage.arrive(1), "+1:2", "replaces the dummy");
     assert_eq!(stage.system.clocks(), [0.0; 6]);
-    assert_eq!(stage.end(1), "", "the race of those that fit is on");
+    assert_eq!(stage.end(1), "", "jobs start only by clocks");
     assert!(stage.system.clocks()[..3].iter().all(|rate| *rate > 0.0));
     assert_eq!([stage.ring(2), stage.ring(2), stage.ring(5)], ["", "", ""]);
     assert_eq!(stage.system.free(0), 6, "one dummy has gone");

@@ -1,5 +1,3 @@
-//! Rules over a fleet beside versions that look at every job and every server.
-
 use rand::{RngExt, SeedableRng};
 
 use super::*;
@@ -38,13 +36,10 @@ fn over_fleet(
     BackfillingConfig::new(choices, false)
 }
 
-/// All jobs and all servers, as a reader would do it by hand.
 struct Literal {
     fleet: Fleet,
     policy: BackfillingConfig,
-    /// By server: jobs of each type, or parts of them.
     running: Vec<Vec<u32>>,
-    /// Waiting jobs with their types, oldest first.
     waiting: Vec<(u64, usize)>,
 }
 
@@ -69,7 +64,6 @@ impl Literal {
         unreachable!()
     }
 
-    /// Free units of each resource on server n beside these jobs.
     fn free(&self, n: usize, jobs: &[u32]) -> Option<Vec<u64>> {
         let has = self.fleet.units(self.shape(n));
         let types = self.fleet.types();
@@ -99,7 +93,6 @@ impl Literal {
         ((shares.fold(0.0, f64::max) * 128.0) as u8).min(127)
     }
 
-    /// Whether room is left for all types that are shorter than i, if one of i starts on server n.
     fn keeps(&self, i: usize, n: usize) -> bool {
         let types = self.fleet.types();
         let own = &types[i];
@@ -125,12 +118,10 @@ impl Literal {
             let after: u64 = after.sum();
             let part = 1.0 - types[j].mean_size() / own.mean_size();
             let least = self.policy.reserve * part * types[j].offered_load();
-            // What takes nothing from it is not held back.
             before == after || after as f64 >= least
         })
     }
 
-    /// Whether server n is in no zone, or one of type i's.
     fn lets_in(&self, i: usize, n: usize) -> bool {
         self.policy.zone.as_ref().is_none_or(|zone| {
             let before = (0..n).filter(|m| self.shape(*m) == self.shape(n)).count();
@@ -138,7 +129,6 @@ impl Literal {
         })
     }
 
-    /// As many servers as a job takes.
     fn servers_for(&self, i: usize) -> Option<Vec<usize>> {
         let fit = (0..self.running.len()).filter(|n| self.with(i, *n).is_some());
         let may = fit.filter(|n| self.keeps(i, *n) && self.lets_in(i, *n));
@@ -150,7 +140,6 @@ impl Literal {
         (may.len() == self.fleet.types()[i].nodes() as usize).then_some(may)
     }
 
-    /// Starts what may start: each job with its server.
     fn go_on(&mut self) -> Vec<(u64, Vec<usize>)> {
         let shares = self.fleet.envelope().dominant_shares();
         let mut started = Vec::new();
@@ -176,7 +165,6 @@ impl Literal {
     }
 }
 
-/// Random arrivals and ends; what starts, and where.
 fn agrees(fleet: &Fleet, policy: &BackfillingConfig, seed: u64) -> usize {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut rule = policy.build(fleet);
@@ -218,7 +206,7 @@ fn agrees(fleet: &Fleet, policy: &BackfillingConfig, seed: u64) -> usize {
 
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
-fn rules_do_what_they_say() {
+fn pooled_rules_match_reference() {
     let fleet = three_kinds();
     for (order, reservations) in [
         (ARRIVAL, Reservations::Strict),
@@ -238,7 +226,7 @@ fn rules_do_what_they_say() {
 }
 
 #[test]
-fn a_zone_is_for_its_types() {
+fn zones_match_reference() {
     for (fleet, types, servers) in [
         (three_kinds(), vec![1], vec![1, 1]),
         (with_gangs(), vec![2, 1], vec![1, 2]),
@@ -269,7 +257,7 @@ pub(crate) fn with_gangs() -> Fleet {
 }
 
 #[test]
-fn jobs_of_several_servers_start_on_all_of_them() {
+fn gangs_match_reference() {
     let fleet = with_gangs();
     for (order, reservations) in [
         (ARRIVAL, Reservations::Strict),
@@ -283,9 +271,8 @@ fn jobs_of_several_servers_start_on_all_of_them() {
     }
 }
 
-/// Whatever comes while servers are being emptied: nothing starts then, and what starts has its slot.
 #[test]
-fn nothing_starts_while_servers_are_emptied() {
+fn no_job_starts_while_servers_are_emptied() {
     let fleet = with_gangs();
     let policy = PartitionConfig {
         schedules: vec![
@@ -343,7 +330,7 @@ fn nothing_starts_while_servers_are_emptied() {
     assert!(held > 1000, "{held}");
 }
 
-/// Returns the mean slots of each type under a partition, by the rule itself where jobs of all types always wait.
+/// Returns the mean slots of each type under a partition, simulated with waiting jobs of all types.
 pub(crate) fn mean_slots(fleet: &Fleet, policy: &PartitionConfig) -> Vec<f64> {
     let mut rule = Partition::new(policy, fleet);
     let mut system = System::of_fleet(fleet, rule.clocks(), false);

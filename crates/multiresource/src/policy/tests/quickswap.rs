@@ -2,7 +2,7 @@ use super::*;
 use crate::policy::{AdaptiveMsrConfig, StaticQuickswapConfig, Switching};
 use rand::{RngExt, SeedableRng};
 
-/// Four servers: light jobs (type 0) need one, heavy ones (type 1) all.
+/// Four servers: light jobs (type 0) need one, heavy jobs (type 1) all.
 fn four() -> Workload {
     servers(4, &[1, 4])
 }
@@ -19,19 +19,17 @@ fn light_jobs_give_way_at_the_threshold() {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
-    // Five light jobs, then four, three, two; a place that comes free above two is taken.
     assert_eq!([stage.end(0), stage.end(0)], ["+0:5", ""]);
     assert_eq!(stage.arrive(0), "+0:6", "four again");
     assert_eq!([stage.end(0), stage.end(0)], ["", ""]);
-    assert_eq!(stage.arrive(0), "", "phase 4 has begun at two");
+    assert_eq!(stage.arrive(0), "", "phase 4 began at two");
     assert_eq!([stage.end(0), stage.end(0)], ["", "+1:4"]);
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
     assert_eq!([stage.end(1), stage.end(1)], ["+1:8", "+0:7 +0:9"]);
 }
 
-/// Strict: two light jobs are not above two, so that they drain though no heavy job waits; also a light one alone.
 #[test]
-fn strict_turns_drain_for_nobody() {
+fn strict_turns_drain_without_waiting_jobs() {
     let policy = StaticQuickswapConfig::strict_msfq(&four(), Some(2.0)).unwrap();
     let rule = StaticQuickswap::new(&policy, &four());
     let mut stage = Stage::new(&four(), rule, false);
@@ -49,14 +47,13 @@ fn strict_turns_drain_for_nobody() {
 }
 
 #[test]
-fn without_heavy_jobs_light_ones_go_on() {
+fn light_jobs_continue_without_heavy_jobs() {
     let mut stage = msfq(2.0);
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);
     let drains = [stage.arrive(1), stage.arrive(0)];
     assert_eq!(drains, ["", ""], "two are not above two");
 }
 
-/// ℓ = 0: on the same random arrivals the same decisions.
 #[test]
 fn threshold_0_is_most_servers_first() {
     let mut quickswap = msfq(0.0);
@@ -76,17 +73,16 @@ fn threshold_0_is_most_servers_first() {
 }
 
 #[test]
-fn what_is_not_one_or_all_is_reported() {
+fn rejects_workloads_that_are_not_one_or_all() {
     let said = |workload: &Workload, l| {
         let refused = StaticQuickswapConfig::msfq(workload, l);
         refused.unwrap_err().to_string()
     };
-    assert!(said(&servers(4, &[1, 2]), None).contains("none does"));
+    assert!(said(&servers(4, &[1, 2]), None).contains("no type does"));
     assert!(said(&servers(4, &[3, 4]), None).contains("t0, t1 do"));
-    assert!(said(&servers(4, &[1, 4, 2]), None).contains("there are t0, t2"));
-    assert!(said(&servers(4, &[4]), None).contains("there is none"));
+    assert!(said(&servers(4, &[1, 4, 2]), None).contains("the other types are t0, t2"));
+    assert!(said(&servers(4, &[4]), None).contains("there is no other type"));
     assert!(said(&four(), Some(4.0)).contains("from 0 to 3"));
-    // Whatever the order and the resources: two lean jobs fit, and nothing beside a wide one.
     let wide = OneOrAll::new(&servers(5, &[4, 2])).unwrap();
     assert_eq!((wide.light, wide.heavy, wide.servers), (1, 0, 2));
 }
@@ -106,44 +102,38 @@ fn types_take_turns() {
     assert_eq!(stage.end(1), "+2:2 +2:3");
     assert_eq!(stage.arrive(2), "", "two fit");
     assert_eq!(stage.end(2), "+2:4");
-    // One is left, which two could use: it drains.
     assert_eq!(stage.end(2), "");
     assert_eq!([stage.arrive(2), stage.arrive(1)], ["", ""]);
     assert_eq!(stage.end(2), "+0:1", "the next in the cycle");
-    assert_eq!(stage.arrive(0), "", "it drains: others wait");
+    assert_eq!(stage.arrive(0), "", "other jobs wait during the drain");
     assert_eq!(stage.end(0), "+1:6");
     assert_eq!(stage.end(1), "+2:5");
 }
 
 #[test]
-fn the_next_turn_may_begin_while_the_last_one_drains() {
+fn overlapping_turns_start_during_the_drain() {
     let mut policy = StaticQuickswapConfig::published(&ten());
     policy.overlap = true;
     let mut stage = Stage::new(&ten(), StaticQuickswap::new(&policy, &ten()), false);
     assert_eq!(stage.arrive(2), "+2:0");
-    // One of type 2 leaves too much unused.
     assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!([stage.arrive(2), stage.arrive(0)], ["", ""]);
-    assert_eq!(stage.end(0), "+2:2", "its turn it was, and now it fits");
+    assert_eq!(stage.end(0), "+2:2", "it has the turn and now fits");
     assert_eq!(stage.end(2), "+0:3");
 }
 
 #[test]
-fn nobody_enters_before_the_largest_that_waits_in_vain() {
+fn adaptive_quickswap_drains_for_the_largest_blocked_job() {
     let mut stage = Stage::new(&ten(), AdaptiveQuickswap::new(&ten()), false);
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);
     assert_eq!(stage.arrive(0), "+0:2");
-    // It waits in vain, and no small one waits.
     assert_eq!(stage.arrive(1), "");
-    // Nor may one that fits.
     assert_eq!([stage.arrive(0), stage.end(0)], ["", ""]);
     assert_eq!(stage.end(0), "+1:3");
     assert_eq!(stage.arrive(2), "");
-    // One of type 0 runs and others wait: all as before.
     assert_eq!(stage.end(1), "+2:5 +0:4");
 }
 
-/// Knobs of adaptive switching: waste, floor, patience, drain, let_in; without a margin.
 fn switching([waste, floor, patience, drain, let_in]: [f64; 5]) -> Switching {
     Switching {
         waste,
@@ -155,10 +145,8 @@ fn switching([waste, floor, patience, drain, let_in]: [f64; 5]) -> Switching {
     }
 }
 
-/// Light jobs until two of four servers are enough for them, heavy ones until the light queue
-/// weighs three more than theirs.
 #[test]
-fn working_schedules_are_left_by_what_waits() {
+fn adaptive_msr_switches_by_queue_lengths() {
     let switching = self::switching([0.5, 3.0, 0.0, 0.0, 0.0]);
     let policy = AdaptiveMsrConfig {
         limits: false,
@@ -171,13 +159,11 @@ fn working_schedules_are_left_by_what_waits() {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
-    // Five light jobs, four, three: a place that comes free is taken.
     assert_eq!([stage.end(0), stage.end(0)], ["+0:5", ""]);
-    // Two: the heavy job's turn has come, and it waits for room.
     assert_eq!(stage.end(0), "");
-    assert_eq!(stage.arrive(0), "", "nobody else starts meanwhile");
+    assert_eq!(stage.arrive(0), "", "no other job starts meanwhile");
     assert_eq!([stage.end(0), stage.end(0)], ["", "+1:4"]);
-    // One heavy job weighs 1; of n ≤ 4 light ones, n²/4, of more n.
+    // One heavy job weighs 1; n ≤ 4 light jobs weigh n²/4, more weigh n.
     let found = [stage.arrive(1), stage.arrive(0), stage.arrive(0)];
     assert_eq!(found, ["", "", ""]);
     assert_eq!(stage.end(1), "+1:7", "three light jobs are not enough");
@@ -187,9 +173,8 @@ fn working_schedules_are_left_by_what_waits() {
     assert_eq!(stage.end(1), "+0:6 +0:8 +0:9 +0:10", "no heavy job is left");
 }
 
-/// Two jobs of two servers each, or four of one: what starts beside a job that waits for room.
 #[test]
-fn patience_lets_others_start_beside() {
+fn patience_admits_other_jobs() {
     let at = |patience: f64| {
         let switching = self::switching([0.5, 3.0, patience, 0.0, 0.0]);
         let workload = servers(4, &[1, 2]);
@@ -204,19 +189,16 @@ fn patience_lets_others_start_beside() {
         for n in 0..3 {
             assert_eq!(stage.arrive(0), format!("+0:{n}"));
         }
-        // The other queue is heavier and has no room: no reason to leave the schedule.
         for _ in 3..9 {
             assert_eq!(stage.arrive(1), "");
         }
-        assert_eq!(stage.end(0), "+1:3", "two: it has become wasteful");
+        assert_eq!(stage.end(0), "+1:3", "with two jobs it is wasteful");
         assert_eq!(stage.end(0), "");
-        // Nothing stays idle with this one beside.
         stage.arrive(0)
     };
     assert_eq!([at(0.0), at(1.0)], ["", "+0:9"].map(String::from));
 }
 
-/// One server of ten cores: jobs of these demands and mean sizes.
 fn lengths(jobs: [(u32, f64); 3]) -> Workload {
     let job = |(demand, mean)| {
         format!(
@@ -230,10 +212,8 @@ fn lengths(jobs: [(u32, f64); 3]) -> Workload {
     Workload::parse(&text, "lengths").unwrap().workload
 }
 
-/// A schedule of which a small job can start, and a large one has to wait for two of three others: it
-/// is gone to as soon as it is heavier, but not where drains have a price and the others are long.
 #[test]
-fn long_drains_are_not_begun() {
+fn long_drains_are_not_started() {
     let switches = |mean: f64, drain: f64| {
         let workload = lengths([(3, mean), (1, 1.0), (6, 1.0)]);
         let policy = AdaptiveMsrConfig {
@@ -256,8 +236,6 @@ fn long_drains_are_not_begun() {
     assert_eq!(switches(1.0, 1.0), 1, "a short drain is worth it");
 }
 
-/// While a long job ends that a large one waits for: short jobs start if they are over by then, and long
-/// ones never, for they would have to be waited for.
 #[test]
 fn short_jobs_pass_during_a_drain() {
     for (let_in, then) in [(0.0, ""), (0.005, ""), (0.3, "+1:3")] {
@@ -273,7 +251,7 @@ fn short_jobs_pass_during_a_drain() {
         assert_eq!(stage.arrive(2), "");
         assert_eq!(stage.end(0), "", "it has become wasteful");
         assert_eq!(stage.arrive(1), then, "{let_in}");
-        assert_eq!(stage.arrive(0), "", "as long as what is waited for");
+        assert_eq!(stage.arrive(0), "", "it lasts as long as the awaited job");
         if let_in == 0.3 {
             assert_eq!(stage.end(1), "");
         }

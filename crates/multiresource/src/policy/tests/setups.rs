@@ -1,7 +1,6 @@
 use super::*;
 use crate::policy::{Family, Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig};
 
-/// A light job weighs a quarter for each light one, a heavy one for each heavy one.
 fn policy(setup_rate: f64, eagerness: f64, haste: f64) -> MaxWeightSetupConfig {
     MaxWeightSetupConfig {
         weights: MaxWeightConfig {
@@ -14,7 +13,6 @@ fn policy(setup_rate: f64, eagerness: f64, haste: f64) -> MaxWeightSetupConfig {
     }
 }
 
-/// Four servers; a light job needs one, a heavy one all. Sizes of mean 1.
 fn light_and_heavy() -> Workload {
     servers(4, &[1, 4])
 }
@@ -23,10 +21,10 @@ fn held(stage: &Stage<dyn Policy>) -> [u32; 2] {
     [0, 1].map(|i| stage.system.held(i))
 }
 
-/// Beside a heavy job n ≤ 4 light ones weigh n²/4, one heavy 1, and last for n/n. At γ = 10 a stop loses .1 of the heavy
-/// one's weight, to n + 1 jobs: it is made where eagerness (n²/4 − 1) > .1 (n + 1), for .3 not at 3, but at 4.
+/// n ≤ 4 light jobs weigh n²/4, the heavy one 1. At γ = 10 a stop loses 0.1 for n + 1 jobs, so it
+/// is made if eagerness (n²/4 − 1) > 0.1 (n + 1): for eagerness 0.3 at n = 4, not at 3.
 #[test]
-fn a_job_is_stopped_where_the_gain_outlasts_the_setup() {
+fn stops_a_job_when_the_gain_exceeds_the_setup_loss() {
     let workload = light_and_heavy();
     let mut stage = driven(&workload, &policy(10.0, 0.3, 1.0));
     assert_eq!(stage.arrive(1), "+1:0");
@@ -37,31 +35,28 @@ fn a_job_is_stopped_where_the_gain_outlasts_the_setup() {
     assert_eq!(stage.ring(1), "+0:1 +0:2 +0:3 +0:4");
     assert_eq!(held(&stage), [0, 0]);
     assert_eq!(stage.system.clocks()[1], 0.0);
-    // For .45 it is made at 3: .45 · 1.25 > .1 · 4.
+    // For 0.45 at 3: 0.45 · 1.25 > 0.1 · 4.
     let mut eager = driven(&workload, &policy(10.0, 0.45, 1.0));
     assert_eq!(eager.arrive(1), "+1:0");
     assert_eq!([0; 2].map(|i| eager.arrive(i)), ["", ""]);
     assert_eq!(eager.arrive(0), "-1:0");
 }
 
-/// Where setups last longer than jobs, or haste is nothing, the heavy job is let end; then light ones start, and further
-/// ones where they would not be worth as much are not started while the heavy ones that wait weigh more.
 #[test]
-fn jobs_are_waited_for_where_that_loses_less() {
+fn waits_for_completions_when_that_loses_less() {
     let workload = light_and_heavy();
     for (setup_rate, haste) in [(0.1, 1.0), (10.0, 0.0)] {
         let mut stage = driven(&workload, &policy(setup_rate, 5.0, haste));
         assert_eq!(stage.arrive(0), "+0:0");
         assert_eq!([stage.arrive(1), stage.arrive(1)], ["", ""]);
-        assert_eq!(stage.arrive(0), "", "a light one more would be in the way");
+        assert_eq!(stage.arrive(0), "", "another light job would be in the way");
         assert_eq!(stage.end(0), "+1:1");
         assert_eq!(held(&stage), [0, 0]);
     }
 }
 
-/// Setups that cost nothing: what runs after each ring of all clocks is what MaxWeight serves.
 #[test]
-fn without_a_cost_it_is_max_weight() {
+fn free_setups_give_max_weight() {
     let workload = section7();
     let weights = MaxWeightConfig {
         worths: vec![0.625, 0.46875, 1.0],
@@ -106,7 +101,6 @@ fn without_a_cost_it_is_max_weight() {
     }
 }
 
-/// A generator with a fixed sequence.
 struct Random(u64);
 
 impl Random {
@@ -119,9 +113,8 @@ impl Random {
     }
 }
 
-/// From three jobs on the guard takes over what is in setup, and lets its clock ring; below two the rule does.
 #[test]
-fn slots_in_setup_are_handed_over() {
+fn guard_takes_over_slots_in_setup() {
     let workload = light_and_heavy();
     let mut guard = msr("setup sequential-late none phantom");
     guard.schedules = vec![vec![4, 0], vec![0, 1]];
@@ -134,15 +127,13 @@ fn slots_in_setup_are_handed_over() {
     let mut stage = driven(&workload, &guarded);
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["", ""]);
-    assert_eq!(stage.arrive(0), "-1:0", "by the rule");
-    assert_eq!(stage.arrive(0), "", "the fifth: by the guard");
+    assert_eq!(stage.arrive(0), "-1:0", "decided by the rule");
+    assert_eq!(stage.arrive(0), "", "the fifth job brings in the guard");
     assert_eq!(held(&stage), [0, 1]);
-    // The guard's clock of the second type is the third.
     assert_eq!(stage.system.clocks()[2], 10.0);
     assert_eq!(stage.ring(2), "+0:1 +0:2 +0:3 +0:4");
     assert_eq!(held(&stage), [0, 0]);
     assert_eq!([0; 3].map(|i| stage.end(i)), ["", "", ""]);
-    // One light and one heavy: still the guard's, which leaves the heavy one waiting.
     assert_eq!(stage.system.running(0), 1);
     assert_eq!(stage.end(0), "+1:0", "the rule again");
 }

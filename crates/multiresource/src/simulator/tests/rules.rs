@@ -48,11 +48,11 @@ fn rules_use_the_declared_information() {
         assert_ne!(mean(rule, &loose).unwrap(), exact, "{rule}");
         for refused in [known("type"), loose] {
             let error = mean(&format!("{rule}:2"), &refused).unwrap_err();
-            let is_named = error.to_string().contains("it asks for the sizes");
+            let is_named = error.to_string().contains("it needs the sizes");
             assert!(is_named, "{error}");
         }
         let error = mean(rule, &known("type")).unwrap_err();
-        assert!(error.to_string().contains("it asks for limits"), "{error}");
+        assert!(error.to_string().contains("it needs limits"), "{error}");
     }
 }
 
@@ -143,7 +143,7 @@ fn unsuitable_rules_give_a_reason() {
         run.unwrap_err().to_string()
     };
     let text = said("server-filling", &model("section7"));
-    let is_named = text.contains("one resource, and the workload has 3");
+    let is_named = text.contains("one resource, but the workload has 3");
     assert!(is_named, "{text}");
     assert!(text.contains("max-weight"), "{text}");
 }

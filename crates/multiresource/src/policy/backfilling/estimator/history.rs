@@ -1,5 +1,3 @@
-//! The last sizes of jobs that are alike.
-
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -9,29 +7,27 @@ use serde::{Deserialize, Serialize};
 use super::promise::JobFacts;
 use super::recent::Recent;
 
-/// About so many of the last ones of a kind count.
+/// The effective number of recent jobs that are used to compute the mean of a kind.
 const LAST: u32 = 3;
 
-/// So many kinds stand in a policy file.
 const IN_FILES: usize = 400;
 
-/// So many kinds stay in memory; with twice as many, those that did not come for longest are forgotten.
+/// The number of kinds that are kept in memory. If there are twice as many kinds, the least
+/// recently used ones are removed.
 const IN_MEMORY: usize = 4096;
 
-/// One kind of jobs: its hash, and the mean of its parts.
+/// A kind of similar jobs, represented by its hash and by the mean of the size fractions of its
+/// jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Kind(u32, Recent);
 
-/// Means by kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// By the kind's hash: the mean, and the number of the end that was its last.
     kinds: HashMap<u32, (Recent, u64)>,
     ends: u64,
 }
 
 impl History {
-    /// Returns what stands in a file.
     pub(super) fn new(kinds: &[Kind]) -> Self {
         let with_ends = kinds.iter().rev().zip(0..);
         History {
@@ -42,7 +38,6 @@ impl History {
         }
     }
 
-    /// Returns the kinds that came last, the last first.
     pub(super) fn kinds(&self) -> Vec<Kind> {
         let mut all: Vec<_> = self.kinds.iter().collect();
         all.sort_unstable_by_key(|(hash, (_, end))| (Reverse(*end), **hash));
@@ -50,8 +45,8 @@ impl History {
         last.map(|(hash, (mean, _))| Kind(*hash, *mean)).collect()
     }
 
-    /// Returns the mean of those alike; where they are few, those that are alike in less count, too, the less the more
-    /// there are.
+    /// Returns the mean of similar jobs. If there are only a few similar jobs, the value is closer
+    /// to the mean of a wider kind and finally to the `usual` value.
     pub(super) fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
         kinds(promise).iter().fold(usual, |prior, hash| {
             let Some((Recent(count, mean), _)) = self.kinds.get(hash) else {
@@ -67,7 +62,6 @@ impl History {
         self.kinds.len()
     }
 
-    /// Takes in a job that has ended.
     pub(super) fn learn(&mut self, promise: &JobFacts, part: f64) {
         for hash in kinds(promise) {
             let (mean, end) = self.kinds.entry(hash).or_default();
@@ -84,8 +78,8 @@ impl History {
     }
 }
 
-/// The kinds that a job is of, from the widest to the narrowest: by limit and share, of its user, and both. Where users
-/// are not known, all are one; so with limits.
+/// Returns the kinds of a job, from the widest to the narrowest: jobs with the same limit and
+/// share, jobs of the same user, and jobs for which all of these are the same.
 fn kinds(promise: &JobFacts) -> [u32; 3] {
     let user = u64::from(promise.user);
     let (limit, share) = (promise.limit.to_bits(), promise.share.to_bits());
@@ -98,7 +92,8 @@ fn kinds(promise: &JobFacts) -> [u32; 3] {
     .map(hash)
 }
 
-/// A hash that is the same on each machine and in each version: the finalizer of SplitMix64, word by word.
+/// Computes a hash with the finalizer of SplitMix64, one word at a time. The result is the same on
+/// all machines and in all versions.
 fn hash(words: [u64; 4]) -> u32 {
     let mixed = words.iter().fold(0, |state: u64, word| {
         finalized((state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15))

@@ -1,12 +1,15 @@
-//! How long a job will run, from what it promised and from what others did that have ended.
+//! Estimates of the size of a job, based on its limit and on the jobs that have completed.
 //!
-//! Estimates order the queue. Reservations count with limits, which a job does not outlive; where a job came without one,
-//! its estimate stands in for it. All that is learned comes from the past alone, and no random numbers are drawn: a
-//! replay, the bridge and `drive` learn the same from the same ends.
+//! The estimates are used to order the queue. Reservations are based on the limits, because a job
+//! cannot exceed its limit. If a job does not have a limit, its estimate is used instead. The
+//! estimator only uses past completions and does not use random numbers, so a replay, the bridge
+//! and `drive` all learn the same values.
 //!
-//! Means are of cube roots: between the geometric mean, which sorts most pairs of jobs right, and the arithmetic one,
-//! which sees the few that would block a server for long. What is learned of a job is the cube root of size/limit, its
-//! *part*; of one without a limit, of its size in hours.
+//! The value that is learned from a job is called its *part*. It is the cube root of
+//! `size / limit`, or the cube root of the size in hours if the job does not have a limit. The mean
+//! of cube roots lies between the geometric mean and the arithmetic mean. The geometric mean is the
+//! best choice to sort pairs of jobs, but the arithmetic mean takes into account the few jobs that
+//! block a server for a long time.
 
 mod history;
 mod promise;
@@ -27,7 +30,7 @@ use recent::{Recent, rounded};
 use tree::{FEATURES, Trees};
 pub use worth::{JudgedJob, Users, Worth, worth};
 
-/// How jobs' sizes are estimated.
+/// The method that is used to estimate the size of a job.
 #[derive(
     Clone,
     Copy,
@@ -44,19 +47,20 @@ pub use worth::{JudgedJob, Users, Worth, worth};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum RuntimeEstimate {
-    /// What they promise.
+    /// The estimate is the limit.
     #[default]
     Limit,
-    /// What they promise, times the ratio of size to limit that is usual here.
+    /// The estimate is the limit multiplied by the usual ratio of the size to the limit.
     Ratio,
-    /// The last ones like them: of the same user, limit and share.
+    /// The estimate is based on recent jobs with the same user, limit and share.
     History,
-    /// A regression on what they promise and on such histories, fitted anew each day.
+    /// The estimate is the result of a regression on the limit, the share and the history. The
+    /// regression is fitted once per day.
     Tree,
 }
 
 impl RuntimeEstimate {
-    /// All of them, in this order, with their names.
+    /// All estimates and their names, in the order of declaration.
     pub const NAMED: [(&'static str, Self); 4] = [
         ("limit", RuntimeEstimate::Limit),
         ("ratio", RuntimeEstimate::Ratio),
@@ -64,34 +68,34 @@ impl RuntimeEstimate {
         ("tree", RuntimeEstimate::Tree),
     ];
 
-    /// Returns the estimate of this name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// Says which there are.
+    /// If the name is unknown; the message lists the valid ones.
     pub fn parse(text: &str) -> Result<Self, String> {
         let known = Self::NAMED.iter().find(|(name, _)| *name == text);
         known.map(|(_, own)| *own).ok_or_else(|| {
             format!(
-                "`{text}` is no estimate of a job's size: limit, ratio (the limit times the usual ratio), history (the last jobs like it), tree (a regression)"
+                "unknown size estimate `{text}`; use limit, ratio (the limit times the usual ratio), history (recent similar jobs), tree (a regression)"
             )
         })
     }
 
-    /// Returns its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         Self::NAMED[self as usize].0
     }
 }
 
-/// What an estimator has learned, as it stands in a policy file.
+/// The state that an estimator has learned. It can be stored in a policy file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LearnedRuntimes {
-    /// Of all jobs with a limit.
+    /// The mean of all jobs that have a limit.
     limited: Recent,
-    /// Of all jobs without one.
+    /// The mean of all jobs that do not have a limit.
     unlimited: Recent,
-    /// Of jobs that are alike, those first that came last.
+    /// The means of similar jobs, with the most recent ones first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     alike: Vec<Kind>,
     /// The regression.
@@ -99,33 +103,29 @@ pub struct LearnedRuntimes {
     trees: Trees,
 }
 
-/// So many of the last ends say what is usual.
+/// The effective number of recent jobs that are used to compute the usual part.
 const USUAL: u32 = 200;
 
-/// So many of the last ends the regression is fitted to; no fewer than the second are enough for one.
+/// The maximum and minimum number of recent completions to which the regression is fitted.
 const WINDOW: usize = 3000;
 const ENOUGH: usize = 100;
 
-/// Estimates sizes, and learns from those that have ended.
-///
-/// Estimates of jobs that wait get better with each end of the same user's: order them anew then.
+/// An estimator of job sizes that learns from completed jobs. If it has learned a new value, the
+/// queue must be sorted again.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
-    /// A day \[time\].
     day: f64,
     limited: Recent,
     unlimited: Recent,
     history: History,
     trees: Trees,
-    /// What was known of the last jobs, and their parts.
     window: VecDeque<([f64; FEATURES], f64)>,
-    /// The day on which there was a fit.
     fitted: f64,
 }
 
 impl Estimator {
-    /// Returns an estimator that has learned this.
+    /// Creates an estimator from a state that was learned before.
     pub fn new(estimate: RuntimeEstimate, day: f64, learned: &LearnedRuntimes) -> Self {
         Estimator {
             estimate,
@@ -139,7 +139,7 @@ impl Estimator {
         }
     }
 
-    /// Returns what the job is taken to last \[time\]: > 0, finite, at most its limit.
+    /// Returns the estimated size \[time\]: positive, finite, and at most the limit.
     pub fn estimate(&self, promise: &JobFacts) -> f64 {
         let usual = self.usual(promise);
         let learned = match self.estimate {
@@ -150,20 +150,20 @@ impl Estimator {
             RuntimeEstimate::History => self.history.mean(promise, usual),
             RuntimeEstimate::Tree => self.trees.predict(&self.features(promise)),
         };
-        // For a wide job others make room for long: where it is taken to be shorter than it is, they do so in vain. So the
-        // wider it is, the more its own word counts.
+        // If the estimate of a wide job is too short, other jobs wait for it for a long time. This
+        // is why the estimates of wide jobs are closer to the usual value.
         let part = if promise.limit.is_finite() {
             learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
         } else {
             learned
         };
-        // Whatever stands in a file, this is a number.
+        // The value is clamped so that the result is valid for any values in the policy file.
         let size = self.base(promise) * part.max(0.0).powi(3);
         let most = promise.limit.min(f64::MAX);
         size.clamp(self.least().min(most), most)
     }
 
-    /// Takes in that a job has ended after it ran so long.
+    /// Updates the estimator with a job that has ended. The job ran for the time `ran`.
     pub fn learn(&mut self, promise: &JobFacts, ran: f64, now: f64) {
         let part = rounded((ran.max(self.least()) / self.base(promise)).cbrt());
         if self.estimate == RuntimeEstimate::Tree {
@@ -190,7 +190,7 @@ impl Estimator {
         }
     }
 
-    /// Returns what a policy file keeps: 12 kB at most.
+    /// Returns the state to keep in a policy file, at most 12 kB.
     pub fn learned(&self) -> LearnedRuntimes {
         LearnedRuntimes {
             limited: self.limited,
@@ -200,7 +200,6 @@ impl Estimator {
         }
     }
 
-    /// Returns what the regression looks at.
     fn features(&self, promise: &JobFacts) -> [f64; FEATURES] {
         [
             self.base(promise),
@@ -210,9 +209,11 @@ impl Estimator {
         ]
     }
 
-    /// Returns the part that is usual for a job with such a limit, or without one; of the size it is a power of 2. So it
-    /// changes seldom, and jobs of which no more is known stay in order of arrival. With one that moves as the mean does
-    /// the head of the queue changes while it waits for room, and waits were longer than with limits on 3 logs of 4.
+    /// Returns the usual part. It is rounded so that the size is multiplied by a power of 2 that
+    /// does not change often.
+    ///
+    /// As a result, jobs are kept in the order of arrival if no better information is available.
+    /// Without rounding, jobs waited longer than with limits on 3 of 4 logs.
     fn usual(&self, promise: &JobFacts) -> f64 {
         let limited = promise.limit.is_finite();
         let Recent(count, mean) = if limited {
@@ -227,7 +228,8 @@ impl Estimator {
         }
     }
 
-    /// What sizes are relative to \[time\]: the limit, or an hour.
+    /// Returns the time that is used to compute relative sizes \[time\]: the limit of the job, or
+    /// an hour if it does not have a limit.
     fn base(&self, promise: &JobFacts) -> f64 {
         if promise.limit.is_finite() {
             promise.limit.max(self.least())
@@ -236,7 +238,6 @@ impl Estimator {
         }
     }
 
-    /// Sizes below about a second are alike \[time\].
     fn least(&self) -> f64 {
         self.day * 1e-5
     }

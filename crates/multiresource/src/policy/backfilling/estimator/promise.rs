@@ -1,14 +1,12 @@
-//! What a job says of itself.
-
-/// What is known of a job when it comes.
+/// The information about a job that is available when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobFacts {
-    /// Who sent it: a hash of a name; 0 where that is not known.
+    /// The hash of the user name, or 0 if the user is unknown.
     pub user: u32,
-    /// The limit that it came with \[time\]; infinite where there is none.
+    /// The limit of the job \[time\], or infinity if it does not have a limit.
     pub limit: f64,
-    /// What it takes of the scarcest resource, of the whole (0, 1\].
+    /// The fraction of the scarcest resource that is used by the job, in the range `(0, 1]`.
     pub share: f64,
-    /// When it came \[time\].
+    /// Arrival time.
     pub submitted: f64,
 }

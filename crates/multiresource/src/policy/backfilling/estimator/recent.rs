@@ -1,19 +1,17 @@
-//! Means in which the last ones count most.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A mean in which the last ones count most.
+/// A mean in which recent values have a higher weight than older values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Recent(
-    /// Of so many.
+    /// The number of values.
     pub u32,
     /// The mean.
     pub f64,
 );
 
 impl Recent {
-    /// Takes in one more; about so many of the last ones count.
+    /// Adds a value to the mean, which is based on about the `last` most recent values.
     pub(super) fn learn(&mut self, part: f64, last: u32) {
         let Recent(count, mean) = self;
         *count = count.saturating_add(1);
@@ -21,7 +19,8 @@ impl Recent {
     }
 }
 
-/// A number of five digits, short in a file; in memory it is the same, so that what is read back estimates alike.
+/// Rounds a number to five digits so that the files are small. Values in memory are rounded as
+/// well, so that the estimates do not change when a file is loaded.
 pub(super) fn rounded(x: f64) -> f64 {
     let scale = 10_f64.powi(4 - (x.abs().log10().floor() as i32).clamp(-300, 300));
     (x * scale).round() / scale

@@ -12,7 +12,6 @@ const ALL: [RuntimeEstimate; 4] = [
     RuntimeEstimate::Tree,
 ];
 
-/// A promise, and how long the job will run.
 type Ran = (JobFacts, f64);
 
 fn promise(user: u32, limit: f64) -> JobFacts {
@@ -24,7 +23,6 @@ fn promise(user: u32, limit: f64) -> JobFacts {
     }
 }
 
-/// So many jobs, one in 100 s.
 fn log(count: u32, mut job: impl FnMut(&mut Xoshiro256PlusPlus) -> Ran) -> Vec<Ran> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let jobs = (0..count).map(|n| {
@@ -41,7 +39,6 @@ fn log(count: u32, mut job: impl FnMut(&mut Xoshiro256PlusPlus) -> Ran) -> Vec<R
     jobs.collect()
 }
 
-/// Each job ends when the tenth after it comes.
 fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<JudgedJob> {
     let mut judged = Vec::new();
     for (n, (promise, size)) in log.iter().enumerate() {
@@ -59,12 +56,10 @@ fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<JudgedJob> {
 
 fn in_order(estimate: RuntimeEstimate, log: &[Ran]) -> f64 {
     let mut estimator = Estimator::new(estimate, DAY, &LearnedRuntimes::default());
-    // Judged on what came when something had been learned.
     let judged = judged(&mut estimator, log).split_off(log.len() / 2);
     worth(&judged)[0].in_order.unwrap()
 }
 
-/// Sizes are the users' own; of a few limits that have nothing to do with them one is drawn.
 fn own_sizes(random: &mut Xoshiro256PlusPlus) -> Ran {
     let user = random.random_range(1..25);
     let size = 30.0 * 1.3_f64.powi(user as i32);
@@ -75,7 +70,6 @@ fn own_sizes(random: &mut Xoshiro256PlusPlus) -> Ran {
     )
 }
 
-/// Without limits, without users, with jobs that end at once or outlive their limits, and from any file.
 #[test]
 fn estimates_are_positive_finite_and_within_limits() {
     let strange = r#"{"limited": [4294967295, 1e300], "unlimited": [0, -1e300], "alike": [[7, [9, -3.0]]],
@@ -104,9 +98,8 @@ fn estimates_are_positive_finite_and_within_limits() {
     }
 }
 
-/// The wider a job is, the more its limit counts.
 #[test]
-fn of_wide_jobs_limits_count() {
+fn limits_count_more_for_wide_jobs() {
     let mut estimator = Estimator::new(RuntimeEstimate::History, DAY, &LearnedRuntimes::default());
     let wide = |user, share| JobFacts {
         share,
@@ -122,13 +115,13 @@ fn of_wide_jobs_limits_count() {
 }
 
 #[test]
-fn limits_are_what_limits_say() {
+fn limit_estimates_equal_limits() {
     let estimator = Estimator::new(RuntimeEstimate::Limit, DAY, &LearnedRuntimes::default());
     assert_eq!(estimator.estimate(&promise(3, 1234.5)), 1234.5);
 }
 
 #[test]
-fn histories_sort_where_limits_do_not() {
+fn histories_sort_jobs_with_uninformative_limits() {
     let log = log(8000, own_sizes);
     let limits = in_order(RuntimeEstimate::Limit, &log);
     assert!((0.45..0.55).contains(&limits), "{limits}");
@@ -138,9 +131,8 @@ fn histories_sort_where_limits_do_not() {
     }
 }
 
-/// With users' names that say nothing.
 #[test]
-fn limits_that_are_right_are_not_spoiled() {
+fn learning_does_not_degrade_exact_limits() {
     let log = log(8000, |random| {
         let limit = 600.0 * f64::from(random.random_range(1..40));
         let user = random.random_range(1..10);
@@ -157,9 +149,8 @@ fn limits_that_are_right_are_not_spoiled() {
     }
 }
 
-/// Neither limits nor users: sizes' history by width is what is left.
 #[test]
-fn widths_sort_where_nothing_else_is_known() {
+fn widths_sort_jobs_without_limits_or_users() {
     let log = log(4000, |random| {
         let share = 2_f64.powi(-random.random_range(0..8));
         let size = 10_000.0 * share * random.random_range(0.9..1.1);
@@ -174,7 +165,7 @@ fn widths_sort_where_nothing_else_is_known() {
 }
 
 #[test]
-fn of_jobs_that_are_all_alike_the_size_is_learned() {
+fn learns_the_size_of_identical_jobs() {
     let log = log(500, |_| (promise(1, 3600.0), 450.0));
     for estimate in [
         RuntimeEstimate::Ratio,
@@ -189,9 +180,8 @@ fn of_jobs_that_are_all_alike_the_size_is_learned() {
     }
 }
 
-/// More kinds than a file keeps; the users of the last jobs are known again, and nothing depends on the run.
 #[test]
-fn what_is_learned_goes_through_a_file() {
+fn learned_state_round_trips_through_a_file() {
     let mut log = log(12_000, |random| {
         let (promise, size) = own_sizes(random);
         let user = random.next_u32() % 3000 + 1;
@@ -229,22 +219,19 @@ fn what_is_learned_goes_through_a_file() {
     }
 }
 
-/// In memory, too, the kinds that do not come any more are forgotten.
 #[test]
-fn kinds_are_forgotten() {
+fn old_kinds_are_dropped_from_memory() {
     let mut estimator = Estimator::new(RuntimeEstimate::History, DAY, &LearnedRuntimes::default());
     for user in 1..20_000 {
         estimator.learn(&promise(user, 3600.0), 360.0, 0.0);
     }
     assert!(estimator.history.size() <= 8193);
-    // One size of 360 s is known of the last user, none of the others.
     let of = |user| estimator.estimate(&promise(user, 3600.0));
     assert!(of(19_999) < of(5) && of(5) == of(30_000));
 }
 
-/// What was restored is fitted anew when there is enough to fit it to, and only from one day to the next.
 #[test]
-fn trees_are_fitted_once_a_day() {
+fn trees_are_fitted_at_most_once_a_day() {
     let log = log(3000, own_sizes);
     let mut estimator = Estimator::new(RuntimeEstimate::Tree, DAY, &LearnedRuntimes::default());
     let mut fits = Vec::new();
@@ -264,7 +251,7 @@ fn trees_are_fitted_once_a_day() {
 }
 
 #[test]
-fn worth_is_one_for_sizes_and_half_for_constants() {
+fn exact_sizes_score_one_and_constants_half() {
     let by = |estimate: fn(f64) -> f64| {
         let jobs: Vec<JudgedJob> = (0..100)
             .map(|n| {

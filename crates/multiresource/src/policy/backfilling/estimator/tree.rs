@@ -1,4 +1,4 @@
-//! What the history of jobs that are alike leaves: a few small trees, each fitted to what those before it leave (Friedman,
+//! A regression that is fitted by gradient boosting on the residuals of the history (Friedman,
 //! Annals of Statistics 29(5), 2001).
 
 use schemars::JsonSchema;
@@ -6,28 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use super::recent::rounded;
 
-/// So many numbers are known of a job; the last is the mean of those alike, which the trees correct.
+/// The number of features of a job. The last feature is the mean of similar jobs, which is
+/// corrected by the trees.
 pub(super) const FEATURES: usize = 4;
 
-/// So many trees of four leaves each.
+/// The number of trees. Each tree has four leaves.
 const TREES: usize = 8;
 
-/// Each tree takes so much of what is left.
 const RATE: f64 = 0.2;
 
-/// Leaves are of so many jobs at least, and drawn to 0 as if there were some more.
+/// The minimum number of jobs in a leaf, and the number of values of 0 that are added to each leaf
+/// before its mean is computed.
 const LEAST: usize = 30;
 const MORE: f64 = 3.0;
 
-/// Values of a feature are told apart by so many quantiles at most.
 const BINS: usize = 32;
 
-/// A question: whether a feature is above a threshold.
+/// A test that checks if a feature is greater than a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Split(u32, f64);
 
 impl Split {
-    /// Returns 0 or 1: to which side it goes.
     fn side(&self, features: &[f64; FEATURES]) -> usize {
         let Split(feature, threshold) = self;
         let value = features.get(*feature as usize);
@@ -35,7 +34,8 @@ impl Split {
     }
 }
 
-/// A tree of four leaves: the question at its root, those on either side, and what is added.
+/// A tree with four leaves. It consists of the split of the root, the splits of its two children,
+/// and the values of the leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     root: Split,
@@ -43,7 +43,6 @@ struct Tree {
     leaves: [f64; 4],
 }
 
-/// The sum of trees.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Trees(Vec<Tree>);
 
@@ -55,18 +54,15 @@ impl Tree {
 }
 
 impl Trees {
-    /// Returns whether there was no fit yet.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns what is expected of a job of which this is known.
     pub(super) fn predict(&self, features: &[f64; FEATURES]) -> f64 {
         let added = self.0.iter().map(|tree| tree.leaves[tree.leaf(features)]);
         features[FEATURES - 1] + added.sum::<f64>()
     }
 
-    /// Returns the regression to these jobs and their parts.
     pub(super) fn fit(jobs: &[([f64; FEATURES], f64)]) -> Self {
         let mut fitting = Fitting::new(jobs);
         let all: Vec<usize> = (0..jobs.len()).collect();
@@ -96,13 +92,9 @@ impl Trees {
     }
 }
 
-/// Jobs by quantiles of their features.
 struct Fitting {
-    /// By feature: the thresholds, ascending.
     thresholds: [Vec<f64>; FEATURES],
-    /// By job: how many thresholds each of its features is above.
     bins: Vec<[u8; FEATURES]>,
-    /// By job: what the trees so far leave.
     left: Vec<f64>,
 }
 
@@ -129,7 +121,6 @@ impl Fitting {
         }
     }
 
-    /// Returns the question that explains most of what is left in these; where none does, one that all deny.
     fn split(&self, jobs: &[usize]) -> Split {
         let all: f64 = jobs.iter().map(|job| self.left[*job]).sum();
         let explained = |sum: f64, count: usize| sum * sum / (count as f64 + MORE);

@@ -1,54 +1,56 @@
-//! What estimates are worth: whether they sort jobs as their sizes do.
-
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A job that was estimated, and has ended.
+/// A job that has completed, and the estimate of its size.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedJob {
-    /// Who sent it; 0 where that is not known.
+    /// The hash of the user name, or 0 if the user is unknown.
     pub user: u32,
-    /// What it was taken to last \[time\].
+    /// Estimated size \[time\].
     pub estimate: f64,
-    /// How long it ran \[time\].
+    /// Actual size \[time\].
     pub size: f64,
 }
 
-/// Whose jobs.
+/// A group of jobs. Users are divided into groups by the number of their jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Users {
-    /// Of all.
+    /// The jobs of all users.
     All,
-    /// Of users with many jobs.
+    /// The jobs of users that have many jobs.
     Many,
-    /// Of users with few jobs.
+    /// The jobs of users that have only a few jobs.
     Few,
 }
 
-/// What estimates of these jobs are worth.
+/// The quality of the estimates of a group of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Worth {
-    /// Whose jobs.
+    /// The group.
     pub users: Users,
-    /// How many.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Of pairs with jobs that came soon after: the share in the right order of sizes; one half is by chance. Nothing
-    /// where there is no pair of different sizes.
+    /// The fraction of the pairs of jobs that are in the right order. Only pairs of jobs that are
+    /// close to each other and have different sizes are used. A random order has a value of 0.5.
+    /// `None` if there are no such pairs.
     pub in_order: Option<f64>,
-    /// Quantiles of estimate/size: 5, 25, 50, 75 and 95 %. Nothing where there is no job.
+    /// The 5, 25, 50, 75 and 95 % quantiles of the ratio of the estimate to the size. `None` if
+    /// there are no jobs.
     pub ratios: Option<[f64; 5]>,
 }
 
-/// Users with so many jobs have many.
+/// The minimum number of jobs of a user that is in the group [`Users::Many`].
 const MANY: usize = 30;
 
-/// Each job is compared with so many that came next: about as many as compete in a queue.
+/// The number of following jobs that each job is compared with. This is about the number of jobs
+/// that compete with each other in a queue.
 const NEAR: usize = 20;
 
-/// Returns what estimates are worth, of all jobs in the order in which they came, and by users with many and few jobs.
+/// Returns the quality of the estimates for all users, for users with many jobs, and for users with
+/// only a few jobs.
 pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {

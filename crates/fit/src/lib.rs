@@ -1,15 +1,18 @@
-//! A workload from a trace: types of jobs, laws of their sizes, and how they arrive.
+//! Fits a workload (job types, size distributions, arrival processes) to a trace.
 //!
 //! # Theory
-//! Of the jobs with demand v let N_v be the number, S_v the total size, and T the time between the first submission and
-//! the last: they arrive at rate N_v/T, and `ρ̄ = max_r Σ_v S_v v_r/(T P_r)` is the load if nothing were lost by
-//! packing. Demands are merged into few types, each of which demands no less than its jobs do (`merge`); the number of
-//! types is the least with a load near ρ̄ (`types`). Sizes are taken as they were measured (`sizes`). Arrivals
-//! are Poisson unless the *work* of jobs, not their number, is more uneven than that (`dispersion`).
+//! Let N_v be the number of jobs with demand v, S_v their total size, and T the time from the first
+//! submission to the last. These jobs arrive at rate N_v/T, and `ρ̄ = max_r Σ_v S_v v_r/(T P_r)` is
+//! the load if packing lost no capacity. Demands are merged into a few types, each of which demands
+//! at least as much as its jobs do (`merge`); the number of types is the smallest with a load near
+//! ρ̄ (`types`). Size distributions are those measured (`sizes`). Arrivals are Poisson unless the
+//! *work* of jobs, rather than their number, varies more than a Poisson process would
+//! (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace once, into memory: 72 bytes a job. What it found stands in a [`Fit`]: the workload, and what it
-//! stands on. [`predict`] then replays the log and simulates the workload under the same rules.
+//! [`fit`] reads a trace once and holds it in memory, at 72 bytes per job. Its result, a [`Fit`],
+//! is the workload and a report of the evidence for it. [`predict`] then replays the log and
+//! simulates the workload under the same rules.
 
 mod arrivals;
 mod dispersion;
@@ -37,13 +40,14 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-/// After so long a job weighs twice as much where recent ones weigh more \[s\].
+/// Time over which the weight of a job doubles when recent jobs weigh more \[s\].
 const DOUBLES: f64 = 14.0 * 86_400.0;
 
-/// Fits a workload to a trace. `listener` is notified of progress, and says whether to go on.
+/// Fits a workload to a trace. `listener` receives progress messages and returns whether to
+/// continue.
 ///
 /// # Errors
-/// When the trace cannot be read, has no rates, or what was found makes no workload.
+/// If the trace cannot be read, has no rates, or does not yield a valid workload.
 pub fn fit(
     trace: &mut Trace,
     options: &FitOptions,
@@ -55,7 +59,7 @@ pub fn fit(
     let (types, tried) = match &options.since {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
-            let none = "no job fits into a type of the policy: fit the trace anew, without --since";
+            let none = "no job fits into a type of the policy: fit the trace again without --since";
             let types = search.serving(&demands)?;
             (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }

@@ -1,4 +1,3 @@
-
 use itertools::Itertools as _;
 
 use super::arrivals::{Batched, common, kappa, modulated};

@@ -1,7 +1,7 @@
-//! Policies × loads: the plan of a comparison, the journal of what is finished, parts of it that
-//! other machines run, and the document of the results.
+//! Comparisons of policies over loads: the plan, the journal of finished cells, parts run on other
+//! machines, and the document of the results.
 //!
-//! Which workload arrives at a load, and how a policy runs on it, is the kind's own: see [`Cells`].
+//! A kind of workload defines how its policies run at a load: see [`Cells`].
 
 mod comparison;
 mod header;

@@ -152,7 +152,7 @@ fn a_shard_goes_on_where_it_was_cut() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(folder.files(), ["cut.jsonl.partial", "whole.jsonl"]);
-    fails(&format!("merge {partial}"), "cut short");
+    fails(&format!("merge {partial}"), "truncated");
     fails(&shard, "--resume");
     works(&format!("{shard} --resume"));
     assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));

@@ -33,7 +33,10 @@ fn a_type_of_which_no_job_is_done_is_never_settled() {
         assert_eq!(found, ("big", 0, run.types[1].left));
         assert!(run.mean_response.is_none() && run.replications.iter().all(Option::is_none));
         let reported = run.unsettled.as_ref().unwrap().to_string();
-        assert_eq!(reported, format!("big: {left} jobs waiting, none completed"));
+        assert_eq!(
+            reported,
+            format!("big: {left} jobs waiting, none completed")
+        );
     }
 }
 

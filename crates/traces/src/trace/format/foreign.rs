@@ -1,22 +1,23 @@
-//! Files of other programs, which are not read: what they look like, and how to export what is needed.
+//! Recognizes files of other programs, which are not supported, and explains what to export.
 
 use super::sacct::EXPORT_HELP;
 
-/// Advice that several kinds share, `$NAME` and its text, and then a line for each kind: conditions, what the file is, and the
-/// advice, with tabs between them. The first line whose conditions all hold applies.
+/// Definitions, with tabs between fields: first shared advice as `$NAME` and text, then for each
+/// kind of file the conditions, its description, and the advice. The first line whose conditions
+/// all hold applies.
 ///
-/// `?` is for files of which no other format is known, `auto` for files whose columns are not named, `^text` and `~text` for
-/// a first line that begins with a text and a file that contains it (`+` is a blank), and `=NAME` for a column.
+/// Conditions are `?` (no other format is known), `auto` (no columns are named), `^text` and
+/// `~text` (the first line begins with, or the file contains, the text; `+` is a blank), `=NAME` (a
+/// column), and keywords.
 const KINDS: &str = include_str!("foreign.txt");
 
-/// How much of a file is looked at.
 const LINES: usize = 50;
 
-/// Checks that a file that begins like this is not another program's; `is_unknown` if no format is certain, and `is_auto`
-/// if no columns are named.
+/// Checks that a file that begins like this is not from another program. `is_unknown` if no format
+/// is certain, and `is_auto` if no columns are named.
 ///
 /// # Errors
-/// If it is: describes the file and what to export instead.
+/// If it is, with a description of the file and what to export instead.
 pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), String> {
     let lines = start.trim_start_matches('\u{feff}').lines();
     let lines = lines.filter(|line| !line.trim().is_empty());
@@ -42,7 +43,9 @@ pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), 
         None if how == "SACCT" => EXPORT_HELP,
         None => how,
     };
-    Err(format!("this looks like {what}, which is not read. {how}"))
+    Err(format!(
+        "this looks like {what}; this format is not supported. {how}"
+    ))
 }
 
 fn holds(condition: &str, lines: &[&str]) -> bool {
@@ -61,18 +64,15 @@ fn holds(condition: &str, lines: &[&str]) -> bool {
         "others" => first.contains([',', ';', '\t']) && !lines.concat().contains(['|', '"']),
         "words" => words.count() > 2 && lines.len() > 1,
         "colons" => lines.iter().any(|line| line.split(':').count() >= 40),
-        // `Mar  3 16:46`
         "months" => fields.any(|field| {
             let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
             let month = field.trim().split_once(' ').map_or("", |(month, _)| month);
             month.len() == 3 && months.contains(month)
         }),
-        // `03/02/2026 08:00:05;S;501.pbs;…`
         "pbs" => {
             let fields: Vec<&str> = first.splitn(4, ';').collect();
             matches!(fields[..], [at, kind, _, _] if at.len() == 19 && kind.len() == 1)
         }
-        // A job of Slurm.
         "headless" => {
             let is_state = |word: &str| super::sacct::state(word.as_bytes()).is_some();
             first.starts_with(|c: char| c.is_ascii_digit()) && words.any(is_state)

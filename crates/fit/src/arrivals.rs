@@ -25,9 +25,8 @@ pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     }
 }
 
-/// Returns the κ for which independent types together have the dispersion of work of all jobs: `κ =
-/// A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`. `types` has the rate of each type and the first two moments of
-/// its work.
+/// Returns κ of independent types with the dispersion of work of all jobs: `κ = A Σ λ_i E[X_i²] / Σ
+/// λ_i E[X_i]²`, from their rates and the moments of their work.
 pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
     let (mut squares, mut means) = (0.0, 0.0);
     for (rate, (mean, square)) in types {
@@ -37,11 +36,11 @@ pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Exce
     excess.amount * squares / means
 }
 
-/// Builds a two-state modulation, shared by all types, that has the given dispersion of work. λ
-/// \[1/s\] is the total arrival rate, `work` the first two moments of the work of a job.
+/// Builds a two-state modulation of all types with the given dispersion of work, from the total
+/// rate λ \[1/s\] and the moments of the work of a job.
 ///
 /// With v the variance of the rate factor, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or
-/// 0 and `1 + v` if the lower one would be negative.
+/// 0 and `1 + v` if one would be negative.
 pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {
@@ -60,8 +59,7 @@ pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModul
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batched {
     counts: BTreeMap<u32, u64>,
-    /// Sums over all batches, with n jobs of sizes x: `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1)
-    /// Σx²`, `Σ ((Σx)² − Σx²)`.
+    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over batches.
     sums: [f64; 4],
 }
 
@@ -69,7 +67,6 @@ const NUMBERS: usize = 50;
 const LARGEST: u32 = 100_000;
 
 impl Batched {
-    /// Adds a batch, given its number of jobs, the sum of their sizes and the sum of the squares.
     pub(crate) fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
         *self.counts.entry(jobs).or_default() += 1;
         let others = f64::from(jobs - 1);
@@ -91,7 +88,6 @@ impl Batched {
         }
     }
 
-    /// Returns a process of these batches with arrival rate λ of jobs \[1/s\].
     pub(crate) fn process(&self, rate: f64) -> ArrivalProcess {
         let (sizes, weights) = self.numbers();
         let pairs = sizes.into_iter().zip(millionths(&weights));
@@ -107,8 +103,7 @@ impl Batched {
         }
     }
 
-    /// Returns batch sizes and their frequencies. If there are too many distinct sizes, neighboring
-    /// large ones are replaced by their mean.
+    /// Returns batch sizes and frequencies, with neighboring large sizes merged if there are many.
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
         let counts = counts.map(|(n, count)| ((*n).min(LARGEST), *count));
@@ -167,7 +162,6 @@ mod tests {
         assert!(sizes.len() <= 100 && sizes.is_sorted());
     }
 
-    /// Checks `Var f = Σ p (f − 1)²` and the resulting long-window dispersion.
     #[test]
     fn common_modulation_has_the_requested_dispersion() {
         for (amount, forgets) in [(3.0, 0.01), (400.0, 0.02)] {

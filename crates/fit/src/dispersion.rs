@@ -26,7 +26,6 @@ struct Level {
     kinds: Vec<Moment>,
 }
 
-/// Sums over the closed windows, and the sum in the open one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moment {
     window: u64,
@@ -36,7 +35,6 @@ struct Moment {
 }
 
 impl Moment {
-    /// Closes the open window if `window` is a later one.
     fn open(&mut self, window: u64) {
         if window != self.window {
             self.sum += self.open;
@@ -46,7 +44,6 @@ impl Moment {
     }
 
     fn variance(mut self, windows: u64) -> f64 {
-        // The last window has ended, unless the trace ended with it.
         self.open(windows.max(self.window));
         let windows = windows as f64;
         let mean = self.sum / windows;
@@ -83,8 +80,6 @@ impl Windows {
         }
     }
 
-    /// Returns the dispersion for each window length of which a trace of `length` \[ticks\] has
-    /// enough windows.
     pub(crate) fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
         let of = |level: &Level| {
             let windows = length / level.width;
@@ -124,10 +119,8 @@ pub struct Excess {
 const NOTICEABLE: f64 = 0.05;
 
 impl Excess {
-    /// Fits a modulation to the windows by least squares of logarithms. `base` is the dispersion at
-    /// a constant rate, which is 1 without batches.
-    ///
-    /// `None` if no window has an excess over `base`.
+    /// Fits a modulation by least squares of logarithms. `base` is the dispersion at a constant
+    /// rate, 1 without batches. `None` if no window exceeds it.
     pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
         let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
@@ -139,7 +132,6 @@ impl Excess {
             let error: f64 = gaps.iter().map(|gap| (gap - mean).powi(2)).sum();
             (error, mean.exp())
         };
-        // The grid extends far beyond the windows in both directions, in steps of 2 %.
         let (slowest, fastest) = (0.1 / last, 100.0 / first);
         let steps = ((fastest / slowest).ln() / 0.02).ceil() as usize;
         let rates = (0..=steps).map(|n| slowest * (0.02 * n as f64).exp());
@@ -171,12 +163,10 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Trace lengths in days for which drift is computed: at least four weeks before the last one.
-    /// Longer traces are implausible.
+    /// Trace lengths in days for which drift is computed.
     pub const DAYS: Range<u64> = 35..100_000;
 
-    /// Computes the drift from the loads of all full days and the sums of squares of the
-    /// contributions of their jobs.
+    /// Computes the drift from daily loads and the sums of squares of the jobs' contributions.
     pub fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
@@ -192,8 +182,7 @@ impl Drift {
         }
     }
 
-    /// Returns whether the load is outside the usual range by more than chance explains, so that
-    /// the policy should be recompiled.
+    /// Returns whether the load is outside the usual range by more than chance explains.
     pub fn is_unusual(&self) -> bool {
         let [low, high] = self.usual;
         !(low - self.chance..=high + self.chance).contains(&self.last_week)
@@ -214,11 +203,9 @@ mod tests {
         assert!((drift.last_week - 0.7).abs() < 1e-12, "{drift:?}");
         loads[53..].fill(0.9);
         assert!(Drift::of(&loads, &many).is_unusual());
-        // One job every third day fills all servers for a day: two more in a week can be chance.
         assert!(!Drift::of(&loads, &[1.0 / 3.0; 60]).is_unusual());
     }
 
-    /// Works 1, 2, 0 and 3 in four seconds, of two kinds, in windows of 1 s and 2 s.
     #[test]
     fn window_variances_match_hand_computation() {
         let mut windows = Windows::new(1, 1);
@@ -229,7 +216,6 @@ mod tests {
         let variance = |squares: f64, n: f64| (squares - 36.0 / n) / (n - 1.0);
         assert!((found[0].work - variance(14.0, 40.0) / (10.0 / 40.0)).abs() < 1e-12);
         assert!((found[1].work - variance(18.0, 20.0) / (10.0 / 20.0)).abs() < 1e-12);
-        // Kind 0 has work 1 at times 0 and 3, kind 1 work 2 at times 1 and 3.
         let kinds = (2.0 - 4.0 / 40.0) / 39.0 + (8.0 - 16.0 / 40.0) / 39.0;
         assert!((found[0].if_independent - kinds / (10.0 / 40.0)).abs() < 1e-12);
         assert_eq!(found.len(), 2);

@@ -21,15 +21,13 @@ const ENOUGH: u64 = 30;
 const VALUES: u64 = 1000;
 /// Dispersion of work, relative to that at a constant rate, above which the rate is modulated.
 const DISPERSED: f64 = 2.0;
-/// Share of jobs submitted at the same instant as others of their user from which arrivals are in
-/// batches.
+/// Share of jobs submitted together with others of their user from which there are batches.
 const TOGETHER: f64 = 0.5;
 /// Share of the excess dispersion from which types are modulated independently of each other.
 const INDEPENDENT: f64 = 0.5;
 const SEEN: f64 = 4.0;
 const MOST_WINDOWS: u64 = 1 << 16;
-/// A type whose arrival rate is smaller than that of rate changes by more than this factor is not
-/// modulated.
+/// Types this much rarer than rate changes are not modulated.
 const UNSEEN: f64 = 5e3;
 
 pub(crate) struct Fitting<'a> {
@@ -46,7 +44,6 @@ struct Type {
     demand: Vec<f64>,
     limit: Option<f64>,
     rate: f64,
-    /// Size distribution \[ticks\].
     law: Law,
     /// First two moments of the work of a job \[ticks of all servers\].
     work: (f64, f64),
@@ -105,10 +102,6 @@ impl<'a> Fitting<'a> {
         self.types.iter().position(is_own)
     }
 
-    /// Returns the workload and the report.
-    ///
-    /// # Errors
-    /// If the workload is invalid.
     pub(crate) fn conclude(&self, tried: Vec<TriedTypes>) -> Result<Fit, FitError> {
         let (jobs, trace, types) = (self.jobs, self.jobs.trace, &self.types);
         let windows = jobs.windows();
@@ -192,9 +185,8 @@ impl<'a> Fitting<'a> {
         })
     }
 
-    /// Returns the levels of the rate, found in the shortest windows that reveal it: those where
-    /// the number of jobs varies several times as much as at a constant rate. The dispersion of
-    /// counts is `1 + (IDW − 1) E[X²]/E[X]²`.
+    /// Returns the levels of the rate from the shortest windows in which the number of jobs varies
+    /// several times as much as at a constant rate; its dispersion is `1 + (IDW − 1) E[X²]/E[X]²`.
     fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
         let (jobs, (_, (mean, square))) = (self.jobs, self.work());
         let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
@@ -260,8 +252,6 @@ impl<'a> Fitting<'a> {
         (rate, (mean, square))
     }
 
-    /// Returns the name of a type: the kept name, or one built from demand and limit such as
-    /// `cpu4-memory16-limit4096`.
     fn name(&self, own: &Type) -> String {
         let mut kept = self.options.since.iter().flatten();
         if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
@@ -317,7 +307,6 @@ fn together(dispersion: &[Dispersion], base: f64) -> FittedArrivals {
     }
 }
 
-/// Chooses an arrival process from the dispersion of work when jobs arrive one by one.
 fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
     match most.filter(|most| most.work > DISPERSED) {

@@ -1,5 +1,3 @@
-//! The jobs of a trace, and statistics of them.
-
 use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
@@ -21,7 +19,6 @@ pub(crate) struct Jobs<'a> {
     pub of_vector: Vec<Vec<u32>>,
     pub names_batches: bool,
     pub per_second: u64,
-    /// Time over which the weight of jobs doubles \[s\]; `None` if all have the same weight.
     doubles: Option<f64>,
     /// By vector: demand and mean number in service.
     pub vectors: Vec<Vector>,
@@ -91,8 +88,7 @@ impl<'a> Jobs<'a> {
         Ok(jobs)
     }
 
-    /// Returns the limit class of a job: the smallest c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 if
-    /// types are not split by limits.
+    /// Returns the smallest c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 without splitting by limits.
     pub(crate) fn class(&self, job: &TraceJob) -> u8 {
         match job.limit {
             _ if !self.by_limit => 0,
@@ -158,8 +154,7 @@ impl<'a> Jobs<'a> {
         Law::of(jobs.map(|job| observed(job, self.weight(job))))
     }
 
-    /// Returns the resolution of the clock \[ticks\]: the greatest common divisor of all times, at
-    /// least one second.
+    /// Returns the greatest common divisor of all times, at least one second \[ticks\].
     pub(crate) fn grain(&self) -> u64 {
         let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
         divisor.unsigned_abs().max(self.per_second)
@@ -189,7 +184,6 @@ impl<'a> Jobs<'a> {
         windows
     }
 
-    /// Returns a replay log of the first `most` jobs, without censored ones. Sizes serve as limits.
     pub(crate) fn log(&self, most: usize) -> Log {
         let is_whole = |job: &&TraceJob| job.seen != Observed::Censored;
         let whole = self.all.iter().filter(is_whole).take(most);
@@ -217,7 +211,6 @@ impl<'a> Jobs<'a> {
         loads
     }
 
-    /// Returns the drift of the weekly load. `None` if there are too few weeks.
     pub(crate) fn drift(&self) -> Option<Drift> {
         let day = 86_400 * self.per_second;
         let days = self.length() / day;

@@ -1,18 +1,13 @@
 //! Levels between which the rate of work switches, and how long each lasts.
 //!
 //! # Theory
-//! The numbers of jobs in time windows are modeled as a hidden Markov chain with Poisson counts in
-//! each state (Zucchini, MacDonald, Hidden Markov Models for Time Series, 2009). The most likely
-//! path and the parameters estimated from it are computed alternately until they agree (Juang,
-//! Rabiner, The segmental K-means algorithm, IEEE Transactions on Acoustics, Speech, and Signal
-//! Processing 38(9), 1990). A spell is a run of windows in one state. If spells hardly vary in
-//! length, an exponential sojourn would be too long too often, so the state gets as many stages as
-//! its coefficient of variation calls for (such chains: Ferguson, Variable duration models for
-//! speech, 1980). The factor of a level is the mean *work* in its windows: bursts of short jobs are
-//! detected by their number but weighted by their work.
-//!
-//! A modulation with two exponential states has one time scale, and its peak is not a free
-//! parameter. Levels have a time scale each, and the peak of the log.
+//! The numbers of jobs in time windows are a hidden Markov chain with Poisson counts (Zucchini,
+//! MacDonald, Hidden Markov Models for Time Series, 2009). Path and parameters are estimated
+//! alternately (Juang, Rabiner, The segmental K-means algorithm, IEEE Transactions on Acoustics,
+//! Speech, and Signal Processing 38(9), 1990). A state gets as many stages as the variation of its
+//! spells calls for (Ferguson, Variable duration models for speech, 1980). The factor of a level is
+//! the mean *work* in its windows: bursts of short jobs are detected by their number but weighted
+//! by their work.
 
 use itertools::Itertools as _;
 
@@ -26,10 +21,8 @@ const STAGES: f64 = 6.0;
 const FEWEST: f64 = 5.0;
 const ROUNDS: usize = 20;
 
-/// Returns the modulation with the largest number of levels that the data supports, given the
-/// window and the work of each job. `length` is that of a window \[s\].
-///
-/// `None` if there are no two levels with enough spells.
+/// Returns the modulation with the most levels, from the window and work of each job; `length` is
+/// that of a window \[s\]. `None` without two levels that have enough spells.
 pub(crate) fn levels(
     jobs: impl Iterator<Item = (usize, f64)>,
     windows: usize,
@@ -53,8 +46,6 @@ pub(crate) fn levels(
 
 struct Level {
     work: f64,
-    /// Mean length of its spells \[windows\], followed by the number of stages that matches their
-    /// variation.
     mean: f64,
     stages: usize,
     next: Vec<f64>,
@@ -67,8 +58,8 @@ impl Level {
         let spells: Vec<(usize, f64)> = spells.collect();
         let most = STAGES.min((STATES / count) as f64);
         let level = |state: usize| {
-            // The first and last spells are truncated, so their lengths are ignored. The last is
-            // taken to lead to the first, so that every level has a successor.
+            // The first and last spells are truncated. The last leads to the first, so no level is
+            // final.
             let whole = spells.get(1..spells.len().checked_sub(1)?)?;
             let lengths = || whole.iter().filter(|own| own.0 == state).map(|own| own.1);
             let number = lengths().count() as f64;
@@ -112,7 +103,6 @@ fn modulation(levels: &[Level], length: f64) -> CommonModulation {
     }
 }
 
-/// Estimates a chain of `states` states with Poisson counts, and returns the state of each window.
 fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
     let mut sorted = counts.to_vec();
@@ -179,8 +169,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Nights of 40 windows, days of 56 at five times that rate, and in each day a burst of exactly
-    /// eight windows.
     #[test]
     fn finds_levels_with_their_rates_and_spell_lengths() {
         let mut jobs = Vec::new();

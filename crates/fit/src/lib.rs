@@ -1,18 +1,15 @@
 //! Fits a workload (job types, size distributions, arrival processes) to a trace.
 //!
 //! # Theory
-//! Let N_v be the number of jobs with demand v, S_v their total size, and T the time from the first
-//! submission to the last. These jobs arrive at rate N_v/T, and `ρ̄ = max_r Σ_v S_v v_r/(T P_r)` is
-//! the load if packing lost no capacity. Demands are merged into a few types, each of which demands
-//! at least as much as its jobs do (`merge`); the number of types is the smallest with a load near
-//! ρ̄ (`types`). Size distributions are those measured (`sizes`). Arrivals are Poisson unless the
-//! *work* of jobs, rather than their number, varies more than a Poisson process would
-//! (`dispersion`).
+//! Jobs with demand v arrive at rate N_v/T, where N_v is their number and T the time from the first
+//! submission to the last. With S_v their total size, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`
+//! if packing loses no capacity. Demands are merged into the smallest number of types with a load
+//! near ρ̄ (`merge`, `types`). Size distributions are empirical (`sizes`). Arrivals are Poisson
+//! unless the *work* of jobs varies more than that (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace once and holds it in memory, at 72 bytes per job. Its result, a [`Fit`],
-//! is the workload and a report of the evidence for it. [`predict`] then replays the log and
-//! simulates the workload under the same rules.
+//! [`fit`] reads a trace into memory, at 72 bytes per job, and returns a [`Fit`]: the workload and
+//! a report. [`predict`] then compares it with replays of the log.
 
 mod arrivals;
 mod dispersion;
@@ -43,8 +40,7 @@ use types::Search;
 /// Time over which the weight of a job doubles when recent jobs weigh more \[s\].
 const DOUBLES: f64 = 14.0 * 86_400.0;
 
-/// Fits a workload to a trace. `listener` receives progress messages and returns whether to
-/// continue.
+/// Fits a workload to a trace. `listener` gets progress messages and returns whether to continue.
 ///
 /// # Errors
 /// If the trace cannot be read, has no rates, or does not yield a valid workload.

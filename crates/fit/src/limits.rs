@@ -1,9 +1,6 @@
-//! Splits types by the time limits of their jobs.
-//!
-//! A limit is known on arrival and is correlated with the size. A type whose jobs have different
-//! limits is split in two where that explains most of the variance of `ln size`, as when growing a
-//! regression tree (Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984,
-//! section 8.4).
+//! Splits types by time limits, which are known on arrival, where that explains most of the
+//! variance of `ln size`, as when growing a regression tree (Breiman, Friedman, Olshen, Stone,
+//! Classification and Regression Trees, 1984, section 8.4).
 
 use std::collections::BTreeMap;
 
@@ -30,7 +27,6 @@ fn variation([count, sum, squares]: Logs) -> f64 {
 const WORTH: f64 = 0.005;
 const ENOUGH: f64 = 30.0;
 
-/// Splits types into at most `most`. `of_vector` maps each vector to its type by demand.
 pub(crate) fn cut(
     jobs: &Jobs<'_>,
     of_vector: &[Option<usize>],

@@ -1,12 +1,11 @@
 //! Merges many demand vectors into few types.
 //!
 //! # Theory
-//! A type represents a group of vectors and demands their maximum of each resource, so every
-//! schedule of types is a schedule of jobs. The cost is the added priced work `Σ_v S_v Σ_r y_r (u_r
-//! − v_r)`, where S_v is the mean number of jobs of vector v in service, u the demand of its type,
-//! and y the prices of resources. With one resource, the cheapest groups are intervals, which a
-//! dynamic program finds for every number of types. Otherwise, the two groups whose merger costs
-//! least are merged repeatedly.
+//! A type demands the maximum of its vectors, so every schedule of types is a schedule of jobs. The
+//! cost is the added priced work `Σ_v S_v Σ_r y_r (u_r − v_r)`, where S_v is the mean number of
+//! jobs of vector v in service, u the demand of its type, and y the prices of resources. With one
+//! resource, a dynamic program finds the cheapest groups, which are intervals. Otherwise, the
+//! cheapest mergers of two groups are made one by one.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Vector {
@@ -23,8 +22,7 @@ pub(crate) struct Merging {
 
 #[derive(Debug)]
 enum Order {
-    /// Vectors sorted by their only demand. `begins[k][n]` is the start of the last of k + 1 groups
-    /// of the first n vectors.
+    /// `begins[k][n]` is the start of the last of k + 1 groups of the first n sorted vectors.
     Intervals {
         sorted: Vec<usize>,
         begins: Vec<Vec<usize>>,
@@ -38,16 +36,12 @@ pub(crate) fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
     (&demand[..resources], nodes)
 }
 
-/// Above this number, the vectors with the least work are first merged into their cheapest
-/// partners.
+/// Above this number, vectors with little work are first merged into their cheapest partners.
 const MOST: usize = 400;
 
 impl Merging {
-    /// Finds groups for 1 to `most` types, with these prices (R), ≥ 0 and not all 0.
-    ///
-    /// Groups whose maximum demands fit on no server are not formed, so there may be more groups
-    /// than requested. Vectors without work are ignored: they would cost nothing in any group but
-    /// raise its demand.
+    /// Finds groups for 1 to `most` types, with prices (R), ≥ 0 and not all 0. Groups that fit on
+    /// no server are not formed. Vectors without work are ignored, as they only raise demands.
     pub(crate) fn new(
         mut vectors: Vec<Vector>,
         prices: &[f64],
@@ -67,8 +61,7 @@ impl Merging {
         Merging { vectors, order }
     }
 
-    /// Returns the demands of `types` types, or as many as there are vectors. There are more if so
-    /// few groups would not fit on any server.
+    /// Returns the demands of `types` types; more if so few would fit on no server.
     pub(crate) fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         let groups = self.groups(types);
         groups.iter().map(|group| self.largest(group)).collect()
@@ -112,8 +105,7 @@ fn join(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
 }
 
-/// Finds the groups with the least added work of one resource: `cost(k, n) = min_m cost(k − 1, m) +
-/// Σ_{v=m..n} S_v (u − v)`, where u is the largest demand in m..n.
+/// `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, u the largest demand in m..n.
 fn intervals(vectors: &[Vector], most: usize) -> Order {
     let mut sorted: Vec<usize> = (0..vectors.len()).collect();
     sorted.sort_by(|a, b| vectors[*a].demand[0].total_cmp(&vectors[*b].demand[0]));
@@ -224,7 +216,6 @@ fn partner(g: usize, among: &[usize], groups: &[Group], costs: &Costs<'_>) -> (u
 }
 
 impl Costs<'_> {
-    /// Returns the priced work that a merger adds, infinite if the merged demand fits on no server.
     fn added(&self, a: &Group, b: &Group) -> f64 {
         let most = join(&a.demand, &b.demand);
         if !(self.fits)(&most) {
@@ -317,7 +308,6 @@ mod tests {
         assert_eq!(merging.representatives(1), [vec![32.0, 64.0]]);
     }
 
-    /// Wide jobs without GPUs and narrow ones with GPUs fit on no common server.
     #[test]
     fn forms_no_type_that_fits_on_no_server() {
         let list = vectors(&[

@@ -1,5 +1,3 @@
-//! Compares simulations of a fitted workload with replays of its log.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,21 +10,16 @@ use synth_traces::replay::{
     visits,
 };
 
-/// One rule that never waits for a large job, one that backfills and uses job sizes, and one that
-/// does neither.
+/// One never waits for a large job, one backfills with known sizes, and one does neither.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
 /// Maximum number of jobs replayed from a log.
 pub const MOST: usize = 100_000;
-/// Maximum number of simulated events, followed by the relative half width at which a simulation
-/// ends early.
 const EVENTS: u64 = 4_000_000;
 const PRECISION: f64 = 0.01;
 
-/// Compares the workload with its log under each rule.
-///
-/// If there is an alternative arrival process, the one whose waiting times under the first rule are
-/// closer to the log's is selected. `listener` receives progress messages and returns whether to
-/// continue. The comparison is skipped if the load is 1 or more, or if recent jobs weigh more.
+/// Compares the workload with its log under each rule, and selects the arrival process whose waits
+/// under the first rule are closer to the log's. Skipped at loads ≥ 1, or if recent jobs weigh
+/// more.
 ///
 /// # Errors
 /// If the listener interrupts it.

@@ -1,5 +1,3 @@
-//! Options of a fit, and its result.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,8 +24,7 @@ pub struct FitOptions {
     pub arrivals: FittedArrivals,
     /// Whether types are split by the limits of jobs.
     pub by_limit: bool,
-    /// Types to keep from an existing policy: name, R demands, number of servers. Recent jobs weigh
-    /// more if set.
+    /// Types to keep, as name, R demands and number of servers; recent jobs then weigh more.
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
@@ -45,8 +42,7 @@ pub enum FittedArrivals {
     Modulated,
     /// Rates that change for all types together
     Common,
-    /// Batches of jobs submitted at the same instant by one user, or in one batch if batches are
-    /// named
+    /// Batches of jobs submitted at the same instant by one user, or in one named batch
     Batches,
 }
 
@@ -146,10 +142,8 @@ pub struct Predicted {
     pub simulated: Option<[Estimate; 2]>,
 }
 
-/// Minimum ratio of two waits to count as different.
 const APART: f64 = 1.3;
-/// Minimum difference of two waits, as a share of the response time, to consider the alternative
-/// model.
+/// Minimum difference of waits over the response time to consider the alternative model.
 pub(super) const NOTICED: f64 = 0.01;
 /// The same for a warning.
 const WARNED: f64 = 0.05;
@@ -166,8 +160,6 @@ impl Predicted {
         self.differs_by(WARNED)
     }
 
-    /// Returns whether waits differ by more than 30 %, and by more than `share` of the response
-    /// time.
     pub(super) fn differs_by(&self, share: f64) -> bool {
         let Some([wait, _]) = self.simulated else {
             return false;
@@ -177,7 +169,6 @@ impl Predicted {
         is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
     }
 
-    /// Returns the absolute log ratio of the waits, infinite if unknown.
     pub(super) fn distance(&self) -> f64 {
         self.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs())
     }

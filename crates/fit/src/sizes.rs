@@ -1,5 +1,3 @@
-//! Size distributions from complete and censored observations.
-
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
     pub size: u64,
@@ -17,9 +15,8 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    /// Estimates the distribution by the product-limit estimate (Kaplan, Meier 1958, section 2).
-    /// Censored jobs are longer than their observed sizes; the estimate extends to the longest of
-    /// these.
+    /// Computes the product-limit estimate (Kaplan, Meier 1958, section 2), up to the longest
+    /// observation.
     pub(crate) fn of(sizes: impl Iterator<Item = Observation>) -> Self {
         let mut sizes: Vec<Observation> = sizes.collect();
         sizes.sort_by_key(|own| own.size);
@@ -35,7 +32,6 @@ impl Law {
             };
             let [ends, cuts] = [false, true].map(sum);
             let size = same[0].size as f64;
-            // Observations censored at the time of an end are still at risk there.
             if ends > 0.0 {
                 let ended = left * ends / at_risk;
                 atoms.push((size, ended));
@@ -80,8 +76,7 @@ impl Law {
         self.atoms.iter().map(|(x, weight)| of(*x) * weight).sum()
     }
 
-    /// Splits the jobs, in ascending order, into `count` equal parts and returns the mean of each.
-    /// This preserves the overall mean, and loses the variation within parts.
+    /// Splits the jobs, in ascending order, into equal parts and returns their means.
     pub(crate) fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;
         let mut atoms = self.atoms.iter().copied();
@@ -118,8 +113,7 @@ mod tests {
         }))
     }
 
-    /// The example of Kaplan and Meier (1958, section 2): deaths at 0.8, 3.1, 5.4, 9.2, losses at
-    /// 1.0, 2.7, 7.0, 12.1.
+    /// Deaths at 0.8, 3.1, 5.4, 9.2, losses at 1.0, 2.7, 7.0, 12.1 (1958, section 2).
     #[test]
     fn product_limit_estimate_matches_the_paper() {
         let sizes = [8, 31, 54, 92, 10, 27, 70, 121].into_iter().enumerate();

@@ -56,8 +56,6 @@ fn exponential(mean: f64, stream: &mut RandomStream) -> u64 {
     (stream.exponential() * mean).ceil() as u64
 }
 
-/// Poisson arrivals of jobs with 2 and 8 processors, at rates 1/500 and 1/2000, with mean sizes
-/// 5000 and 20 000.
 fn poisson(count: usize) -> Vec<Row> {
     let mut stream = Streams::new(5, 0).arrivals;
     let mut now = 0.0;
@@ -85,7 +83,6 @@ fn recovers_a_poisson_workload() {
     ];
     for (job, (name, rate, mean)) in workload.types().iter().zip(expected) {
         assert_eq!(job.name(), name);
-        // Four standard errors for n ≈ rate · 4e7 jobs with an scv of 1.
         let error = 4.0 / (rate * 4e7_f64).sqrt();
         assert!((job.arrival_rate() / rate - 1.0).abs() < error, "{name}");
         assert!((job.mean_size() / mean - 1.0).abs() < error, "{name}");
@@ -136,7 +133,6 @@ fn recovers_a_modulated_workload() {
     }
 }
 
-/// Batches of 1 to 5 jobs, equal in size in 70 % of them, and a modulation of all rates together.
 #[test]
 fn recovers_batches_and_a_common_modulation() {
     let mut stream = Streams::new(11, 0).arrivals;
@@ -144,7 +140,6 @@ fn recovers_batches_and_a_common_modulation() {
     let mut until = 0.0;
     let mut rows = Vec::new();
     while rows.len() < 300_000 {
-        // The rate factor is 0.25 or 1.75, with relaxation rate 1/10000.
         now += stream.exponential() * 100.0 / if is_high { 1.75 } else { 0.25 };
         if now > until {
             now = until;
@@ -218,8 +213,6 @@ fn splits_types_by_limits_that_predict_sizes() {
 
 #[test]
 fn weights_recent_jobs_more_and_keeps_types() {
-    // For 80 days, jobs of 2 processors; then for 40 days twice as many jobs, a third of them of 8
-    // processors.
     let day = 86_400;
     let early = (0..80 * 24).map(|n| (n * 3600, 1000, 2, 0, 0));
     let late = (0..40 * 48).map(|n| {
@@ -241,8 +234,6 @@ fn weights_recent_jobs_more_and_keeps_types() {
     let names: Vec<&str> = workload.types().iter().map(|job| job.name()).collect();
     assert_eq!(names, ["narrow", "wide"]);
     assert_eq!(workload.types()[0].demand()[0].value(), 4.0);
-    // With weights 2^(−age/14 d), the last 40 of 120 days have (1 − 2^(−40/14))/(1 − 2^(−120/14))
-    // of the total.
     let weight = |days: f64| 1.0 - (-days / 14.0_f64).exp2();
     let recent = weight(40.0) / weight(120.0);
     let narrow = (1.0 - recent) / 3600.0 + recent * (2.0 / 3.0) / 1800.0;
@@ -312,8 +303,7 @@ fn by_type(rows: &[Row], demands: &[f64]) -> Vec<(f64, f64)> {
     sums
 }
 
-/// Nights, office hours, and two daily bursts of a quarter of an hour during which jobs arrive
-/// faster than the four slots serve them. A two-state modulation has no such peak.
+/// In the bursts, jobs arrive faster than the four slots serve them.
 #[test]
 fn levels_reproduce_waits_caused_by_short_bursts() {
     let mut stream = Streams::new(21, 0).arrivals;

@@ -1,5 +1,3 @@
-//! Chooses the number of types and their demands.
-
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::jobs::Jobs;
@@ -25,7 +23,6 @@ pub(crate) struct Search<'a> {
     fluid: f64,
 }
 
-/// Above this number of types a program may take long, so doubling is not tried.
 const MOST_TRIED: usize = 64;
 const FEWEST: usize = 4;
 
@@ -46,13 +43,7 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the smallest number of types, at most `most`, whose load is within `loss` of the fluid
-    /// bound, or of the load with `most` types if the former is unattainable.
-    ///
-    /// Also returns all loads tried, including those of half and twice the number. `listener` is
-    /// notified of each.
-    ///
-    /// # Errors
-    /// If a program has no solution.
+    /// bound, or else of the load with `most` types. Also returns all loads tried.
     pub(crate) fn types(
         &self,
         most: usize,
@@ -78,7 +69,6 @@ impl<'a> Search<'a> {
         let attained = load_of(enough, &mut tried)?;
         let mut goal = (1.0 + loss) * self.fluid;
         if attained > goal {
-            // Unattainable: aim for the load of the most types instead.
             goal = (1.0 + loss) * attained;
             few = FEWEST.min(most);
         }
@@ -109,9 +99,6 @@ impl<'a> Search<'a> {
     }
 
     /// Keeps the types (K × (R + 1)) that serve a vector; `None` if there are none.
-    ///
-    /// # Errors
-    /// If the program has no solution.
     pub(crate) fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.jobs.trace.servers.total());
         let serves = |vector: &Vector| {

@@ -10,10 +10,8 @@ pub struct Arrival {
     pub class: u32,
 }
 
-/// A stream of arrivals of all classes, which may include jobs present at time 0.
-///
-/// The result depends only on the processes and the random stream, not on the block sizes
-/// requested. Simultaneous arrivals are ordered by class.
+/// A stream of arrivals of all classes, which does not depend on the block sizes requested.
+/// Simultaneous arrivals are ordered by class.
 pub struct Arrivals {
     flow: Flow,
     /// By class: number of jobs still to arrive at time 0, and their initial number.
@@ -49,8 +47,7 @@ impl Arrivals {
         flow.into()
     }
 
-    /// Creates batches or single jobs at these rates \[1/time\] times the rate of `flow`, whose
-    /// mean is 1.
+    /// Creates batches or jobs at these rates \[1/time\] times the rate of `flow`, whose mean is 1.
     pub fn common(
         classes: Vec<(f64, Option<Batches>)>,
         flow: Modulated,
@@ -106,12 +103,10 @@ impl Arrivals {
         }
     }
 
-    /// Generates the next `arrivals.len()` arrivals. Jobs present at time 0 are interleaved: each
-    /// time, the class with the largest remaining share is next.
-    ///
-    /// If it [draws sizes](Arrivals::tells_sizes), it writes them \[time\], > 0, to `sizes`, which
-    /// must have the same length and be filled with NaN. A size that remains NaN is to be drawn
-    /// from the size distribution of the class. Otherwise, `sizes` must be empty.
+    /// Generates the next `arrivals.len()` arrivals. Jobs present at time 0 are interleaved by
+    /// their remaining share. If it [draws sizes](Arrivals::tells_sizes), it writes them \[time\]
+    /// to `sizes`, which must be equally long and filled with NaN; those that remain NaN are to be
+    /// drawn from the class. Otherwise, `sizes` must be empty.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         let mut count = 0;
         let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
@@ -175,8 +170,7 @@ impl Coming {
         self.block[self.next]
     }
 
-    /// Consumes the arrival that [`Coming::peek`] returned. Returns its size \[time\], NaN if
-    /// unknown.
+    /// Consumes the arrival returned by [`Coming::peek`] and returns its size \[time\] or NaN.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {
         let size = self.sizes.get(self.next).copied();
@@ -278,7 +272,6 @@ pub struct Modulated {
     state: usize,
     initial: Alias,
     rates: Vec<f64>,
-    /// Arrival rate plus transition rate, by state.
     totals: Vec<f64>,
     onward: Vec<Alias>,
 }
@@ -324,13 +317,12 @@ pub struct Batches {
     which: Alias,
     alike: Option<(f64, Sampler)>,
     left: u32,
-    /// Size of all jobs of the current batch, or NaN \[time\].
     size: f64,
 }
 
 impl Batches {
-    /// Creates batches with job numbers drawn by weight. `alike` is the fraction of batches, > 0,
-    /// whose jobs have equal sizes, with the distribution of these sizes.
+    /// Creates batches with job numbers drawn by weight; `alike` > 0 is the fraction with equal
+    /// sizes.
     pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
             counts,

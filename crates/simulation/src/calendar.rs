@@ -1,14 +1,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A priority queue of job completion times.
-///
-/// A job that stops early leaves its entry behind. Stale entries are dropped when they reach the
-/// front, or when they outnumber valid ones, so memory is proportional to the number of running
-/// jobs. The caller decides which entries are due.
+/// A priority queue of job completion times. Entries of jobs that stop early stay until they reach
+/// the front or outnumber valid ones; the caller decides which are due.
 #[derive(Default)]
 pub struct Calendar {
-    /// Bit pattern of the time (which orders doubles ≥ 0) and slot.
+    /// Bit pattern of the time, which orders doubles ≥ 0, and slot.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
 }
 

@@ -1,15 +1,13 @@
 //! Comparison of policies simulated with the same arrivals.
 //!
-//! Replication r of each policy has the same arrivals, so the means of the policies are correlated
-//! across replications. Estimates use pairs: the ratio of means `r = Σa/Σb` with residuals `e = a −
-//! r·b`, and the difference `a − b`, with Student's t on n−1 degrees of freedom. All statements of
-//! a ranking hold simultaneously at 95 % (Bonferroni over its pairs).
+//! Replication r of each policy has the same arrivals, so estimates use pairs: the ratio of means
+//! `r = Σa/Σb` with residuals `e = a − r·b`, and the difference `a − b`, with Student's t on n−1
+//! degrees of freedom. All statements of a ranking hold simultaneously at 95 % (Bonferroni).
 //!
 //! If one policy occasionally has long queues, the interval of the ratio may be as wide as the
-//! ratio although all replications agree. Jensen's inequality `E[a] ≥ exp(E[ln a])` gives a second,
-//! one-sided bound that is robust to such values: a lower bound on the mean of `ln a` combined with
-//! one on `1/E[b]` from the interval of `1/b̄`. The latter allows for long queues of b that the run
-//! has not yet seen.
+//! ratio. Jensen's inequality `E[a] ≥ exp(E[ln a])` gives a robust lower bound, from the mean of
+//! `ln a` and from the interval of `1/b̄`, which allows for long queues of b that were not yet
+//! seen.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,15 +15,12 @@ use serde::Serialize;
 use super::Estimate;
 use super::statistics::{mean, student};
 
-/// Error probabilities of the ratio intervals and of the logarithmic bounds. Their sum is 5 %, so
-/// that all statements of a ranking hold simultaneously at 95 %.
+/// Error probabilities of the ratio intervals and of the logarithmic bounds, 5 % in total.
 const INTERVALS: f64 = 0.04;
 const BOUNDS: f64 = 0.01;
 
-/// Returns the ratio `Σa/Σb` of two paired samples with its 95 % confidence interval. Surplus
-/// values of the longer sample are ignored.
-///
-/// `None` with fewer than two pairs, or if the sum of `b` is not positive.
+/// Returns the ratio `Σa/Σb` of paired samples with its 95 % confidence interval. `None` with fewer
+/// than two pairs, or if the sum of `b` is not positive.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
     let n = pairs.len() as f64;
@@ -39,8 +34,7 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
     Some(Estimate::with_error(ratio, error, n - 1.0))
 }
 
-/// Returns the mean difference `a − b` of two paired samples with its 95 % confidence interval.
-/// `None` with fewer than two pairs.
+/// Returns the mean of `a − b` with its 95 % confidence interval; `None` with fewer than two pairs.
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     if differences.len() < 2 {
@@ -96,10 +90,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Ranks policies by the mean response times of their replications.
-    ///
-    /// Only replications that all policies completed count. With fewer than two of these there are
-    /// no pairs.
+    /// Ranks policies by mean response time over the replications that all policies completed.
     pub fn new(policies: &[(&str, &[Option<f64>])]) -> Self {
         let mut samples = common(policies);
         let sum = |values: &[f64]| values.iter().sum::<f64>();
@@ -160,8 +151,7 @@ fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Opt
     })
 }
 
-/// Returns a lower bound on the ratio of means from logarithms with this error probability; 0 if a
-/// value is not positive.
+/// Returns the logarithmic lower bound on the ratio; 0 if a value is not positive.
 fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     let logarithms: Vec<f64> = a.iter().map(|a| a.ln()).collect();
     let [(log_a, width_a), (mean_b, width_b)] = [&logarithms, b].map(|values| {
@@ -174,8 +164,6 @@ fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     if bound.is_finite() { bound } else { 0.0 }
 }
 
-/// Returns 1 + the number of significantly faster policies, and the count minus the significantly
-/// slower ones.
 fn places(name: &str, count: usize, pairs: &[Pair]) -> [usize; 2] {
     let surely = |end: fn(&Pair) -> &str| pairs.iter().filter(move |p| p.apart && end(p) == name);
     let faster = surely(|p| &p.slower).count();
@@ -201,7 +189,6 @@ mod tests {
             .unzip()
     }
 
-    /// Between 926 and 972 of 1000 intervals cover with probability 0.999 (binomial).
     #[test]
     fn paired_intervals_have_nominal_coverage() {
         let samples = || (0..1000).map(|seed| correlated(seed, 8, 3.0));
@@ -215,8 +202,7 @@ mod tests {
         assert!((926..=972).contains(&differences), "{differences}");
     }
 
-    /// At least 95 % of rankings of three policies, two of them equal, are correct. Fewer than 928
-    /// of 1000 have probability 0.001.
+    /// At least 928 of 1000 rankings must be correct; fewer have probability 0.001.
     #[test]
     fn ranking_statements_hold_simultaneously() {
         let holds = |seed: &u64| {
@@ -231,8 +217,7 @@ mod tests {
         assert!(right >= 928, "{right}");
     }
 
-    /// At most 5 % of pairs with equal means differ significantly, even if one has rare long queues
-    /// (lognormal, coefficient of variation 1.3). More than 72 of 1000 have probability 0.001.
+    /// One sample is lognormal. More than 72 of 1000 rejections have probability 0.001.
     #[test]
     fn skewed_samples_with_equal_means_do_not_differ_significantly() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
@@ -247,7 +232,6 @@ mod tests {
         assert!(apart <= 72, "{apart}");
     }
 
-    /// The logarithmic bound detects it although the interval of the ratio is wider than the ratio.
     #[test]
     fn a_much_slower_policy_differs_significantly() {
         let few = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.0, 1.0].map(Some);

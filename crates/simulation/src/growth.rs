@@ -20,13 +20,10 @@ pub struct FromAbove<R> {
     found: Option<Growth>,
 }
 
-/// Numbers of jobs at the start, as multiples of the numbers reached. Each is tried by `EACH`
-/// replications.
 const LEVELS: [u64; 2] = [4, 64];
 const EACH: usize = 2;
 
-/// Maximum number of jobs at the start, also per event of a replication, so that a start costs no
-/// more than the run.
+/// Maximum number of jobs at the start, in total and per event of a replication.
 const MOST: u64 = 1 << 22;
 const MOST_AN_EVENT: u64 = 4;
 
@@ -81,8 +78,7 @@ impl<R: Replication> FromAbove<R> {
 
 const SURELY: f64 = 5.0;
 
-/// Returns whether the work in system rises from these numbers of jobs, by half the work
-/// accumulated in the run and by more than chance explains.
+/// Returns whether the work rises by half of that accumulated in the run, and more than by chance.
 fn rises<R: Replication>(
     pair: &mut [R],
     jobs: &[u64],

@@ -1,11 +1,9 @@
 //! The parts shared by all simulators: job classes, random streams, arrivals and sizes,
-//! measurements in time buckets, and from these means with confidence intervals, detection of
-//! instability, and comparisons of policies.
+//! measurements in time buckets, confidence intervals, instability, and comparisons of policies.
 //!
-//! An engine for a kind of workload implements `Replication`: it processes events and reports
-//! arrivals and departures to its `Recorder`. `replicate` runs several replications in parallel
-//! until the mean response time is precise enough, and `Results::run` turns them into a [`Run`].
-//! Measurements specific to a kind are extra columns of the series and extra fields of the run.
+//! An engine implements `Replication` and reports arrivals and departures to its `Recorder`.
+//! `replicate` runs replications in parallel until the mean response time is precise enough, and
+//! `EndedRuns::run` turns them into a [`Run`].
 
 mod arrivals;
 mod calendar;

@@ -3,24 +3,20 @@
 
 use super::sample::{Sample, Seen};
 
-/// Reciprocal of the maximum squared relative standard error of the work waiting at a bottleneck.
+/// Inverse of the maximum squared relative standard error of the waiting work.
 const WORTH: f64 = 100.0;
 
 /// Minimum length of a replication in relaxation times.
 const RELAXATIONS: f64 = 10.0;
 
-/// Minimum length of a replication, as a multiple of the time that the spare capacity of the
-/// bottleneck takes to serve the mean waiting work. Rules that lose capacity while few jobs wait
-/// keep longer queues than the relaxation time suggests.
+/// Minimum length of a replication, in times that the spare capacity takes to serve the mean
+/// waiting work. Rules that lose capacity while few jobs wait need this.
 const BACKLOGS: f64 = 10.0;
 
-/// A run that lacks a larger factor will never be long enough.
 const MOST: f64 = 1e12;
 
-/// Minimum width of an interval, as a fraction of the width that theory adds because sizes vary
-/// more than exponential ones. A narrower interval has probably missed the sizes that matter. The
-/// full width would be excessive: most runs are closer to the truth than the fourth moment
-/// suggests, which hardly any of them sees.
+/// Minimum width of an interval, relative to the width that theory adds for sizes that vary more
+/// than exponential ones. Narrower intervals have probably missed the sizes that matter.
 const LEAST: f64 = 0.5;
 
 pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
@@ -35,11 +31,9 @@ pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
     Some(sample)
 }
 
-/// Returns the factor by which the run would have to be longer for its means to be reliable; at
-/// most 1 if they are.
-///
-/// Only the share of waiting jobs is taken from the run, the rest from theory. So a run that
-/// happened to see few long queues does not count as converged.
+/// Returns the factor by which a run is too short for its means to be reliable; at most 1 if it is
+/// not. Only the share of waiting jobs is measured, so that runs that saw few long queues by chance
+/// are still rejected.
 pub(super) fn lacks(seen: &Seen<'_>, sample: &Sample) -> f64 {
     let least = bottlenecks(seen, sample).map(|own| own.least_length(seen.engines.len()));
     let lacks = least.fold(0.0, f64::max) / sample.length;
@@ -54,14 +48,13 @@ fn bottlenecks<'a>(
     (0..count.unwrap_or(0)).map(|j| Bottleneck::new(j, seen, sample))
 }
 
-/// The queue of a resource. Work is in units of the capacity of the resource per time.
 #[derive(Default)]
 struct Bottleneck {
     /// 1 − ρ.
     spare: f64,
     /// `Σ λ_i E[(d_i S_i)^n]` for n = 2, 3, 4, with d_i the fraction of the resource that a job
-    /// holds. For n = 2, the index of dispersion of arrivals is added to the squared coefficient of
-    /// variation of sizes.
+    /// holds, and with the index of dispersion of arrivals added to the squared coefficient of
+    /// variation.
     moments: [f64; 3],
     exponential: [f64; 3],
     waiting: f64,
@@ -99,13 +92,11 @@ impl Bottleneck {
         own
     }
 
-    /// Returns whether the resource has a stable queue that is caused by randomness.
     fn waits(&self) -> bool {
         self.spare > 0.0 && self.share > 0.0 && self.moments[0] > 0.0
     }
 
-    /// Returns the squared relative error of the time average of the waiting work, times the length
-    /// of the run, for jobs of these moments; 0 if nothing waits.
+    /// Returns the squared relative error of the mean waiting work, times the length of the run.
     ///
     /// Solving Poisson's equation with `v²/2θ`, θ = 1 − ρ, the work V of M/G/1 has the mean `m =
     /// M₂/2θ`, and its average over a time T has the variance `(M₂ E[V²] + M₃ m + M₄/4)/(θ² T)`,
@@ -122,8 +113,7 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// Returns the minimum length of a replication. Requirements are relaxed in proportion to the
-    /// share of waiting work.
+    /// Requirements are relaxed in proportion to the share of waiting work.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {
             return 0.0;

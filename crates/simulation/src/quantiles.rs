@@ -1,11 +1,9 @@
-/// A histogram of positive numbers with 64 bins per octave, which are taken from the leading bits
-/// of the doubles, so that the relative width is at most 1.6 %. Only octaves that occur are stored.
+/// A histogram of positive numbers with 64 bins per octave, of a relative width of at most 1.6 %.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     bins: Vec<u64>,
     first: usize,
-    /// Leading bits of the lowest edge of `bins`, then those of the lowest and highest possible
-    /// bins.
+    /// Lowest and highest possible bins, by leading bits.
     range: (usize, usize),
     seen: (f64, f64),
 }
@@ -98,8 +96,7 @@ impl Histogram {
         moment(2) - moment(1).powi(2)
     }
 
-    /// Returns a quantile, interpolated within a bin and clamped to the observed range; `None` if
-    /// empty.
+    /// Returns a quantile, interpolated within a bin and clamped to the range; `None` if empty.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.count() as f64;
         for (key, bin) in self.bins.iter().enumerate() {

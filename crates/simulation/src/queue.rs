@@ -109,11 +109,8 @@ pub struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// Simulates a discipline, which is created with the streams for service and routing.
-    /// `measures` computes the additional measurements.
-    ///
-    /// # Errors
-    /// A violated invariant, which is a bug in this program.
+    /// Simulates a discipline created with the streams for service and routing. A violated
+    /// invariant is an error, and a bug in this program.
     pub fn simulate<D: Discipline, M>(
         &self,
         discipline: impl Fn([RandomStream; 2]) -> D,
@@ -259,7 +256,6 @@ impl<D: Discipline> Replication for QueueEngine<D> {
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
         while self.events < events && self.gauges.jobs <= crowd && !stopped() {
-            // The cost of an event may grow with the number of jobs.
             let burst = (BURST / (1 + self.gauges.jobs / 64)).max(1);
             let burst = events.min(self.events + burst);
             while self.events < burst && self.gauges.jobs <= crowd {

@@ -2,8 +2,7 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Independent random streams. Policies simulated with the same seed get the same arrivals, and the
-/// same sizes if these are drawn on arrival.
+/// Independent random streams; policies with the same seed get the same arrivals and sizes.
 pub struct Streams {
     /// Arrival times and types.
     pub arrivals: RandomStream,
@@ -21,7 +20,6 @@ impl Streams {
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
         let seed = (0..replication).fold(seed, |_, _| seeds.next_u64());
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        // Streams are 2^128 draws apart.
         let mut next = || {
             let stream = random.clone();
             random.jump();
@@ -64,11 +62,10 @@ impl RandomStream {
     }
 }
 
-/// Draws from a discrete distribution in constant time by Walker's alias method, with the table of
-/// M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991. The version in `rand_distr`
-/// takes two draws and an unpredictable branch, which makes simulation of First-Fit 10 % slower.
+/// Walker's alias method, with the table of M. D. Vose, IEEE Transactions on Software Engineering
+/// 17(9), 1991. The version in `rand_distr` makes simulation of First-Fit 10 % slower.
 pub(crate) struct Alias {
-    /// For each cell, the fraction that it keeps \[2^-64\], and the index that has the rest.
+    /// The fraction that each cell keeps \[2^-64\], and the index that has the rest.
     cells: Vec<(u64, u32)>,
 }
 

@@ -38,8 +38,7 @@ impl Stays {
     }
 }
 
-/// The state of a replication as seen by statistics. A trait object, so that these are compiled
-/// once and not for each engine.
+/// The state of a replication as seen by statistics, which are compiled once for all engines.
 pub trait ReplicationSoFar {
     /// Returns the recorded measurements.
     fn recorder(&self) -> &Recorder;
@@ -70,16 +69,14 @@ pub trait Replication: ReplicationSoFar + Send {
     /// Adds jobs of each class at time 0. Must be called before the first event.
     fn begin_with(&mut self, jobs: &[u64]);
 
-    /// Runs up to this number of events, until `stopped`, or until more than `crowd` jobs are
-    /// present.
+    /// Runs up to this number of events, until `stopped`, or with more than `crowd` jobs.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
 
     /// Checks the invariants, and returns the first violation so far.
     fn audit(&mut self) -> Option<&Self::Violation>;
 }
 
-/// Mean number of arrivals per tick of the series. Ten times the golden ratio, so that ticks do not
-/// synchronize with deterministic arrivals.
+/// Ticks do not synchronize with deterministic arrivals: this is ten times the golden ratio.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
@@ -120,8 +117,7 @@ impl Recorder {
         }
     }
 
-    /// Closes the open bucket at time `now`. `collect` sets the integrals of each class and adds to
-    /// the extra columns.
+    /// Closes the open bucket at time `now`; `collect` sets integrals and extra columns.
     pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
         let merges = self.series.merges;
         self.series.close(now, collect);

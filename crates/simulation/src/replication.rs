@@ -11,12 +11,10 @@ use super::settling;
 /// Number of events between checks of the stop conditions.
 pub const BURST: u64 = 1 << 14;
 
-/// Minimum number of events of a run that ends because it is precise.
-///
-/// Precision is checked after half this number and at each doubling. A run ends once the mean over
-/// all jobs was precise at two consecutive checks and the mean of each class is precise enough.
-/// Runs that saw few long queues measure both a small mean and a small spread; with a single check,
-/// such runs end early, so that too many intervals miss, nearly all of them on the low side.
+/// Minimum number of events of a run that ends because it is precise. Precision is checked after
+/// half this number and at each doubling, and must hold twice in a row: runs that saw few long
+/// queues look precise early, so with one check too many intervals would miss, nearly all on the
+/// low side.
 pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
 const VIEWS: i32 = 3;
@@ -43,7 +41,6 @@ pub fn results<'a, R: Replication>(
 }
 
 /// Runs independent replications in parallel until a stop condition holds, and summarizes them.
-/// `engine` creates the replication of a given number.
 ///
 /// # Errors
 /// The first violation of any replication.
@@ -62,9 +59,8 @@ pub fn replicate<R: Replication, T>(
     )))
 }
 
-/// Continues replications in parallel until a stop condition holds. The event budget of the
-/// settings counts from the start of the replications. Results do not depend on earlier
-/// interruptions.
+/// Continues replications in parallel until a stop condition holds. Results do not depend on
+/// earlier interruptions.
 ///
 /// # Errors
 /// The first violation of any replication.

@@ -33,8 +33,7 @@ pub enum Ending {
 pub enum Health {
     /// Converged: every class was observed enough, and the numbers in system are in steady state.
     Settled,
-    /// Not converged: too short for all classes or one of them (see `unsettled`). There are no
-    /// means.
+    /// Not converged: too short for all classes or for one of them. There are no means.
     Unsettled,
     /// The number in system grows steadily, faster than chance explains. The run has no means.
     Unstable,
@@ -58,8 +57,7 @@ pub struct ClassResult<C = ()> {
     /// The same for the waiting time from arrival to the last start.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// Percentiles of response and waiting time with intervals; `None` if a replication saw too few
-    /// jobs.
+    /// Percentiles of response and waiting time with intervals, if enough jobs were seen.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
     /// Mean time in system without service in each replication; empty if the run has no means.
@@ -85,9 +83,8 @@ pub struct ClassResult<C = ()> {
     pub late: Vec<f64>,
 }
 
-/// Results of a run after the warm-up, in the time unit of the workload.
-///
-/// `M` holds measurements specific to a kind of workload, and `C` those of each class.
+/// Results of a run after the warm-up, in the time unit of the workload. `M` and `C` depend on the
+/// kind.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Run<M = (), C = ()> {
     /// The random seed.
@@ -117,8 +114,8 @@ pub struct Run<M = (), C = ()> {
     pub mean_response: Option<Estimate>,
     /// Mean time in system without service, over all jobs.
     pub mean_waiting: Option<Estimate>,
-    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. Instead of
-    /// the warm-up, a quarter to half of a long run is excluded, and nothing of a short one.
+    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. The first
+    /// quarter to half of a long run is excluded.
     pub percentiles: Option<[f64; 3]>,
     /// The same for the waiting time from arrival to the last start.
     #[serde(default)]
@@ -143,8 +140,7 @@ pub struct Run<M = (), C = ()> {
     /// Results for the watched thresholds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Watched>,
-    /// Mean number in system over all replications in at most 256 equal time intervals from the
-    /// start, and the length of an interval.
+    /// Mean number in system over replications in at most 256 equal intervals, and their length.
     pub path: (Vec<f64>, f64),
 }
 
@@ -157,11 +153,8 @@ pub struct EndedRuns<'a> {
 }
 
 impl EndedRuns<'_> {
-    /// Returns the results. `own` and `of_class` compute additional measurements.
-    ///
-    /// They receive the sample after the warm-up even if it has not converged, because not all
-    /// measurements depend on queues. For class i, it must be long enough compared with the sizes
-    /// of its jobs.
+    /// Returns the results. `own` and `of_class` compute additional measurements from the sample
+    /// after the warm-up, whether it has converged or not.
     pub fn run<M, C>(
         &self,
         own: impl FnOnce(Option<&Sample>) -> M,
@@ -320,7 +313,6 @@ const BEYOND: f64 = 10.0;
 /// Minimum relative standard error of percentiles: half the relative width of a bin.
 const BIN: f64 = 0.008;
 
-/// Returns a percentile with its spread across replications; `None` if there is only one, or one
 fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
     let is_seen = |own: &&Histogram| own.count() as f64 * (1.0 - p) >= BEYOND;
     if each.len() < 2 || !each.iter().all(is_seen) {

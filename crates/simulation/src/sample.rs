@@ -13,20 +13,18 @@ pub struct Sample {
     pub warm_up: f64,
     /// Remaining length of the shortest replication \[time\].
     pub length: f64,
-    /// Minimum relative standard error of the waiting work, and the share of that in the work of
-    /// all jobs.
+    /// Minimum relative standard error of the waiting work, and the share of that work.
     pub(super) least_error: (f64, f64),
 }
 
-/// Fraction of each replication removed as warm-up, unless sizes require more.
-///
-/// The cut does not depend on the data. MSER also removes an early long queue, mistaking it for the
-/// warm-up, and so biases the mean downward: with it, 95 % intervals for M/G/1 with lognormal sizes
-/// at ρ = 0.8 covered in 85 % to 93 % of cases, and with a fixed tenth in 93 % to 96 %.
+/// Fraction of each replication removed as warm-up, unless sizes require more. A cut found by MSER
+/// also removes early long queues and biases the mean downward: with it, 95 % intervals for M/G/1
+/// with lognormal sizes at ρ = 0.8 covered in 85 % to 93 % of cases, and with a fixed tenth in 93 %
+/// to 96 %.
 const CUT: f64 = 0.1;
 
-/// Minimum length of the warm-up and of the rest, in mean residual sizes of the longest jobs. The
-/// bias from jobs missing at the start or unfinished at the end is then below 1 %.
+/// Minimum length of the warm-up and of the rest in mean residual sizes of the longest jobs, which
+/// keeps the bias below 1 %.
 pub(super) const WARM_UP: f64 = 3.0;
 pub(super) const REST: f64 = 10.0;
 
@@ -49,8 +47,7 @@ impl Seen<'_> {
         self.engines.iter().any(|e| e.jobs() > crowd)
     }
 
-    /// Returns the expected rings of the rule's slowest clock in the shortest replication, or
-    /// infinity.
+    /// Returns the expected rings of the slowest clock in the shortest replication, or infinity.
     pub fn rings(&self) -> f64 {
         let each = self.engines.iter().map(|e| e.slowest_clock() * e.now());
         each.fold(f64::INFINITY, f64::min)
@@ -157,8 +154,7 @@ impl Sample {
         waits.max(0.0)
     }
 
-    /// Widens an estimate of a queue's mean. `waits` is the part of the mean due to waiting jobs,
-    /// which may be many with little work.
+    /// Widens an estimate of a queue's mean, of which `waits` is due to waiting jobs.
     fn of_queue(&self, estimate: Estimate, waits: f64) -> Estimate {
         let (error, share) = self.least_error;
         let unsure = waits.min(share * estimate.mean);
@@ -250,8 +246,7 @@ impl Sample {
     }
 }
 
-/// Returns the mean number in system of one class or all, over all replications in time buckets,
-/// and the bucket length. Smaller buckets of slower replications are merged to that length.
+/// Returns the mean number in system in time buckets over all replications, and the bucket length.
 pub(super) fn mean_number<'a>(
     all: impl Iterator<Item = &'a Series> + Clone,
     of_class: Option<usize>,

@@ -65,8 +65,7 @@ impl Row<'_> {
     }
 }
 
-/// Measurements in buckets of equal length. When there are too many, neighbors are merged and the
-/// length doubles, so memory does not grow with the run.
+/// Measurements in buckets of equal length, which doubles when there are too many of them.
 pub struct Series {
     pub columns: Columns,
     rows: Vec<f64>,
@@ -99,8 +98,6 @@ pub struct Passed {
 const MOST_BUCKETS: usize = 2048;
 
 impl Series {
-    /// Creates a series with `extra` additional columns and a tick every `tick` \[time\]. Watches
-    /// of unknown classes are ignored.
     pub fn new(classes: usize, extra: usize, tick: f64, watches: &[Watch]) -> Self {
         let watchers = Watchers::new(classes, watches);
         let columns = Columns {
@@ -152,13 +149,11 @@ impl Series {
         self.tick
     }
 
-    /// Passes at least the next tick, which must be due, and all ticks of the open bucket up to
-    /// `now`. There may be very many between two events.
+    /// Passes the ticks of the open bucket up to `now`, at least one; there may be very many.
     pub fn pass(&mut self, now: f64) -> Passed {
         let left = self.ticks_a_bucket - self.ticks % self.ticks_a_bucket;
         let due = (now / self.tick) as u64;
         let mut count = due.saturating_sub(self.ticks).clamp(1, left);
-        // The quotient may be rounded up past `now`.
         if count > 1 && self.time_of(self.ticks + count) > now {
             count -= 1;
         }
@@ -252,7 +247,6 @@ impl Series {
 mod tests {
     use super::*;
 
-    /// A departure at each of these times, and one job in the system throughout.
     fn series(events: &[f64], one_by_one: bool) -> (Series, f64) {
         let mut series = Series::new(1, 0, 0.1, &[]);
         let (mut collected, mut ticks) = (0.0, 0.0);

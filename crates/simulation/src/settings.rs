@@ -20,12 +20,10 @@ pub struct JobClass {
     pub scv: f64,
     /// E\[S³\]/E\[S\]³ and E\[S⁴\]/E\[S\]⁴.
     pub higher: [f64; 2],
-    /// Index of dispersion of arrivals, `lim Var N(t) / E N(t)`, which is 1 for Poisson arrivals.
-    /// It includes the effect of classes that arrive together and of correlated sizes within
-    /// batches.
+    /// Index of dispersion of arrivals, `lim Var N(t) / E N(t)`, including that of classes that
+    /// arrive together and of correlated sizes.
     pub dispersion: f64,
-    /// Fraction of each bottleneck that a job in service holds; above 1 only if no job fits. Empty
-    /// if unknown.
+    /// Fraction of each bottleneck that a job holds, if known; above 1 if it never fits.
     pub demands: Vec<f64>,
     /// Share of the load, used as weight in weighted means; the shares of all classes sum to 1.
     pub weight: f64,
@@ -86,8 +84,7 @@ pub struct Settings {
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
-    /// Draw the size of each job on arrival, even if sizes are memoryless. Policies with the same
-    /// seed then have the same sizes, so that their differences are more precise.
+    /// Draw sizes on arrival, so that policies with the same seed have the same sizes.
     pub common_sizes: bool,
     /// Record response times for percentiles; means do not need this.
     pub percentiles: bool,

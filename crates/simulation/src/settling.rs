@@ -1,6 +1,5 @@
-//! Detects whether a run has converged or the number of jobs grows without bound. Classes are
-//! tested individually as well, because one that starves or changes slowly may be invisible in the
-//! sum.
+//! Detects whether a run has converged, or whether the number of jobs grows without bound. Classes
+//! are also tested individually, because one that starves may be invisible in the sum.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,14 +23,12 @@ pub enum Unsettled {
         /// Number of jobs waiting or running at the end.
         left: u64,
     },
-    /// Jobs of a class stay for over a twentieth of a replication, so the initial state still
-    /// matters.
+    /// Jobs of a class stay for over a twentieth of a replication: the initial state still matters.
     #[error("{class}: jobs stay in the system for {:.0} % of the run", 100.0 * part)]
     LongStay {
         /// Name of the class.
         class: String,
-        /// Mean time in system per departed job, as a fraction of the measured length of a
-        /// replication.
+        /// Mean time in system per departed job, as a fraction of the length of a replication.
         part: f64,
     },
     /// No warm-up was found in the first half: the number in system has not reached a steady state.
@@ -95,7 +92,6 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     if !has_level(&mean_number(seen.series(), None).0) {
         return Some(Unsettled::NoLevel);
     }
-    // The longest jobs dominate the means, but the growth of their number is hidden by noise.
     if sample.length < REST * seen.memory() {
         return Some(Unsettled::LongJobs);
     }
@@ -107,17 +103,15 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     })
 }
 
-/// Completions required of each class that is not rare before a run may end because it is precise.
-/// With fewer, their effect on the mean is too uncertain.
+/// Completions of each class, unless rare, required before a run may end because it is precise.
 const MANY: f64 = 300.0;
 
-/// Allowed half width of the mean of each class, as a multiple of the required precision of the
-/// overall mean. At the default precision of 1 %, class means are known within 5 %, which suffices
-/// to confirm a claim.
+/// Allowed half width of class means, as a multiple of the required precision of the overall mean.
+/// At the default of 1 % they are known within 5 %, which suffices to confirm a claim.
 const OF_CLASS: f64 = 5.0;
 
-/// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest one
-/// of a class; `None` if not yet known.
+/// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest of
+/// a class.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     let sample = memory::sample(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
@@ -132,15 +126,13 @@ pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     Some([overall, worst.into_iter().fold(0.0, f64::max)])
 }
 
-/// Minimum number of completions per class: one per batch on average, so that variation among
-/// batches is reflected in the intervals.
+/// Minimum number of completions per class: about one per batch.
 const FEWEST: f64 = 32.0;
 
-/// Minimum length of a replication, as a multiple of the mean time in system of any class. Jobs
-/// that are missing at the start or unfinished at the end are then at most a twentieth.
+/// Minimum length of a replication in mean times in system of any class, which limits the bias from
+/// jobs missing at the start or unfinished at the end to a twentieth.
 const STAYS: f64 = 20.0;
 
-/// Of a rare class it suffices that most jobs have departed.
 fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     let (c, classes) = (sample.columns, seen.classes);
     let done = |i: usize| sample.completions(i);
@@ -159,7 +151,6 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
             left: left(fewest),
         });
     }
-    // Includes jobs still present: if a class starves, those that departed are the lucky ones.
     let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
     let (class, part) = (name(longest), stay(longest));
@@ -168,8 +159,7 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
 
 const RINGS: f64 = 50.0;
 
-/// Reports a clock of the rule that is slow compared with replications: growth may only be waiting
-/// for it.
+/// Reports a slow clock of the rule: growth may only be waiting for it.
 pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
     let rings = seen.rings();
     (rings < RINGS).then_some(Unsettled::SlowClock { rings })
@@ -177,9 +167,9 @@ pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
 
 const PARTS: usize = 16;
 
-/// Correlation of neighboring parts above which a queue is too slow. An autocorrelation of e^(−t/τ)
-/// reaches it if a replication lasts 13 τ. Shorter ones see few long excursions or none: 95 %
-/// intervals of M/M/1 at ρ = 0.95 cover in nine of ten cases at 17 τ, and less often below.
+/// Correlation of neighboring parts above which a queue is too slow: at a relaxation time τ, a
+/// replication of 13 τ reaches it. 95 % intervals of M/M/1 at ρ = 0.95 cover in nine of ten cases
+/// at 17 τ, and less often below.
 const SLOW: f64 = 0.6;
 
 fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
@@ -206,7 +196,6 @@ fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let pairs = || parts.iter().flat_map(|run| run.windows(2));
     let products = pairs().map(|two| (two[0] - level) * (two[1] - level));
     let covariance = products.sum::<f64>() / pairs().count() as f64;
-    // If it is constant up to rounding, no class is slow.
     let varies = variance > (1e-9 * level).powi(2);
     if varies { covariance / variance } else { 0.0 }
 }
@@ -232,19 +221,14 @@ pub(super) const AT_THE_END: f64 = 5.0;
 const SURELY: f64 = 10.0;
 
 /// Returns whether the number in system grew from quarter to quarter, and over the second half by
-/// more than chance explains.
+/// more than chance explains: by more than `deviations` standard deviations of a random walk, and
+/// with a mean increment between eighths of more than [`STEADY`] standard errors, because long jobs
+/// that block the server cause larger waves.
 ///
-/// Two criteria must hold. The growth exceeds `deviations` standard deviations of a random walk
-/// with as many steps. And, because long jobs that block the server cause larger waves than that,
-/// the mean of the increments between eighths of the second half exceeds [`STEADY`] of its standard
-/// errors.
-///
-/// The expected long-run growth of a stable system is zero; at the stability limit it is a random
-/// walk with variance (a + c)/2 per step, where a is the dispersion of arrivals and c the squared
-/// coefficient of variation of sizes. The largest values of all classes are used, at least 1. The
-/// mean of n replications has 1/n of that variance.
+/// At the stability limit, the number is a random walk with variance (a + c)/2 per step, where a is
+/// the dispersion of arrivals and c the squared coefficient of variation of sizes. The largest
+/// values of all classes are used, at least 1. The mean of n replications has 1/n of that variance.
 fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
-    // Growth while the first of the longest jobs still run is part of the transient.
     let length = seen.engines.iter().map(|e| e.now());
     if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * seen.memory() {
         return false;
@@ -254,7 +238,6 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
     if window == 0 {
         return false;
     }
-    // Nine levels from the middle to the end.
     let last = &number[number.len() - 9 * window..];
     let levels: Vec<f64> = last.chunks_exact(window).map(mean).collect();
     let growth = levels[8] - levels[0];
@@ -269,12 +252,10 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
         && growth > deviations * walk(seen, of_class)
 }
 
-/// Standard errors of the mean increment required for steady growth. The mean of eight increments
-/// of a random walk exceeds this with probability 0.0003.
+/// A random walk exceeds this many standard errors with probability 0.0003.
 const STEADY: f64 = 6.0;
 
-/// Returns the standard deviation of the mean number in system after half of the run, if it were a
-/// random walk.
+/// Returns the standard deviation after half of the run of a random walk with the same steps.
 fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
     let classes = seen.classes;
     let all = total_arrival_rate(classes);

@@ -1,5 +1,4 @@
-//! Output analysis: steady-state detection by MSER-5, intervals by batch means of independent
-//! replications.
+//! Output analysis: steady-state detection by MSER-5, intervals by batch means of replications.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,12 +39,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Creates an estimate from the deviations of batches; each group of `neighbours` batches is
-    /// from one replication.
+    /// Creates an estimate from the deviations of batches, `neighbours` of them per replication.
     ///
     /// A positive correlation r of neighboring batches widens the interval by `√((1+r)/(1−r))`, as
-    /// for a first-order autoregressive series, and reduces the degrees of freedom with the number
-    /// of independent batches; at most as if all batches of a replication were one.
+    /// for a first-order autoregressive series, and reduces the degrees of freedom accordingly, at
+    /// most as if all batches of a replication were one.
     pub fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
         let n = deviations.len() as f64;
         let square = deviations.iter().map(|d| d * d).sum::<f64>();
@@ -86,13 +84,10 @@ impl Estimate {
         }
     }
 
-    /// Widens the interval for the mean of a queue, or of a time in it.
-    ///
-    /// A run that happened to see few long queues measures both a small mean and a small spread,
-    /// and is more likely to end early for its narrow interval. In heavy traffic the spread is
-    /// proportional to the square of the mean, so the spread of 1/mean does not depend on it. The
-    /// interval in 1/mean ends at `mean/(1 − d)`, with d the relative half width; that width is
-    /// used on both sides, up to a factor of two.
+    /// Widens the interval for the mean of a queue, or of a time in it. A run that happened to see
+    /// few long queues underestimates both mean and spread. In heavy traffic, the spread of 1/mean
+    /// does not depend on the mean; its interval ends at `mean/(1 − d)`, with d the relative half
+    /// width. That width is used on both sides, up to a factor of two.
     pub fn of_queue(self) -> Self {
         let wider = 1.0 / (1.0 - self.relative()).max(0.5);
         Estimate {
@@ -122,8 +117,7 @@ impl Estimate {
         }
     }
 
-    /// Returns whether the two-sided interval at this confidence contains the value. Relative
-    /// differences below 1e-9 are rounding and count as contained.
+    /// Returns whether the interval at this confidence contains the value, within 1e-9.
     pub fn covers(&self, value: f64, confidence: f64) -> bool {
         let quantile = student(0.5 + confidence / 2.0, self.freedom);
         (value - self.mean).abs() <= quantile * self.standard_error + 1e-9 * value.abs()
@@ -136,11 +130,8 @@ pub fn student(probability: f64, freedom: f64) -> f64 {
 }
 
 /// Returns whether a series has reached a steady state, by MSER-5 (White, Simulation 69, 1997):
-/// observations are averaged in groups of five, and the number of leading groups to drop is the
-/// one, within the first half, that minimizes the standard error of the rest. It must be clearly
-/// less than half.
-///
-/// Cuts in the second half are excluded, because a few observations may be close by chance.
+/// among cuts in the first half, in groups of five observations, the one that minimizes the
+/// standard error of the rest is clearly before the middle.
 pub(crate) fn has_level(series: &[f64]) -> bool {
     let group = (series.len() / 20).clamp(1, 5);
     let fives: Vec<f64> = series.chunks_exact(group).map(mean).collect();

@@ -1,10 +1,9 @@
-//! Tests with an M/M/1 queue.
 #![allow(clippy::unwrap_used)]
 
 use super::mm1::{Own, run};
 use super::*;
 
-/// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and the server works for ρ of the time.
+/// E\[T\] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and the server is busy for ρ of the time.
 #[test]
 fn mm1_matches_closed_forms() {
     let settings = Settings {
@@ -31,9 +30,8 @@ fn mm1_matches_closed_forms() {
     }
 }
 
-/// In 40 runs that end because they are precise, at most 6 of the 95 % intervals miss the exact
-/// mean, and at most 4 on either side: more has probability 0.003 each (binomial). Ending at the
-/// first precise check fails this test, because runs with few long queues look precise early.
+/// More misses have probability 0.003 each (binomial). Ending at the first precise check fails this
+/// test.
 #[test]
 fn stopping_by_precision_does_not_bias_intervals() {
     let misses = (1..=40).map(|seed| {

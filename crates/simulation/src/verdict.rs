@@ -8,23 +8,19 @@ use synth_core::artifact::{Claim, Method as _, Quantity, Side, Standing, Unmet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Not refuted, and the 95 % interval is narrower than ±5 %. For a fraction p of time or jobs
-    /// above a threshold, it is narrower than the change of p if the threshold moved by ±5 % and
-    /// the tail were exponential, `±5 % p ln(1/p)`. For a bound, the whole 95 % interval satisfies
-    /// it.
+    /// Not refuted, and the 95 % interval is narrower than ±5 %, or for a fraction p above a
+    /// threshold, `±5 % p ln(1/p)`, by which p changes if the threshold of an exponential tail
+    /// moves by 5 %. For a bound, the whole 95 % interval satisfies it.
     Confirmed,
-    /// The claim is outside an interval so wide that a correct artifact has a chance of 0.001 that
-    /// any of its claims is refuted, or the run is unstable. For a bound, the whole interval
-    /// violates it. If intervals are not reliable yet, a claim is refuted if all replications have
-    /// far more jobs in the system than it permits.
+    /// The claim (for a bound, its whole side) is outside an interval so wide that any claim of a
+    /// correct artifact is refuted with probability at most 0.001. Also if the run is unstable, or
+    /// if all replications have far more jobs in the system than the claim permits.
     Refuted,
-    /// Neither. The interval is too wide, or the run is too short compared with the memory of the
-    /// queue for its intervals to be reliable. They are reliable if narrower than ±10 % (for a
-    /// fraction above a threshold, narrow enough to confirm a claim of p or of the measured value),
-    /// with at least ten jobs of the type per batch.
+    /// The interval is too wide, or not reliable because the run is short compared with the memory
+    /// of the queue. Reliable intervals are narrower than ±10 %, with at least ten jobs of the type
+    /// per batch.
     NotEnoughEvidence,
-    /// The claim is an approximation, either by its method or because the workload violates its
-    /// assumptions, so it cannot be refuted.
+    /// The claim is an approximation, by its method or because its assumptions are violated.
     Approximate,
     /// A run cannot measure this for the policy; [`Judgement::unexamined`] has the reason.
     NotExamined,
@@ -36,8 +32,7 @@ pub enum Verdict {
 pub struct Judgement<Q: Quantity> {
     /// The claim.
     pub claim: Claim<Q>,
-    /// The measurement. For a percentile, the fraction of jobs whose response time does not exceed
-    /// it; otherwise, the quantity itself.
+    /// The measurement; for a percentile, the fraction of jobs with at most that response time.
     pub measured: Option<Estimate>,
     /// Relative error of an approximation, compared with the measurement.
     pub off: Option<f64>,
@@ -53,13 +48,11 @@ const FALSE_ALARM: f64 = 1e-3;
 
 const NARROW: f64 = 0.05;
 
-/// Relative half width of a 95 % interval above which it is not trusted: the run is then too short
-/// compared with the memory of the queue for batches to be independent. (Found by runs with known
-/// means: of the 95 % intervals within this limit, 95 % cover; of wider ones, as few as 25 %.)
+/// Relative half width above which a 95 % interval is not trusted. In runs with known means, 95 %
+/// of narrower intervals cover, and as few as 25 % of wider ones.
 const WIDE: f64 = 0.1;
 
-/// Half width of a 95 % interval over its standard error with many replications. With fewer, the
-/// standard error of a claim is overestimated, and fewer claims are refuted.
+/// Half width of a 95 % interval over its standard error, with many replications.
 const NORMAL: f64 = 1.96;
 
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
@@ -77,8 +70,8 @@ pub trait Measuring<Q: Quantity> {
     /// Returns the measurement for a claim, if available.
     fn found(&self, claim: &Claim<Q>) -> Option<Found>;
 
-    /// Returns, for a claim about a queue, the measured late number of jobs of each replication
-    /// over the claimed one plus its half width. Whether the run converged does not matter.
+    /// Returns, for a claim about a queue, the late number of jobs of each replication over the
+    /// claimed one, whether the run converged or not.
     fn excess(&self, _: &Claim<Q>) -> Option<Vec<f64>> {
         None
     }
@@ -93,7 +86,6 @@ pub fn judge_all<'a, Q: Quantity>(
     let approximate =
         |c: &Claim<Q>| c.method.standing() == Standing::Approximation || run.unmet(c).any();
     let tested = |c: &&Claim<Q>| run.unexamined(c).is_none() && !approximate(c);
-    // A claim can be refuted in two ways.
     let count = 2 * claims.clone().filter(tested).count();
     let alarm = FALSE_ALARM / count.max(1) as f64;
     let judged = |claim: &Claim<Q>| {
@@ -125,13 +117,11 @@ pub fn judge_all<'a, Q: Quantity>(
 /// A measurement for a claim, and its expected value if the claim is correct.
 pub struct Found {
     measured: Estimate,
-    /// The measurement to test, with its standard error if the claim is correct.
     tested: Estimate,
     expected: f64,
     side: Side,
     narrow: f64,
     trusted: bool,
-    /// The measured value of the claimed quantity.
     of_claimed: f64,
 }
 
@@ -149,10 +139,9 @@ impl Found {
         }
     }
 
-    /// Creates a measurement from independent replications, whose interval is always reliable. The
-    /// claim comes from other replications, with this half width and degrees of freedom. The
-    /// degrees of freedom of the difference are those of Welch and Satterthwaite (Biometrika 34,
-    /// 1947).
+    /// Creates a measurement from independent replications, always reliable. The claim is from
+    /// others, with this half width and degrees of freedom; those of the difference follow Welch
+    /// and Satterthwaite (Biometrika 34, 1947).
     pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
         let (half_width, freedom) = of_claim;
         let errors = [
@@ -194,8 +183,7 @@ impl Found {
         }
     }
 
-    /// Measures the fraction of time or jobs `above` a threshold, claimed to be p, in a queue of
-    /// this mean.
+    /// Measures the fraction above a threshold, claimed to be p, in a queue with this mean.
     pub fn above(above: Estimate, p: f64, mean: &Estimate) -> Self {
         let error = error_of_fraction(&above, p, mean);
         let tested = Estimate::with_error(above.mean, error, above.freedom);
@@ -211,9 +199,8 @@ impl Found {
     }
 
     /// Creates the same for a claim of 0 with a half width from the rule of three: none of n jobs
-    /// was above, so `(1 − p)^n = 0.05` at its end. The claim is taken as an upper bound, chosen
-    /// such that for larger fractions none of n jobs is above with probability at most
-    /// [`FALSE_ALARM`].
+    /// was above, `(1 − p)^n = 0.05`. The claim is an upper bound: for larger fractions none of n
+    /// jobs is above with probability at most [`FALSE_ALARM`].
     pub fn hardly_above(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
         let most = (half_width * FALSE_ALARM.ln() / f64::ln(0.05)).min(1.0);
         Found {
@@ -235,8 +222,7 @@ impl Found {
         }
     }
 
-    /// Marks the measurement as unreliable unless the mean number of the claim's queue is precise
-    /// enough and was measured from enough jobs.
+    /// Trusts the measurement only if the mean number in the queue is precise, from enough jobs.
     pub fn settled(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
         Found {
@@ -262,7 +248,7 @@ impl Found {
     }
 }
 
-/// Maximum overshoot of the mean over the second half of a run, on the way to the steady state.
+/// Maximum overshoot of the mean over the second half of a run.
 const OVERSHOOT: f64 = 1.5;
 
 const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
@@ -270,12 +256,11 @@ const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 /// Returns whether the numbers of jobs in replications, relative to the claim, refute it with at
 /// most this probability of a false alarm.
 ///
-/// The test assumes nothing about distributions or the memory of replications. Starting empty, the
-/// expected number is at most that of the steady state (up to [`OVERSHOOT`]). Consider a gambler
-/// who stakes a fraction of the capital on each replication in turn, and receives that stake times
-/// the ratio of measured to claimed number. If the claim is correct, the expected capital does not
-/// grow, so it is multiplied by 1/p with probability at most p (Markov). See Shafer, "Testing by
-/// betting", J. R. Statist. Soc. A 184(2), 2021.
+/// Nothing is assumed about distributions or memory. Starting empty, the expected number is at most
+/// that of the steady state (up to [`OVERSHOOT`]). A gambler who stakes fractions of the capital on
+/// each replication in turn, and receives them times the ratio of measured to claimed number,
+/// multiplies it by 1/p with probability at most p (Markov) if the claim is correct. See Shafer,
+/// "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
     let excess = excess.unwrap_or_default().iter();
     let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
@@ -284,10 +269,9 @@ fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
     won * alarm > 1.0
 }
 
-/// Returns the standard error of the measured mean of a queue if the true mean were `mean`. A run
-/// that happened to see few long excursions measures both a small mean and a small spread; in heavy
-/// traffic the spread is proportional to the square of the mean. The correction is at most a factor
-/// of two, so that claims far off are still refuted.
+/// Returns the standard error if the true mean were `mean`. In heavy traffic it is proportional to
+/// the square of the mean, so a run that happened to see few long excursions underestimates both.
+/// The correction is at most a factor of two, so that claims far off are still refuted.
 fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
     let ratio = if mean > 0.0 {
         mean / measured.mean
@@ -297,10 +281,9 @@ fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
     measured.standard_error * ratio.powi(2).clamp(1.0, 2.0)
 }
 
-/// Returns the standard error of a measured fraction if the true fraction were p. If a rare event
-/// was observed too rarely, its measured spread is too small as well. The run is worth n
-/// independent observations, with variance p(1−p)/n. If the event was never observed, n is taken
-/// from the mean, assuming a coefficient of variation of 1.
+/// Returns the standard error if the true fraction were p. The run is worth n independent
+/// observations, with variance p(1−p)/n. If no event was observed, n is taken from the mean,
+/// assuming a coefficient of variation of 1.
 fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
     let seen = measured.mean * (1.0 - measured.mean);
     let worth = if measured.standard_error > 0.0 && seen > 0.0 {
@@ -318,8 +301,8 @@ mod tests {
 
     use super::*;
 
-    /// Each replication has the claimed mean times the allowed overshoot. At an alarm probability
-    /// of 1 %, at most 243 of 20 000 claims are refuted (more has probability 0.001).
+    /// More than 243 false alarms in 20 000 claims have probability 0.001 at an alarm probability
+    /// of 1 %.
     #[test]
     fn correct_claims_are_rarely_refuted_by_betting() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);

@@ -46,13 +46,10 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Returns the fraction of jobs above the threshold, with an interval that accounts for small
-    /// samples.
-    ///
-    /// By the rule of three, none of n independent jobs is above the threshold with probability 5 %
-    /// if the fraction is `3/n`: `(1 − p)^n = 0.05`. Because waits of consecutive jobs are
-    /// correlated, n is the number of independent jobs that would give the mean the same precision.
-    /// Response times are assumed to vary like exponential ones.
+    /// Returns the fraction above the threshold, with an interval that accounts for small samples.
+    /// By the rule of three, none of n independent jobs is above with probability 5 % if the
+    /// fraction is `3/n`: `(1 − p)^n = 0.05`; n is the number of independent jobs that give the
+    /// mean its precision. Response times are assumed to vary like exponential ones.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);
@@ -123,8 +120,7 @@ impl Watchers {
     }
 }
 
-/// The first moment `Σ Δ t` of the jumps Δ of a quantity at times t after an origin. The integral
-/// up to T is `value·T − Σ Δ t`, so that a constant quantity needs no updates.
+/// The first moment `Σ Δ t` of jumps Δ at times t. The integral up to T is `value·T − Σ Δ t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstMoment(f64);
 

@@ -1,5 +1,4 @@
-//! The definition of a comparison, and the assignment of its cells to shards (processes on separate
-//! machines).
+//! The definition of a comparison, and the assignment of its cells to shards.
 
 use std::fmt;
 use std::str::FromStr;
@@ -178,10 +177,9 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Returns the shard (from 1) of each of the [`SweepHeader::cells`]: cells in descending order of
-/// work, each to the shard with the least work so far (R. L. Graham, SIAM Journal on Applied
-/// Mathematics 17, 1969: at most 4/3 of the minimum makespan). Work is an integer, so that all
-/// machines compute the same assignment.
+/// Returns the shard (from 1) of each cell: the cells with most work first, each to the shard with
+/// the least work so far (R. L. Graham, SIAM Journal on Applied Mathematics 17, 1969). Work is an
+/// integer, so that all machines compute the same assignment.
 #[must_use]
 pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
@@ -234,10 +232,10 @@ impl SweepHeader {
         )
     }
 
-    /// Estimates the number of events of a cell: as many as an M/M/1 queue needs for this precision
-    /// of the mean number in system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with z = 1.96, from the asymptotic
-    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989). It is rounded up to
-    /// the next check of the precision, and limited by the budget.
+    /// Estimates the number of events of a cell: that of an M/M/1 queue for this precision of the
+    /// mean number in system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with z = 1.96, from the asymptotic
+    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989), limited by the
+    /// budget.
     #[must_use]
     pub fn work(&self, load: f64) -> u64 {
         const Z: f64 = 1.96;

@@ -1,9 +1,7 @@
 //! The journal of a comparison: a file of JSON lines next to the output. Each finished cell is
-//! written to disk before the next one starts.
-//!
-//! A part of a comparison is the file written by one shard: first the [`PartHeading`] with the
-//! whole plan, then one line per cell, then a line that marks it as complete. Each line has a
-//! checksum. While its cells run, it is the journal of the shard.
+//! written to disk before the next one starts. The part written by a shard has the same lines,
+//! between the [`PartHeading`] with the whole plan and a line that marks it as complete. Each line
+//! has a checksum.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -40,8 +38,7 @@ pub struct PartHeading {
     pub shard: usize,
     /// Number of shards.
     pub shards: usize,
-    /// `sha256:…` of the plan: the fields below, the kind and the number of shards. Equal in all
-    /// parts of a comparison.
+    /// `sha256:…` of the plan, which is equal in all parts of a comparison.
     pub plan: String,
     /// The comparison.
     pub comparison: SweepHeader,
@@ -120,10 +117,6 @@ impl Journal {
 
     /// Creates a journal, or resumes the existing one and returns its cells. `about` identifies the
     /// comparison; values of keys in `ignored` may differ.
-    ///
-    /// # Errors
-    /// If a journal exists and is not to be resumed, belongs to another comparison, cannot be read,
-    /// or is in use by another process, or if writing fails.
     pub(super) fn open<A: Serialize + DeserializeOwned, C: DeserializeOwned>(
         output: &Path,
         about: &A,
@@ -145,7 +138,6 @@ impl Journal {
         }
         let there = journal.whole();
         let there = there.map_err(|why| refused(&journal.path, &why))?;
-        // A file without a complete line (as left by a full disk) holds no results.
         if !there.is_empty() && !resume {
             return Err(JournalError(format!(
                 "{name} holds finished cells of an earlier comparison: give --resume to continue it, or delete it to start again"
@@ -181,8 +173,8 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Writes a finished cell to disk, and returns whether it was kept. A run with a number that
-    /// JSON cannot represent is not stored, so a later process runs it again.
+    /// Writes a finished cell to disk. Returns whether JSON can represent it; if not, it is not
+    /// kept and will run again.
     ///
     /// # Errors
     /// If writing fails.
@@ -248,7 +240,6 @@ fn is_end(line: &[u8]) -> bool {
     object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())
 }
 
-/// Checks that the file at `path` belongs to the same comparison, ignoring some keys.
 pub(super) fn same(
     path: &str,
     there: &impl Serialize,

@@ -39,8 +39,7 @@ impl Whole {
     /// Reads and combines parts.
     ///
     /// # Errors
-    /// If a file is not a part or is truncated, parts belong to different plans, shards are
-    /// missing, or two parts of the same shard differ.
+    /// If a file is not a complete part, shards are missing, or parts do not belong together.
     pub fn read(paths: &[PathBuf]) -> Result<Self, JournalError> {
         let parts = paths.iter().map(|path| Part::read(path));
         let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;
@@ -88,9 +87,6 @@ impl Whole {
     }
 
     /// Returns the comparison as a single process would have produced it.
-    ///
-    /// # Errors
-    /// If a cell is not where the plan expects it, or cannot be parsed.
     pub fn comparison<M: DeserializeOwned, C: DeserializeOwned>(
         &self,
     ) -> Result<Comparison<M, C>, JournalError> {
@@ -122,7 +118,6 @@ impl Whole {
     }
 }
 
-/// Returns whether the complete part with this heading already exists.
 pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, JournalError> {
     if !output.exists() {
         return Ok(false);
@@ -154,7 +149,6 @@ impl Part {
         Ok(part)
     }
 
-    /// Reads the lines after the heading; the error says why the part is incomplete.
     fn take<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let mut ended = false;
         for (n, line) in lines.enumerate() {

@@ -1,7 +1,4 @@
-//! Comparisons of policies over loads: the plan, the journal of finished cells, parts run on other
-//! machines, and the document of the results.
-//!
-//! A kind of workload defines how its policies run at a load: see [`Cells`].
+//! Comparisons of policies over loads: plan, journal, parts run on other machines, and results.
 
 mod comparison;
 mod header;

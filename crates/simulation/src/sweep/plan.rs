@@ -23,16 +23,11 @@ pub trait Cells {
     /// An error that aborts the comparison.
     type Error: From<JournalError>;
 
-    /// Returns the workload at the load ρ.
-    ///
-    /// # Errors
-    /// If the load cannot be reached.
+    /// Returns the workload at the load ρ; an error if it cannot be reached.
     fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
 
-    /// Runs policy number `policy` of the header.
-    ///
-    /// # Errors
-    /// If the policy cannot run or was stopped, with the reason. Other cells still run.
+    /// Runs policy number `policy` of the header. If it cannot run, the reason is returned as an
+    /// error and other cells still run.
     fn run(
         &self,
         scene: &Self::Scene,
@@ -106,9 +101,8 @@ pub struct SweepStage<'a> {
     pub reached: Option<Progress>,
 }
 
-/// Runs the cells of a comparison, or those of a shard, by load. Cells in the journal are not run
-/// again, and a complete part to be resumed is not modified. After an interruption, the current
-/// cell is the last one and is not stored.
+/// Runs the cells of a comparison, or of a shard, except those in the journal. An interrupted cell
+/// is not stored. A complete part is not modified.
 ///
 /// # Errors
 /// If a load cannot be reached, or the journal cannot be read or written.
@@ -158,7 +152,6 @@ pub fn sweep<C: Cells>(
         let outcome = match runs.run(scene, n, &mut listener) {
             Err(why) => CellOutcome::Failure(why),
             Ok(mut run) => {
-                // An interrupted run may be precise by chance, but it is not reproducible.
                 if is_interrupted() {
                     run.ending = Ending::Interrupted;
                 }

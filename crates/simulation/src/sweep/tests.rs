@@ -110,7 +110,6 @@ fn all_cells_run_load_by_load_and_are_ranked() {
     }
 }
 
-/// The current cell is discarded; the resumed results equal those of an uninterrupted process.
 #[test]
 fn an_interrupted_comparison_is_resumed() {
     let folder = tempfile::tempdir().unwrap();

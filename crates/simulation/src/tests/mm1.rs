@@ -60,9 +60,6 @@ pub struct Own {
 }
 
 /// Runs M/M/1 at this arrival rate \[1/time\], with sizes of mean 1.
-///
-/// # Panics
-/// Never: there is no invariant to violate.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let size = Size::Exponential { mean: Decimal::ONE };
     let queue = Queue {

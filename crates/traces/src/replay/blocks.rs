@@ -1,5 +1,3 @@
-//! Moving-block bootstrap intervals of means over one trace, and resampling of traces.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,8 +13,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Bootstrap draws of blocks with random starts (Künsch, 1989). Each draw covers the span.
-/// Dependence within blocks is preserved, and the same draws give the ratio of two policies.
+/// Bootstrap draws of blocks with random starts, which preserve dependence (Künsch, 1989).
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// Range of jobs of each block; `count` blocks per draw.
@@ -26,17 +23,13 @@ pub struct Blocks {
 
 const DRAWS: usize = 1000;
 
-/// Maximum number of blocks in a draw; longer windows have longer blocks.
 const MOST: f64 = 4000.0;
 
-/// Minimum number of blocks for an estimate of the spread.
 const FEWEST: usize = 10;
 
 impl Blocks {
-    /// Draws blocks within a window, longer than `length` if there would be too many. `submits`
-    /// must be in ascending order and in the same unit.
-    ///
-    /// `None` if there are fewer than ten blocks, or no jobs.
+    /// Draws blocks of at least `length` from a window; `submits` ascend and have the same unit.
+    /// `None` without jobs, or with fewer than ten blocks.
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
         let length = length.max((to - from) / MOST);
@@ -95,15 +88,14 @@ impl Interval {
     }
 }
 
-/// Draws parts of length `part` \[ticks\] with replacement and concatenates as many as the span has
-/// (Zakay and Feitelson, 2013). `None` if there are fewer than two.
+/// Concatenates random parts of this length \[ticks\], as many as the span has (Zakay and
+/// Feitelson, 2013); `None` below two.
 pub fn resampled(
     jobs: &[ReplayJob],
     part: f64,
     seed: u64,
     replication: u32,
 ) -> Option<Vec<ReplayJob>> {
-    // The initial state belongs to no part.
     let jobs = &jobs[early(jobs)..];
     let span = jobs.last()?.submit;
     let count = (span / part).floor();

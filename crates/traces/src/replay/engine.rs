@@ -45,11 +45,10 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// Number of events between checks of whether to continue; up to a second for rules that are slow
-/// with long queues.
+/// Number of events between calls of `goes_on`.
 const BURST: u64 = 1 << 10;
 
-/// Number of clocks without an arrival or departure after which the replay is considered stuck.
+/// Number of clocks without arrivals or departures after which a replay is stuck.
 const FUTILE: u64 = 10_000_000;
 
 /// Replays jobs under a policy. `goes_on` receives the number of submitted jobs and returns whether
@@ -105,10 +104,7 @@ impl<'a> Walk<'a> {
         Walk::with_present(scene, system, policy, present)
     }
 
-    /// Processes all events before this time.
-    ///
-    /// # Errors
-    /// If the policy made an infeasible decision.
+    /// Processes all events before this time; fails if the policy made an infeasible decision.
     pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
         let next = |own: &mut Self| {
             let wake = own.server.system.wake();
@@ -118,10 +114,7 @@ impl<'a> Walk<'a> {
         self.audit().map(drop)
     }
 
-    /// Runs until the last job has left.
-    ///
-    /// # Errors
-    /// As [`until`](Self::until), and if the policy leaves jobs waiting.
+    /// Runs until the last job has left; also fails if the policy leaves jobs waiting.
     pub fn finish(&mut self) -> Result<(), Stopped> {
         self.until(f64::INFINITY)?;
         match self.server.system.jobs() {
@@ -256,7 +249,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks invariants and returns the number of jobs present.
     fn audit(&mut self) -> Result<u64, Stopped> {
         self.server.settle();
         let system = &self.server.system;
@@ -264,7 +256,6 @@ impl<'a> Walk<'a> {
         violation.map_or_else(|| Ok(system.jobs()), |why| Err(why.into()))
     }
 
-    /// Processes the next instant; returns whether there was one.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (end, arrival) = (self.server.next_end(), self.arrival());
@@ -296,7 +287,6 @@ impl<'a> Walk<'a> {
 
     /// Like [`Self::step`], but a clock of the rule may ring first.
     fn step_with_clocks(&mut self, end: f64, arrival: f64) {
-        // Simultaneous completions come before arrivals.
         let bound = match end <= arrival {
             true => f64::INFINITY,
             false => arrival,
@@ -311,7 +301,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Processes all events of an instant, followed by one decision.
     fn instant(&mut self, now: f64, is_end: bool) {
         let mut event = self.happen(now, is_end);
         let mut is_alone = true;

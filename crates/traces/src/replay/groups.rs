@@ -1,5 +1,3 @@
-//! Results by groups of jobs (by amount, size and user), because a single mean hides who waits.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,7 +25,6 @@ pub struct OfGroup {
 /// The groups of the jobs of a log, for several criteria.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// For each criterion, the names of the groups and the group of each job.
     ways: Vec<(Vec<String>, Vec<u8>)>,
     work: Vec<f64>,
 }
@@ -39,9 +36,8 @@ const LENGTHS: [(f64, &str); 4] = [
     (3600.0, "size 1 h to 1 day"),
     (86_400.0, "size 1 day and more"),
 ];
-/// Maximum number of groups by amount; with more amounts, each group spans a factor of four.
+/// Maximum number of distinct amounts; with more, each group spans a factor of four.
 const AMOUNTS: usize = 6;
-/// Number of users shown, those with the most work.
 const USERS: usize = 5;
 
 impl Groups {
@@ -62,21 +58,18 @@ impl Groups {
             (lengths, length_of.collect()),
             users(log, &work),
         ];
-        // Skip criteria by which all jobs are equal.
         let differ = |of: &[u8]| of.iter().any(|own| *own != of[0]);
         let ways = ways.into_iter().filter(|(_, of)| differ(of)).collect();
         Groups { ways, work }
     }
 
-    /// Returns names and groups by job of the first criterion that distinguishes jobs; empty if
-    /// none does.
+    /// Returns names and group by job of the first criterion that distinguishes jobs, if any.
     pub fn first_way(&self) -> (&[String], &[u8]) {
         let first = self.ways.first();
         first.map_or((&[], &[]), |(names, of)| (names, of))
     }
 
-    /// Returns the results of each group for jobs submitted within these seconds. `visits` has all
-    /// jobs of the log.
+    /// Returns the results of each group for jobs submitted within these seconds.
     pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<OfGroup> {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();
@@ -104,8 +97,7 @@ impl Groups {
     }
 }
 
-/// Groups kinds by number of servers, or by demand of the most used resource. Returns names and the
-/// group of each kind.
+/// Groups kinds by number of servers, or else by demand of the most used resource.
 fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
     let (name, amounts): (&str, Vec<f64>) = if log.nodes.iter().any(|nodes| *nodes > 1) {
         ("nodes", log.nodes.iter().copied().map(f64::from).collect())

@@ -55,8 +55,7 @@ impl ReplayJob {
 /// A trace that was completely read.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// The N ≥ 1 jobs to replay: those running when the log began, those waiting then, and the
-    /// others by submission. Ties are in file order.
+    /// The N ≥ 1 jobs to replay: initially running, initially waiting, and arriving.
     pub jobs: Vec<ReplayJob>,
     /// Distinct demand vectors (R each).
     pub vectors: Vec<Box<[f64]>>,
@@ -85,14 +84,10 @@ pub fn early(jobs: &[ReplayJob]) -> usize {
     jobs.partition_point(|job| job.seen.is_early())
 }
 
-/// Larger times are not exact in doubles.
 const LARGEST: i64 = 1 << 53;
 
 impl Log {
-    /// Reads a log, and returns it with its name. `listener` receives progress messages.
-    ///
-    /// # Errors
-    /// As [`Log::read`], and if the source cannot be opened.
+    /// Reads a log and returns it with its name; `listener` receives progress messages.
     pub fn of_source(
         source: &Source,
         options: &ReadOptions,

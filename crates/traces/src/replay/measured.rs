@@ -1,5 +1,3 @@
-//! Measurements of a replay.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,10 +23,7 @@ impl Window {
         to: 0.98,
     };
 
-    /// Parses `all` or `.1,.9`.
-    ///
-    /// # Errors
-    /// If it is neither; the message has the expected syntax.
+    /// Parses `all` or `.1,.9`; the error has the expected syntax.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim() == "all" {
             return Ok(Window::ALL);
@@ -77,7 +72,6 @@ pub struct WindowMeasures {
     pub last_end: f64,
 }
 
-/// Smallest size used in bounded slowdowns \[s\].
 const SHORT: f64 = 10.0;
 
 /// The replayed times of a job, in seconds after the first submission.
@@ -127,15 +121,13 @@ pub fn bounded_slowdown(response: f64, size: f64) -> f64 {
     (response / size.max(SHORT)).max(1.0)
 }
 
-/// Returns the visits of all jobs in order of submission; `per_second` is the number of ticks per
-/// second.
+/// Returns the visits of all jobs in order of submission.
 pub fn visits<'a>(
     scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
     per_second: f64,
 ) -> impl Iterator<Item = Visit> + 'a {
     let clock = scene.clock;
-    // In the policy's time, sums and differences of whole times are exact.
     let seconds = move |time: f64| clock.ticks(time) / per_second;
     // Rounding must not turn an immediate start into a wait.
     let grain = clock.size(if scene.is_whole() { 0.0 } else { 1e-6 });
@@ -209,8 +201,7 @@ fn starts_known(visits: &[Visit]) -> bool {
     visits.first().is_some_and(|visit| !visit.start.is_nan())
 }
 
-/// Returns the 50th, 95th and 99th percentiles: the smallest values that this share does not
-/// exceed.
+/// Returns the 50th, 95th and 99th percentiles by nearest rank.
 pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -258,13 +249,10 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
     (0..count).map(step_at).collect()
 }
 
-/// Time averages of a sum of amounts, each present for a period.
 #[derive(Clone)]
 struct Averages {
     step: f64,
-    /// Per step, the contribution of amounts present for only a part of it.
     parts: Vec<f64>,
-    /// Per step, the change of the sum of amounts present for whole steps.
     changes: Vec<f64>,
 }
 
@@ -293,7 +281,6 @@ impl Averages {
         let pairs = self.parts.iter().zip(&self.changes);
         let sums = pairs.map(|(part, change)| {
             all += change;
-            // Rounding must not make it negative.
             (all + part).max(0.0)
         });
         sums.collect()

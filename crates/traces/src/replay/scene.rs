@@ -1,5 +1,3 @@
-//! The policy's view of a trace: demands of its jobs, and jobs as types of a workload.
-
 use itertools::Itertools as _;
 
 use super::log::{Log, ReplayJob};
@@ -54,8 +52,7 @@ impl Kinds {
         Kinds::new(log, named.collect(), log.nodes.clone())
     }
 
-    /// Returns the types of a workload; resource r of the workload is resource `places[r]` of the
-    /// trace.
+    /// Returns the types of a workload; its resource r is resource `places[r]` of the trace.
     pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
         let named = workload.types().iter().map(|job| {
             let mut demand = vec![Decimal::ZERO; places.len()];
@@ -90,8 +87,7 @@ pub struct DecisionState<'a> {
     pub fleet: Fleet,
     /// Conversion of ticks to the policy's time.
     pub clock: Clock,
-    /// Start latency of each job, or the mean of `drawn`, in the policy's time. Rules that plan by
-    /// limits add it to them.
+    /// Start latency, or the mean of `drawn`, in the policy's time; part of planned durations.
     pub latency: f64,
     /// Start latency of each job; empty if equal for all.
     pub drawn: Vec<f64>,
@@ -128,12 +124,10 @@ impl<'a> DecisionState<'a> {
         self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0
     }
 
-    /// Returns the start latency of job n in the policy's time.
     pub(super) fn latency(&self, n: usize) -> f64 {
         self.drawn.get(n).copied().unwrap_or(self.latency)
     }
 
-    /// Returns how long job n holds its resources, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency(n)
     }
@@ -151,8 +145,7 @@ impl<'a> DecisionState<'a> {
         come
     }
 
-    /// Starts the jobs that were running when the log began, largest first so that they find
-    /// servers; those that do not fit wait. Returns their number.
+    /// Starts the jobs that ran when the log began, largest first so that they find servers.
     pub(super) fn begun(&self, mut system: System) -> (System, usize) {
         let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
@@ -168,7 +161,6 @@ impl<'a> DecisionState<'a> {
         (system, count)
     }
 
-    /// Returns the planned maximum time for which job n holds its resources.
     pub(super) fn limit(&self, n: usize) -> f64 {
         let job = &self.jobs[n];
         let own = job.own_limit();

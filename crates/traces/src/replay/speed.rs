@@ -1,5 +1,3 @@
-//! Exact scaling of submission times, and start latencies in fractions of a tick.
-
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive as _, Zero as _};
 use schemars::JsonSchema;
@@ -16,7 +14,6 @@ pub struct Speed {
     pub denominator: u64,
 }
 
-/// Maximum relative error of a speed that scales a trace to a load.
 const NEAR: f64 = 1e-4;
 
 const LARGEST: u64 = 1_000_000;
@@ -32,10 +29,7 @@ impl Speed {
         }
     }
 
-    /// Parses `5/4`, `2` or `1.25`.
-    ///
-    /// # Errors
-    /// If it is not such a fraction; the message has the expected syntax.
+    /// Parses `5/4`, `2` or `1.25`; the error has the expected syntax.
     pub fn parse(text: &str) -> Result<Self, String> {
         let part = |text: &str| Decimal::parse(text.trim()).ok().map(Decimal::exact);
         let whole = |n: &BigInt| n.to_u64().filter(|n| (1..=LARGEST).contains(n));
@@ -49,13 +43,11 @@ impl Speed {
         ))
     }
 
-    /// Returns the fraction with the smallest denominator within 10⁻⁴ of this ratio, by continued
-    /// fractions; `None` if the ratio is outside 1e-6 to 1e6.
+    /// Returns the simplest fraction within 10⁻⁴ of a ratio in 1e-6..1e6 (continued fractions).
     pub fn near(ratio: f64) -> Option<Self> {
         if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
             return None;
         }
-        // Convergents are in lowest terms.
         let (mut before, mut last) = ([0, 1], [1, 0]);
         let mut rest = ratio;
         loop {
@@ -88,13 +80,9 @@ impl std::fmt::Display for Speed {
 /// Conversion of ticks of a trace to the policy's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// Factor of submission times.
     submit: f64,
-    /// Factor of sizes.
     size: f64,
-    /// Divisor of both; 1 if times stay whole.
     per: f64,
-    /// Units of the policy's time per tick.
     unit: f64,
     whole: bool,
 }
@@ -111,8 +99,8 @@ impl Clock {
         }
     }
 
-    /// Creates a clock in the unit of a workload, which has this many ticks. Times are whole only
-    /// at speed 1 with a unit of one tick; otherwise rounding may separate simultaneous events.
+    /// Creates a clock in the unit of a workload with this many ticks; rounding may separate
+    /// simultaneous events unless both speed and unit are 1.
     pub fn in_units(speed: Speed, ticks: f64) -> Self {
         let whole = Clock::whole(speed);
         let per = whole.size * ticks;
@@ -158,8 +146,7 @@ impl Clock {
     }
 }
 
-/// A duration in fractions of a tick: 0.9 s with ticks of one second is 9 tenths. Sums in these
-/// units are exact.
+/// An exact duration in fractions of a tick: 0.9 s is 9 tenths if ticks are seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WholeParts {
     count: f64,

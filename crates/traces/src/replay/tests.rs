@@ -14,7 +14,6 @@ use crate::trace::{ReadOptions, Servers, Source, Trace};
 use synth_core::number::Decimal;
 use synth_multiresource::simulator::Contender;
 
-/// Path of a trace outside the repository; skips with a message if missing.
 fn beside(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces");
     let path = path.join(name);
@@ -58,14 +57,12 @@ fn under(log: &Log, rule: &str, speed: Speed) -> WindowMeasures {
     WindowMeasures::of(&visits, [0.0, log.span()], &Kinds::exact(log))
 }
 
-/// Creates a log from submission, size and processors of jobs, on a server with four processors.
 fn small(jobs: &[(u32, u32, u32)]) -> Log {
     let row = |(submit, size, cpu): &(u32, u32, u32)| format!("{submit} {size} {cpu} -1");
     let rows: Vec<String> = jobs.iter().map(row).collect();
     limited(4, &rows.join("; "))
 }
 
-/// The same with limits, from `submit size cpu limit; …`.
 fn limited(cpus: u32, jobs: &str) -> Log {
     let mut text = format!("; MaxProcs: {cpus}\n");
     for job in jobs.split("; ") {
@@ -108,8 +105,7 @@ fn running_jobs_continue_at_the_beginning() {
     assert_eq!(log.load(), 10.0 * 4.0 / (10.0 * 4.0));
 }
 
-/// At 10, two jobs end and one arrives. Reacting to each end separately, first-fit would start the
-/// third job.
+/// Reacting to each end at 10 separately, first-fit would start the third job.
 #[test]
 fn rules_decide_after_all_events_of_an_instant() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
@@ -119,8 +115,7 @@ fn rules_decide_after_all_events_of_an_instant() {
     }
 }
 
-/// Two jobs end early, at 4. The fourth job moves up to 6, the planned end of the fifth, which then
-/// moves up and ends at 5, so there is no event at 6.
+/// The fourth job moves up to the planned end of the fifth at 6; then the fifth moves up.
 #[test]
 fn keeps_reservations_due_between_events() {
     let jobs = "0 4 1 7; 0 4 4 5; 1 5 1 13; 2 1 4 9; 3 1 2 1; 3 6 5 6; 4 4 2 9";
@@ -137,8 +132,6 @@ fn rules_decide_after_all_arrivals_of_an_instant() {
     assert_eq!(starts(&log, "least-servers-first"), [0.0, 5.0]);
 }
 
-/// With 0.9 s before each run, two jobs of 10 s end at 10.9, the wide one of 5 s at 16.8, when the
-/// last two start.
 #[test]
 fn start_latencies_keep_times_exact() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
@@ -152,7 +145,6 @@ fn start_latencies_keep_times_exact() {
         assert!((found - expected).abs() < 1e-12, "{responses:?}");
     }
     assert_eq!(visits[0].wait, 0.0);
-    // Rules add the latency to all limits, so the third job still passes the second.
     let log = small(&[(0, 10, 3), (0, 5, 4), (0, 10, 1), (0, 9, 1)]);
     let starts = |late| {
         let visits = played_late(&log, "easy", Speed::ONE, late);
@@ -172,7 +164,6 @@ fn starts_are_unknown_under_preemptive_rules() {
     assert!(time_series(&visits, 2.0, 1.0, &Kinds::exact(&log)).is_empty());
 }
 
-/// Returns the index of the waiting job to start next, if any.
 type Choice = fn(waiting: &[(usize, u32)], free: u32) -> Option<usize>;
 
 /// A direct implementation: at each instant ends, then arrivals, then choices.
@@ -197,7 +188,6 @@ fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
     starts
 }
 
-/// Many of the random jobs arrive and end together.
 #[test]
 fn random_jobs_match_a_direct_implementation() {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
@@ -250,7 +240,6 @@ fn random_jobs_match_a_direct_implementation() {
     }
 }
 
-/// Checks capacity, sizes, and that no job starts before its submission.
 fn fits(visits: &[Visit], jobs: &[(u32, u32, u32)]) -> bool {
     let used = |time: f64| -> u32 {
         let running = visits.iter().zip(jobs);
@@ -275,7 +264,6 @@ fn time_series_preserve_totals() {
         let sum = |of: fn(&SeriesStep) -> f64| steps.iter().map(of).sum::<f64>() * step;
         [sum(|s| s.waiting), sum(|s| s.used[0])]
     };
-    // Waits are 9, 13 and 5; sizes are 10, 10, 5, 5 and 7.
     for step in [1.0, 7.0, 0.3, 30.0] {
         let expected = [27.0, (2.0 * 20.0 + 20.0 + 10.0 + 7.0) / 4.0];
         for (found, expected) in sum(step).into_iter().zip(expected) {
@@ -311,7 +299,6 @@ fn resampled_parts_are_in_order() {
     assert_eq!(resampled(&log.jobs, 30.0, 1, 0), None);
 }
 
-/// Compares with the central limit theorem.
 #[test]
 fn block_intervals_match_independent_values() {
     let submits: Vec<f64> = (0..20_000).map(f64::from).collect();
@@ -327,13 +314,11 @@ fn block_intervals_match_independent_values() {
     let ratio = Interval::of_ratio(&means, &means).unwrap();
     assert_eq!((ratio.low, ratio.high), (1.0, 1.0));
     assert!(Blocks::draw(&submits, [0.0, 499.0], 50.0, 1).is_none());
-    // A window of 30 000 years has no more blocks than one of eleven.
     let wide = Blocks::draw(&submits, [0.0, 1e12], 86400.0, 1).unwrap();
     assert!((3999..=4000).contains(&wide.count), "{}", wide.count);
 }
 
-/// Total wait, number of waiting jobs, longest wait and last end from independent programs (two for
-/// fcfs and EASY).
+/// The results are from independent programs (two for fcfs and EASY).
 #[test]
 fn replays_the_sp2_log_to_the_second() {
     let Some(path) = beside("sdsc-sp2-1998-first5000.swf") else {
@@ -343,7 +328,6 @@ fn replays_the_sp2_log_to_the_second() {
     assert_eq!(log.jobs.len(), 4606);
     assert_eq!(log.work(), [387_596_226.0]);
     assert!((log.load() - 0.653_667_029).abs() < 5e-10);
-    // Speed, rule, total wait, number of waiting jobs, longest wait, last end if known.
     for row in include_str!("tests/sp2.txt").lines() {
         let [speed, rule, numbers @ ..] = &row.split_whitespace().collect::<Vec<_>>()[..] else {
             panic!("{row}")
@@ -358,7 +342,6 @@ fn replays_the_sp2_log_to_the_second() {
         let is_near = numbers[3] == "-" || (found.last_end - number(3)).abs() < 1e-6;
         assert!(is_near, "{row}: {}", found.last_end);
     }
-    // The other program replans at every event, while this one compresses.
     let conservative = under(&log, "conservative", Speed::ONE);
     println!("{conservative:?}");
     assert!((conservative.total_wait / 17_809_468.0 - 1.0).abs() < 0.01);

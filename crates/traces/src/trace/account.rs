@@ -1,5 +1,3 @@
-//! An account of how each line of a trace was used; no line is dropped silently.
-
 use std::collections::HashMap;
 
 use itertools::Itertools as _;
@@ -159,34 +157,27 @@ pub struct Account {
     /// A sentence on where the log begins, if not at the first submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
-    /// Bit set of reasons that apply to the current line if it is used.
     #[serde(skip)]
     pub(super) supposed: u32,
-    /// Bit set of reasons recorded for the current line.
     #[serde(skip)]
     pub(super) noted: u32,
     /// User names by number.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
-    /// Limits \[ticks\] of jobs that exceeded them, by line; the jobs themselves have raised
-    /// limits.
+    /// Limits \[ticks\] of jobs that exceeded them, by line.
     #[serde(skip)]
     pub passed_limits: HashMap<u32, u64>,
     /// Where jobs were submitted to, by number; empty if the format does not have this.
     #[serde(skip)]
     pub classes: Vec<SentTo>,
-    /// The numbers, by partition, account and quality of service separated by zeros.
     #[serde(skip)]
     pub(super) numbers: HashMap<Vec<u8>, u32>,
 }
 
-/// The longest period without a submission.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gap {
-    /// First submission, then last submission with its line \[ticks\].
     first: i64,
     last: (i64, u32),
-    /// Length \[ticks\], number of earlier jobs, and lines of the adjacent jobs.
     longest: u64,
     before: u64,
     lines: [u32; 2],
@@ -195,7 +186,6 @@ pub(super) struct Gap {
 pub(super) const YEAR: i64 = 31_556_952;
 
 impl Gap {
-    /// Records a submission after `jobs` others.
     pub(super) fn note(&mut self, jobs: u64, submit: i64, line: u32) {
         if jobs == 0 {
             (self.first, self.last) = (submit, (submit, line));
@@ -207,11 +197,10 @@ impl Gap {
         self.last = (submit, line);
     }
 
-    /// Warns if the gap is most of the span and separates a few jobs, which suggests a wrong time.
+    /// Warns of a gap that is most of the span and separates few jobs, which suggests a wrong time.
     pub(super) fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
-        // In a short log, a single job is reported only if it is 20 years away.
         let is_far = few == 1 && self.longest / per_second > 20 * YEAR.unsigned_abs();
         if few > jobs / 20 && !is_far || self.longest < span / 10 * 9 || self.longest == 0 {
             return None;
@@ -228,7 +217,6 @@ impl Gap {
             true => (first, self.first, "before", "--from"),
             false => (last, self.last.0, "after", "--to"),
         };
-        // Clocks that start with the log have no year.
         let year = 1970 + (at / per_second as i64).div_euclid(YEAR);
         let year = Some(format!(", in {year}")).filter(|_| (1975..=9999).contains(&year));
         let year = year.unwrap_or_default();
@@ -262,12 +250,10 @@ impl Account {
         row.work += work;
     }
 
-    /// Records a reason that applies to the current line if it is used.
     pub(super) fn suppose(&mut self, reason: Reason) {
         self.supposed |= reason.bit();
     }
 
-    /// Registers a user name and returns its number; 0 for an empty name.
     pub(super) fn user(&mut self, field: &[u8]) -> u32 {
         let number = name(field);
         if number != 0 {
@@ -277,7 +263,6 @@ impl Account {
         number
     }
 
-    /// Registers a partition, account and quality of service, and returns their number.
     pub(super) fn class(&mut self, names: [&[u8]; 3]) -> u32 {
         let next = self.classes.len() as u32;
         let names = names.map(<[u8]>::trim_ascii);
@@ -294,13 +279,11 @@ impl Account {
         number
     }
 
-    /// Lists the distinct partitions in alphabetical order.
     pub(super) fn partitions(&self) -> String {
         let names = self.classes.iter().map(|own| &own.partition);
         names.sorted().dedup().join(", ")
     }
 
-    /// Records whether the current line is used.
     pub(super) fn decide(&mut self, takes_part: bool, line: u32, work: f64) {
         let supposed = std::mem::take(&mut self.supposed);
         let is_supposed = |own: &&Reason| takes_part && supposed & own.bit() != 0;
@@ -345,7 +328,6 @@ impl Account {
         self.lines + extra.map(|reason| self.count(reason)).iter().sum::<u64>()
     }
 
-    /// Lists the first faults and the number of further ones.
     pub(super) fn faulty(&self) -> String {
         let more = self.count(Reason::Fault) - self.faults.len() as u64;
         let more = (more > 0).then(|| format!("and {more} more"));
@@ -353,7 +335,6 @@ impl Account {
         lines.join("\n  ")
     }
 
-    /// Explains why no job is used.
     pub(super) fn why_none(&self) -> String {
         if self.lines == 0 {
             return ": no line describes a job".into();

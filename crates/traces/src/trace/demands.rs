@@ -1,9 +1,7 @@
 use std::collections::HashMap;
 
-/// The distinct demand vectors (R each) with numbers of servers, in order of appearance.
-///
-/// From [`DemandTable::MOST`] vectors on, new ones are rounded up to three significant digits to
-/// keep the table small.
+/// The distinct demand vectors (R each) with numbers of servers, in order of appearance. From
+/// [`DemandTable::MOST`] vectors on, new ones are rounded up to three significant digits.
 #[derive(Clone, Debug, Default)]
 pub struct DemandTable {
     /// The vectors, by index.
@@ -20,8 +18,7 @@ impl DemandTable {
     /// Maximum number of vectors stored without rounding.
     pub const MOST: usize = 2000;
 
-    /// Returns the index of a vector (R), with entries finite and ≥ 0, on `nodes` servers. It is
-    /// not rounded if the result would fit on no server.
+    /// Returns the index of a vector, which is rounded only if the result fits.
     pub fn number(&mut self, demand: &[f64], nodes: u32, fits: impl Fn(&[f64]) -> bool) -> u32 {
         self.set_key(demand, nodes);
         if let Some(known) = self.numbers.get(self.key.as_slice()) {
@@ -43,7 +40,6 @@ impl DemandTable {
         number
     }
 
-    /// Writes the key of a vector to a reused buffer.
     fn set_key(&mut self, demand: &[f64], nodes: u32) {
         self.key.clear();
         self.key.extend(demand.iter().map(|d| d.to_bits()));
@@ -57,8 +53,7 @@ fn up_to_three_digits(demand: f64) -> f64 {
     }
     let unit = demand.log10().floor() as i32 - 2;
     let mut hundreds = (demand / 10_f64.powi(unit)).ceil() as u64;
-    // Parsed from its digits, it is the double closest to a short decimal; rounding may have been
-    // down.
+    // Parsing gives the double closest to a short decimal, which may be too small.
     loop {
         let read = format!("{hundreds}e{unit}").parse();
         match read {

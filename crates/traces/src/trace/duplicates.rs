@@ -1,5 +1,4 @@
-//! Merges rows that report the same job, for example as RUNNING and later as COMPLETED; the last
-//! state counts.
+//! Merges rows of the same job, such as RUNNING and later COMPLETED; the last state counts.
 //!
 //! Rows report the same job if they have the same id and submission and no different starts. A
 //! requeued job starts again and counts again.
@@ -25,7 +24,6 @@ pub(super) struct Counted {
 
 pub(super) type Known = HashMap<u64, Counted>;
 
-/// Returns the key of the job that a row reports, and the row that counts so far.
 pub(super) fn find(known: &Known, (id, start): (u64, Option<i64>)) -> (u64, Option<Counted>) {
     let is_other = |own: &Counted| own.start.zip(start).is_some_and(|(a, b)| a != b);
     match known.get(&id) {
@@ -37,7 +35,6 @@ pub(super) fn find(known: &Known, (id, start): (u64, Option<i64>)) -> (u64, Opti
     }
 }
 
-/// 2⁶⁴ over the golden ratio, rounded to an odd number.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Counted {

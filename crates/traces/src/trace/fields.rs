@@ -1,9 +1,6 @@
-//! Parsing of numbers and times in the fields of a line.
-
 use super::account::Account;
 use synth_core::number::{self, stamp};
 
-/// A fault in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     /// Character position in the line, from 1.
@@ -13,7 +10,6 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Creates a fault in this field, which `before` precedes in the line.
     pub(super) fn at(before: &[u8], field: &[u8], expected: &'static str) -> Self {
         let mut found = String::from_utf8_lossy(field).into_owned();
         if let Some((end, _)) = found.char_indices().nth(40) {
@@ -39,7 +35,6 @@ impl Fault {
         format!("line {line}, column {column}: found `{found}`, expected {expected}{help}")
     }
 
-    /// Suggests a number in place of an amount with a unit.
     fn without_unit(&self) -> Option<String> {
         let value = |text: &str| number(text.as_bytes());
         let unit = self.found.find(char::is_alphabetic)?;
@@ -56,7 +51,6 @@ impl Fault {
         Some(format!("{amount} if {words}"))
     }
 
-    /// Suggests a number in place of one with commas.
     fn without_commas(&self) -> Option<String> {
         let value = |text: &str| number(text.as_bytes());
         let is_number = self.expected == AMOUNT || self.expected.starts_with("a time");
@@ -82,7 +76,6 @@ pub(super) fn is_unknown(field: &[u8]) -> bool {
         return true;
     };
     if first.is_ascii_digit() {
-        // Also placeholder dates, and Slurm's NO_VAL and INFINITE.
         let none = ["0000-00-00", "9999-12-31", "4294967294", "4294967295"];
         return none.iter().any(|none| field.starts_with(none.as_bytes()));
     }
@@ -90,7 +83,6 @@ pub(super) fn is_unknown(field: &[u8]) -> bool {
     words.any(|word| field.eq_ignore_ascii_case(word))
 }
 
-/// Parses an instant, also in ISO 8601 basic format such as `20260302T080000` \[s since 1970\].
 pub(super) fn instant(field: &[u8]) -> Option<f64> {
     let basic = || {
         let text = std::str::from_utf8(field).ok()?;
@@ -103,21 +95,17 @@ pub(super) fn instant(field: &[u8]) -> Option<f64> {
     number::instant(field).or_else(basic)
 }
 
-/// Returns whether an instant \[s\] is a placeholder for one that has not occurred: before the
-/// submission of the job, and either 0, -1, in the year 1, or on the first day of 1970 if other
-/// times are dates.
+/// Returns whether an instant \[s\] is a placeholder: before the submission, and 0, -1, in the year
+/// 1, or on the first day of 1970 among dates.
 pub(super) fn is_placeholder(at: f64, submit: f64) -> bool {
     let is_first_day = submit > 1e8 && at.abs() <= 86_400.0;
     at < submit && (matches!(at, 0.0 | -1.0) || at < -6e10 || is_first_day)
 }
 
-/// Larger integers are not exact in doubles.
 pub(super) const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// Description of what [`amount`] accepts.
 pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
 
-/// Parses an amount in [0, 2⁵³].
 #[inline]
 pub(super) fn amount(field: &[u8]) -> Option<f64> {
     // Adding zero normalizes negative zero, because equal demands must have equal bits.
@@ -125,7 +113,6 @@ pub(super) fn amount(field: &[u8]) -> Option<f64> {
     Some(amount + 0.0)
 }
 
-/// Parses a finite number, ignoring surrounding blanks.
 #[inline]
 pub(super) fn number(field: &[u8]) -> Option<f64> {
     let field = field.trim_ascii();
@@ -136,7 +123,6 @@ pub(super) fn number(field: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Parses an integer of at most fifteen digits.
 #[inline]
 pub(super) fn whole(field: &[u8]) -> Option<i64> {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
@@ -151,26 +137,22 @@ pub(super) fn whole(field: &[u8]) -> Option<i64> {
     Some(sign * value)
 }
 
-/// Parses a time in ticks, with `per_unit` ticks per unit of the field; also returns whether it was
-/// rounded.
+/// Also returns whether the time had to be rounded.
 #[inline]
 pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     rounded(number(field)? * per_unit, 0.0)
 }
 
-/// Converts a date or clock time \[s\] to ticks; also returns whether it was rounded.
 pub(super) fn clock_ticks(seconds: f64, per_second: f64) -> Option<(i64, bool)> {
     // Seconds since 1970 in doubles are exact to a quarter of a microsecond.
     rounded(seconds * per_second, 2.5e-7 * per_second)
 }
 
-/// Rounds to an integer; also returns whether the difference exceeds `near` and rounding errors of
-/// multiplication.
+/// Also returns whether the difference exceeds `near` and the rounding error of multiplication.
 fn rounded(ticks: f64, near: f64) -> Option<(i64, bool)> {
     if ticks.is_nan() || ticks.abs() > MOST {
         return None;
     }
-    // Nearly all values are integers, and this check is faster than rounding.
     let whole = ticks as i64;
     if whole as f64 == ticks {
         return Some((whole, false));
@@ -209,7 +191,6 @@ mod tests {
         assert_eq!(ticks(b"18.00", 1.0), Some((18, false)));
         assert_eq!(ticks(b"129.6", 1.0), Some((130, true)));
         assert_eq!(ticks(b"1e300", 1.0), None);
-        // 0.29 · 1000 is not 290 in doubles.
         assert_eq!(ticks(b"0.29", 1000.0), Some((290, false)));
         assert_eq!(
             clock_ticks(1_711_852_200.25, 1e6),

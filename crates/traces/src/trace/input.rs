@@ -40,7 +40,6 @@ impl Source {
     }
 }
 
-/// Opens a source. Gzip files are unpacked, whatever their names.
 pub(super) fn open(source: &Source) -> Result<Box<dyn BufRead>, TraceError> {
     unpacked(source).map_err(|why| TraceError::unreadable(&source.name(), 0, why))
 }

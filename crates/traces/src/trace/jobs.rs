@@ -18,7 +18,6 @@ pub struct Trace {
     pub servers: Servers,
     rows: Rows,
     reader: Box<dyn Reader>,
-    /// Reciprocal of the total capacity (R); 0 without capacity.
     per_capacity: Vec<f64>,
     options: ReadOptions,
     /// Demand vectors of the jobs read so far.
@@ -27,23 +26,16 @@ pub struct Trace {
     /// How the lines read so far were used.
     pub account: Account,
     known: Known,
-    /// Jobs still running at the end of the file, with demands and supposed reasons.
     open: Vec<(Raw, Vec<f64>, u32)>,
-    /// The last instant in any line \[ticks\].
     last: i64,
-    /// By resource, whether any job demands it (R).
     is_named: Vec<bool>,
-    /// Demand of the current line (R).
     demand: Vec<f64>,
-    /// Submission and line of the previous job.
     before: (i64, u32),
-    /// Submissions of the first and the latest job.
     span: Option<(i64, i64)>,
     activity: Activity,
     window: Option<Window>,
     arrivals: u64,
     gap: Gap,
-    /// The job with the most work that fits on no server: work, line, servers, demand on each.
     largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
 
@@ -53,8 +45,7 @@ impl Trace {
     /// Opens a trace, detects its format, and determines the servers.
     ///
     /// # Errors
-    /// If it cannot be read, its format is unknown or not the given one, or its servers are
-    /// unknown.
+    /// If it cannot be read, or its format or servers are unknown.
     pub fn open(source: &Source, options: &ReadOptions) -> Result<Self, TraceError> {
         Ok(Self::of(format::open(source, options)?, options))
     }
@@ -106,7 +97,6 @@ impl Trace {
                 return Ok(None);
             }
         }
-        // Rows that were superseded have no size.
         jobs.retain(|job| job.size > 0);
         jobs.sort_by_key(|job| (job.submit, job.line));
         let placed = jobs.into_iter().map(|job| self.takes_part(job));
@@ -116,7 +106,6 @@ impl Trace {
         Ok(Some(jobs))
     }
 
-    /// Reads the next line that describes a job; records faulty lines and others.
     fn read(&mut self, jobs: &mut [TraceJob]) -> Result<Option<Raw>, TraceError> {
         while self.rows.advance(&mut self.account)? {
             let (rows, account) = (&self.rows, &mut self.account);
@@ -148,8 +137,7 @@ impl Trace {
         Ok(Some(Raw { size, seen, ..job }))
     }
 
-    /// Returns whether a row has the latest known state of its job. Retracts the row that counted
-    /// before; the job keeps its position in the file.
+    /// Returns whether a row is the latest of its job; retracts the row that counted before.
     fn is_latest(&mut self, job: &mut Raw, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
@@ -183,8 +171,8 @@ impl Trace {
         self.rows.format
     }
 
-    /// Returns the beginning of the log \[ticks\], if it is known to be after the first submission.
-    /// Earlier jobs are [early](Observed::is_early).
+    /// Returns the beginning of the log \[ticks\] if after the first submission; earlier jobs are
+    /// [early](Observed::is_early).
     pub fn begin(&self) -> Option<i64> {
         self.window.as_ref().and_then(Window::begin)
     }
@@ -194,15 +182,13 @@ impl Trace {
         self.shares[job.demand as usize] * job.size as f64
     }
 
-    /// Returns the largest share, over resources, of all servers' capacity that this demand (R) on
-    /// `nodes` servers needs, ≥ 0.
+    /// Returns the largest share of all servers that a demand (R) on `nodes` servers needs.
     pub fn share(&self, demand: &[f64], nodes: u32) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
         f64::from(nodes) * pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// Returns the number of servers used at once, and changes `demand` to that on each of them.
-    /// They are not distinguished if there is only one server, or if nodes are a resource.
+    /// Returns the number of servers, and changes `demand` to that on each of them.
     fn take_apart(&mut self, raw: &Raw) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [ServerShape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
@@ -229,7 +215,6 @@ impl Trace {
         nodes
     }
 
-    /// Decides how a line is used; `place` is the index of the job if it is used.
     fn admit(&mut self, raw: Raw, place: usize) -> Option<TraceJob> {
         self.account.noted = 0;
         let (job, work) = self.decide(&raw);
@@ -287,7 +272,6 @@ impl Trace {
         let fits = |demand: &[f64]| self.servers.hold(demand, nodes);
         let demand = self.demands.number(&self.demand, nodes, fits);
         if demand as usize == self.shares.len() {
-            // The vector may have been rounded.
             let share = self.share(&self.demands.vectors[demand as usize], nodes);
             self.shares.push(share);
         }
@@ -335,7 +319,6 @@ impl Trace {
             && self.options.user.as_ref().is_none_or(user)
     }
 
-    /// Counts a job and places it relative to the beginning of the log; `None` if outside the span.
     fn takes_part(&mut self, job: TraceJob) -> Result<Option<TraceJob>, TraceError> {
         if self.span.is_none() {
             self.window = self.window(job.submit)?;
@@ -371,7 +354,6 @@ impl Trace {
         Ok(Some(job))
     }
 
-    /// Converts `--from` or `--to` to ticks; `first` is the first submission.
     fn instant(&self, edge: Option<TraceEdge>, first: i64) -> Result<Option<f64>, TraceError> {
         let per_second = self.tick.per_second() as f64;
         let first = first as f64 / per_second;
@@ -385,7 +367,6 @@ impl Trace {
         edge.map(at).transpose()
     }
 
-    /// Decides where the log begins; `first` is the first submission.
     fn window(&mut self, first: i64) -> Result<Option<Window>, TraceError> {
         let from = self.instant(self.options.from, first)?;
         let from = from.map(|from| (from.ceil() as i64).max(first));

@@ -43,8 +43,7 @@ pub struct ReadOptions {
     pub columns: Vec<(String, String)>,
     /// Time units of a table, for all columns (`time`) or for one.
     pub units: Vec<(String, String)>,
-    /// Whether amounts in a table are per server rather than in total; `None` to decide by column
-    /// name.
+    /// Whether amounts in a table are per server; `None` to decide by column name.
     pub amounts: Option<bool>,
     /// The beginning of the log; jobs running or waiting then are its initial state.
     pub from: Option<TraceEdge>,
@@ -58,8 +57,7 @@ pub struct ReadOptions {
     pub completed_only: bool,
     /// Whether jobs are truncated at their limit; otherwise, the limit is raised.
     pub kill: bool,
-    /// Whether jobs still running at the end count as ended then; otherwise, their sizes are partly
-    /// known.
+    /// Whether jobs still running at the end count as ended then, instead of as censored.
     pub censored_end: bool,
     /// Tolerated share of faulty lines, and of work in jobs larger than any server; 1 % if absent.
     pub faults: Option<f64>,

@@ -13,8 +13,7 @@ use synth_multiresource::workload::{
 pub struct Servers {
     /// Distinct names of the R ≥ 1 resources.
     pub resources: Vec<String>,
-    /// Resources consisting of devices: a demand below 1 is on one device, others are whole
-    /// devices.
+    /// Resources that consist of devices: demands below 1 share a device, others are integers.
     pub devices: Vec<String>,
     /// The H ≥ 1 server shapes.
     pub shapes: Vec<ServerShape>,
@@ -93,8 +92,7 @@ impl Servers {
         self.devices.contains(&self.resources[r])
     }
 
-    /// Returns whether a job with this demand (R) on each of `nodes` servers fits if they are
-    /// empty.
+    /// Returns whether a job with this demand (R) on each of `nodes` servers fits.
     pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
         let is_split = |r: usize| demand[r] > 1.0 && demand[r].fract() != 0.0;
         if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
@@ -108,8 +106,8 @@ impl Servers {
         shapes.map(|shape| u64::from(shape.count)).sum::<u64>() >= u64::from(nodes)
     }
 
-    /// Divides a total demand (R) among servers, rounding up to integers if the total is one, and
-    /// memory to thousandths.
+    /// Divides a total demand (R), rounding up to integers, or to thousandths for fractions and
+    /// memory.
     pub(super) fn part(&self, demand: &mut [f64], nodes: u32) {
         for (demand, name) in demand.iter_mut().zip(&self.resources) {
             let is_whole = demand.fract() == 0.0 && name != "memory";
@@ -118,9 +116,8 @@ impl Servers {
         }
     }
 
-    /// Returns the number of servers and the demand on each for a job with this total demand (R),
-    /// if its number of servers is unknown (`named` is 0) or they have unequal parts. It is the
-    /// smallest number, at least `named`, with equal parts that fit; `None` if there is none.
+    /// Returns the smallest number of servers, at least `named`, that hold a total demand (R) in
+    /// equal parts, and the part; `None` if there is none.
     pub(super) fn spread(&self, total: &[f64], named: u32) -> Option<(u32, Vec<f64>)> {
         let all: u32 = self.shapes.iter().map(|shape| shape.count).sum();
         let mut fewest = total.iter().enumerate().map(|(j, total)| {
@@ -146,8 +143,7 @@ impl Servers {
         (0..self.resources.len()).map(total).collect()
     }
 
-    /// Returns a remark on resources that no job demands (R). A type such as `gpu:a100` need not be
-    /// demanded, because jobs may run on any type.
+    /// Remarks on resources that no job demands. Types such as `gpu:a100` need not be demanded.
     pub(super) fn unnamed(&self, is_named: &[bool]) -> Option<String> {
         let resources = self.resources.iter().zip(is_named);
         let unnamed = resources.filter(|(_, named)| !**named).map(|own| own.0);
@@ -166,16 +162,12 @@ impl Servers {
         ))
     }
 
-    /// Parses `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`: an optional number of servers per
-    /// shape, with amounts. Amounts not given are 0. A resource that consists of devices on one
-    /// shape does so on all.
-    ///
-    /// # Errors
-    /// If it is not a list of shapes; the message has the expected syntax.
+    /// Parses `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`, an optional number of servers per
+    /// shape with amounts (default 0). Devices on one shape are devices on all. The error has the
+    /// expected syntax.
     pub fn shapes(text: &str) -> Result<Self, String> {
         let (mut devices, mut shapes) = (Vec::new(), Vec::new());
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
-            // A name may contain an x.
             let counted = part.split_once('x');
             let counted = counted.and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
             let (count, rest): (u32, &str) = counted.unwrap_or((1, part));
@@ -204,13 +196,11 @@ impl Servers {
     }
 }
 
-/// Suffix of the names of resources that consist of devices.
 const DEVICES: &str = ":devices";
 
 const MOST_TRIED: usize = 256;
 
-/// Returns the smallest number of servers with this total amount, given capacities and counts in
-/// descending order.
+/// Returns the smallest number of servers for an amount; capacities are in descending order.
 fn least(shapes: impl Iterator<Item = (f64, u32)>, mut amount: f64) -> Option<u32> {
     let mut nodes = 0;
     for (capacity, count) in shapes {
@@ -226,7 +216,6 @@ fn least(shapes: impl Iterator<Item = (f64, u32)>, mut amount: f64) -> Option<u3
     (amount <= 0.0).then_some(nodes)
 }
 
-/// Writes the syntax that [`Servers::shapes`] parses.
 impl std::fmt::Display for Servers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let amounts = |shape: &ServerShape| {
@@ -250,20 +239,14 @@ impl std::fmt::Display for Servers {
 
 fn wrong_shape(found: &str) -> String {
     format!(
-        "`{found}` is not a valid server shape: write for example 40xcpu=96,memory=384;8xcpu=48,gpu=8, or name a file that lists nodes"
+        "`{found}` is not a valid server shape: write e.g. 40xcpu=96,memory=384;8xcpu=48,gpu=8, or name a file that lists nodes"
     )
 }
 
-/// Parses distinct names with amounts > 0; names of resources with devices are added to `devices`.
 fn amounts(text: &str, devices: &mut Vec<String>) -> Result<Vec<(String, Decimal)>, String> {
     let mut amounts: Vec<(String, Decimal)> = Vec::new();
     for part in text.split(',') {
-        let wrong = |why: &str| {
-            format!(
-                "`{}` {why}: write for example cpu=128,memory=512",
-                part.trim()
-            )
-        };
+        let wrong = |why: &str| format!("`{}` {why}: write e.g. cpu=128,memory=512", part.trim());
         let pair = part.split_once('=');
         let (name, amount) = pair.ok_or_else(|| wrong("has no amount"))?;
         let (name, of_devices) = (name.trim(), name.trim().strip_suffix(DEVICES));
@@ -334,9 +317,7 @@ mod tests {
     fn rejects_invalid_capacities() {
         for text in ["", "cpu", "cpu=0", "cpu=-1", "cpu=x", "cpu=1,cpu=2", "=4"] {
             assert!(
-                Servers::shapes(text)
-                    .unwrap_err()
-                    .contains("write for example"),
+                Servers::shapes(text).unwrap_err().contains("write e.g."),
                 "{text}"
             );
         }

@@ -46,10 +46,7 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// Returns the options given on the command line.
-    ///
-    /// # Errors
-    /// If a key or value of `--read` or `--only` is unknown; the message lists the known ones.
+    /// Returns the options; the error lists valid keys and values.
     pub fn options(&self) -> Result<ReadOptions, String> {
         let mut options = ReadOptions {
             servers: self.servers.clone(),
@@ -110,7 +107,6 @@ fn unknown_format(name: &str) -> String {
 }
 
 pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
-    // A number alone means seconds, unless it is too large.
     let at = match text.parse().ok().and_then(stamp) {
         Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
             return Err(format!(
@@ -138,8 +134,7 @@ fn servers(text: &str) -> Result<Servers, String> {
 fn pair(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=');
     let pair = pair.filter(|(what, column)| !what.is_empty() && !column.is_empty());
-    let (what, column) = pair.ok_or_else(|| {
-        format!("`{text}` is not a KEY=VALUE pair: write for example time=submit_s")
-    })?;
+    let (what, column) =
+        pair.ok_or_else(|| format!("`{text}` is not KEY=VALUE: write e.g. time=submit_s"))?;
     Ok((what.trim().into(), column.trim().into()))
 }

@@ -33,25 +33,18 @@ use super::format::Raw;
 use super::{Account, Observed, TraceFormat, TraceJob};
 use synth_core::number::date;
 
-/// Maximum ratio of submission rates before and after the first end.
 const SPARSE: f64 = 0.9;
-/// Submissions within this fraction of the time from the first submission to the first end count as
-/// one.
+/// Fraction of the time from first submission to first end within which submissions count as one.
 const TOGETHER: f64 = 0.01;
-/// Maximum P and U.
 const MOST: [f64; 2] = [0.1, 0.02];
 /// Maximum `P U` for a warning that rows may have been selected by activity.
 const POSSIBLE: f64 = 0.01;
-/// Minimum time from first submission to first end, as a fraction of the span.
 const SHORTEST: f64 = 0.01;
 const ROWS: usize = 1_000_000;
-/// Relative difference of loads that is reported.
 const NOTABLE: f64 = 0.1;
 
-/// Submissions and ends of all rows of a log, used or not \[ticks\].
 #[derive(Default)]
 pub(super) struct Activity {
-    /// Submission and end of each row; no end if the job was still running.
     rows: Vec<(i64, Option<i64>)>,
     last: i64,
 }
@@ -60,7 +53,6 @@ pub(super) struct Activity {
 type FirstEnd = (i64, bool);
 
 impl Activity {
-    /// Adds a row, unless its job neither ran nor ended.
     pub(super) fn note(&mut self, raw: &Raw) {
         let ran = || (raw.size >= 0).then(|| raw.last());
         let is_open = raw.is_open || raw.seen == Observed::Censored;
@@ -72,8 +64,7 @@ impl Activity {
         }
     }
 
-    /// Returns the first end of rows submitted from an instant on, if they may have been selected
-    /// by activity.
+    /// Returns the first end of rows submitted from `from` on, if they may be selected by activity.
     pub(super) fn first_end(mut self, from: i64, format: TraceFormat) -> Option<FirstEnd> {
         self.rows.retain(|(submit, _)| *submit >= from);
         self.rows.sort_unstable();
@@ -87,7 +78,6 @@ impl Activity {
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));
         let length = before.min(last.saturating_sub(end) as f64);
         let near = late.partition_point(|row| row.0.saturating_sub(end) as f64 <= length);
-        // The first submission starts the period and does not count.
         let (few, many) = (instants(early).count() - 1, instants(&late[..near]).count());
         if few as f64 * length > SPARSE * many as f64 * before {
             return None;
@@ -118,7 +108,6 @@ impl Activity {
         let mut stays = stays.into_iter().zip(0_u32..).peekable();
         let (mut left, mut sum) = (1.0, 0.0);
         let mut next = i64::MAX;
-        // From the latest submission, whose age is the smallest.
         for submit in instants(early).rev() {
             if submit > next {
                 continue;
@@ -143,7 +132,6 @@ fn instants(rows: &[Row]) -> impl DoubleEndedIterator<Item = i64> {
     rows.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
 }
 
-/// Returns the probability of at most `k` successes in `n` trials with probability `p` in (0, 1).
 fn at_most(k: usize, n: usize, p: f64) -> f64 {
     let mut term = n as f64 * (1.0 - p).ln();
     let mut sum = 0.0;
@@ -154,25 +142,21 @@ fn at_most(k: usize, n: usize, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// Why a log begins, or may begin, after its first submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Set by `--from`; with the first end after it, if rows are evidently selected by activity
-    /// there, too.
+    /// Set by `--from`; with the first end after it, if later rows are evidently selected.
     Given(Option<i64>),
     Activity,
     /// Rows may have been selected by activity; the log is assumed to be complete.
     Possible,
 }
 
-/// The beginning of a log after its first submission.
 pub(super) struct Window {
     begin: i64,
     why: Why,
     /// Numbers of earlier jobs that were running, waiting, and finished at the beginning.
     earlier: [u64; 3],
     span: [i64; 2],
-    /// Work of the jobs submitted before and after the beginning.
     work: [f64; 2],
 }
 
@@ -187,7 +171,6 @@ impl Window {
         }
     }
 
-    /// Returns the beginning of the log; `None` if it is the first submission.
     pub(super) fn begin(&self) -> Option<i64> {
         (self.why != Why::Possible).then_some(self.begin)
     }
@@ -206,7 +189,6 @@ impl Window {
         placed
     }
 
-    /// Describes where the log begins and how it matters; warnings say what to do.
     pub(super) fn report(&self, per_second: u64, account: &mut Account) {
         let instant = |at: i64| {
             let seconds = at as f64 / per_second as f64;
@@ -254,10 +236,8 @@ impl Window {
 }
 
 impl TraceJob {
-    /// Returns the job as present at an instant after its submission; `None` if it has ended.
-    ///
-    /// A running job keeps its remaining size and limit, a waiting job its full ones. The observed
-    /// part of a censored job serves as its size.
+    /// Returns the job as present at an instant, with the remaining size and limit if running;
+    /// `None` if it has ended. The observed part of a censored job serves as its size.
     fn present_at(self, instant: i64) -> Option<TraceJob> {
         let start = self.waited.map_or(self.submit, |waited| {
             self.submit.saturating_add_unsigned(waited)

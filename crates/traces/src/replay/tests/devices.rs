@@ -14,8 +14,6 @@ fn on_gpus(servers: &str, rows: &str) -> Log {
     log(file.path(), &options)
 }
 
-/// A third job of 0.6 waits for one of two devices, but not if gpu is an amount. Fractions share a
-/// device if they fit; whole demands need empty devices.
 #[test]
 fn fractions_are_placed_on_devices() {
     let three = "0,3600,.6 10,3600,.6 20,3600,.6";
@@ -40,8 +38,7 @@ fn fractions_are_placed_on_devices() {
     assert!(!remarks("gpu=1").contains("devices"));
 }
 
-/// By amounts, 0.8 would fit with twice 0.6 and is planned at 2; on devices it waits until 50. The
-/// last job passes it unless all jobs have reservations by amounts.
+/// By amounts, 0.8 is planned at 2; on devices it waits until 50.
 #[test]
 fn jobs_planned_by_amounts_wait_for_a_device() {
     let log = on_gpus("gpu:devices=2", "0,50,.6 1,90,.6 2,9,.8 3,9,.4");

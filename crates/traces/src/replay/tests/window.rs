@@ -1,5 +1,3 @@
-//! Detection of the beginning of logs whose rows were selected by activity.
-
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -12,7 +10,6 @@ const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 const ZERO: i64 = 1_775_001_600;
 
-/// A job. Times are in seconds, submissions relative to [`ZERO`].
 #[derive(Clone, Copy)]
 struct Row {
     submit: i64,
@@ -38,7 +35,6 @@ impl Row {
         self.submit + self.wait + self.size
     }
 
-    /// Returns its sacct row with this id, suspension time, and a limit of twice its size.
     fn line(&self, id: usize, suspended: i64) -> String {
         let start = ZERO + self.submit + self.wait;
         let Row {
@@ -67,14 +63,12 @@ fn sacct(lines: &str) -> Vec<u8> {
     (header.to_owned() + lines).into_bytes()
 }
 
-/// Selects the rows that `sacct -S` prints.
 fn active(rows: &[Row], from: i64) -> Vec<Row> {
     let mut own = rows.to_vec();
     own.retain(|row| row.end() >= from);
     own
 }
 
-/// Returns the beginning after [`ZERO`] (`None` if the first submission) and the load.
 fn begin(text: &[u8], options: &ReadOptions) -> (Option<i64>, f64) {
     let file = file(text);
     let mut trace = Trace::open(&Source::named(file.path()), options).unwrap();
@@ -83,7 +77,6 @@ fn begin(text: &[u8], options: &ReadOptions) -> (Option<i64>, f64) {
     (trace.begin().map(|begin| begin - ZERO), log.load())
 }
 
-/// A busy site with Poisson arrivals at these rates per day, by hour, and sizes of hours to days.
 fn site(seed: u64, days: i64, rate: impl Fn(i64) -> f64) -> Vec<Row> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut rows = Vec::new();
@@ -114,8 +107,6 @@ fn offered(rows: &[Row], [from, to]: [i64; 2], cpus: i64) -> f64 {
     work as f64 / (cpus * (to - from)) as f64
 }
 
-/// One job of 4 of 8 CPUs for 3 h every 2 h for a week, and three long jobs running at the start of
-/// the window. After the first end, 3 h later, 82 jobs of 12 CPU hours arrive in 163 h.
 #[test]
 fn sacct_logs_begin_at_the_first_end() {
     let long = [(-6, 7), (-4, 5), (-2, 3)].map(|(day, days)| Row::new(day * DAY, 0, days * DAY, 1));
@@ -130,7 +121,6 @@ fn sacct_logs_begin_at_the_first_end() {
     let left = early.iter();
     let left = left.map(|job| (job.line, job.size as i64, job.limit as i64));
     let hours = |line, size, limit| (line, size * HOUR, limit * HOUR);
-    // The rest of limits that are twice the sizes.
     let expected = [
         hours(2, 21, 189),
         hours(3, 21, 141),
@@ -161,8 +151,6 @@ fn sacct_logs_begin_at_the_first_end() {
     );
 }
 
-/// The load from the beginning of the window must be that of jobs submitted in it, also for
-/// unordered rows, one partition, and another format.
 #[test]
 fn load_of_a_busy_site_matches_its_window() {
     let on = on("cpu=2048");
@@ -179,7 +167,6 @@ fn load_of_a_busy_site_matches_its_window() {
         let start = start.unwrap();
         assert!((from..from + HOUR).contains(&start), "{seed}: {start}");
         assert!(is_near(load, expected), "{seed}: {load}, not {expected}");
-        // Starting at the first submission, it would be far too low.
         let first = rows.iter().map(|row| row.submit).min().unwrap();
         let whole: i64 = rows.iter().map(|row| row.cpus * row.size).sum();
         assert!((whole as f64 / (2048 * (88 * DAY - first)) as f64) < 0.95 * expected);
@@ -201,7 +188,6 @@ fn load_of_a_busy_site_matches_its_window() {
     }
 }
 
-/// Nearly all rows of a one-day window with jobs of one to five days were submitted earlier.
 #[test]
 fn detects_windows_shorter_than_jobs() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
@@ -215,7 +201,6 @@ fn detects_windows_shorter_than_jobs() {
     assert!(is_near, "{load}, not {expected}");
 }
 
-/// `sacct -T` truncates starts and ends; suspended jobs end later than start plus size.
 #[test]
 fn reads_truncated_and_suspended_jobs() {
     let all = site(9, 60, |_| 145.0);
@@ -242,8 +227,6 @@ fn reads_truncated_and_suspended_jobs() {
     assert_eq!(jobs[0].size as i64, HOUR);
 }
 
-/// Complete logs with a slow ramp, nights, weekends, an early first job, a burst, or all
-/// submissions before the first end.
 #[test]
 fn keeps_complete_logs_unchanged() {
     let mut logs: Vec<Vec<Row>> = Vec::new();
@@ -280,7 +263,6 @@ fn keeps_complete_logs_unchanged() {
     assert_eq!(begins(&fair), None);
 }
 
-/// One long job running at the start, among forty others, is too little evidence.
 #[test]
 fn warns_without_sufficient_evidence() {
     let long = Row::new(-20 * DAY, 0, 25 * DAY, 1);

@@ -2,22 +2,16 @@
 
 use super::sacct::EXPORT_HELP;
 
-/// Definitions, with tabs between fields: first shared advice as `$NAME` and text, then for each
-/// kind of file the conditions, its description, and the advice. The first line whose conditions
-/// all hold applies.
-///
-/// Conditions are `?` (no other format is known), `auto` (no columns are named), `^text` and
-/// `~text` (the first line begins with, or the file contains, the text; `+` is a blank), `=NAME` (a
+/// Shared advice (`$NAME`, text), then kinds of files (conditions, description, advice), separated
+/// by tabs. The first line whose conditions all hold applies. Conditions are `?` (unknown format),
+/// `auto` (no columns given), `^text` (begins with), `~text` (contains; `+` is a blank), `=NAME` (a
 /// column), and keywords.
 const KINDS: &str = include_str!("foreign.txt");
 
 const LINES: usize = 50;
 
-/// Checks that a file that begins like this is not from another program. `is_unknown` if no format
-/// is certain, and `is_auto` if no columns are named.
-///
-/// # Errors
-/// If it is, with a description of the file and what to export instead.
+/// Describes a file of another program, and what to export instead, as an error. `is_unknown` if no
+/// format is certain, `is_auto` if no columns are named.
 pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), String> {
     let lines = start.trim_start_matches('\u{feff}').lines();
     let lines = lines.filter(|line| !line.trim().is_empty());

@@ -44,7 +44,6 @@ impl TraceFormat {
         }
     }
 
-    /// Returns advice for a missing column.
     pub(super) fn help(self) -> &'static str {
         match self {
             TraceFormat::Sacct => sacct::EXPORT_HELP,
@@ -53,7 +52,6 @@ impl TraceFormat {
     }
 
     fn found(first: &[u8]) -> Option<Self> {
-        // An empty word is not a number.
         let words = first.split(u8::is_ascii_whitespace);
         let numbers = words.filter(|word| super::fields::number(word).is_some());
         if first.starts_with(b";") || numbers.count() >= rows::SWF_FIELDS {
@@ -70,14 +68,12 @@ impl TraceFormat {
     }
 }
 
-/// A line that describes a job, before it is decided how to use it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::trace) struct Raw {
     pub line: u32,
     pub submit: i64,
     pub start: Option<i64>,
-    /// How long it held its resources \[ticks\], a lower bound if censored; negative if it never
-    /// ran.
+    /// \[ticks\]; a lower bound if censored, negative if it never ran.
     pub size: i64,
     /// End \[ticks\], if in the line; after start plus size if the job was suspended.
     pub end: Option<i64>,
@@ -114,18 +110,15 @@ impl Raw {
         Raw { id, ..self }
     }
 
-    /// Returns its start, or its submission if unknown.
     pub(super) fn begun(&self) -> i64 {
         self.start.unwrap_or(self.submit)
     }
 
-    /// Returns the last instant at which it is known to hold resources.
     pub(super) fn last(&self) -> i64 {
         self.begun().saturating_add(self.size.max(0))
     }
 
-    /// Returns its rank among rows of the same job: ended jobs rank above running ones, and these
-    /// above waiting ones.
+    /// Rank among rows of the same job: waiting, running, ended.
     pub(in crate::trace) fn rank(&self) -> i64 {
         match self.fate {
             _ if self.is_open || self.seen == Observed::Censored => self.last(),
@@ -134,8 +127,7 @@ impl Raw {
         }
     }
 
-    /// Merges a job that starts at the same time; the result holds resources until the last one
-    /// ends.
+    /// Merges a component of the job; the result holds resources until the last one ends.
     fn join(self, other: Raw) -> Raw {
         let is_censored = other.seen == Observed::Censored;
         let has_completed = self.fate == Fate::Completed;
@@ -165,12 +157,10 @@ pub(in crate::trace) enum Fate {
 
 pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
-/// Reads the rows of a format.
 pub(in crate::trace) trait Reader {
     /// Reads a row, and returns its job, if any. `demand` (R) is set to the job's demand.
     fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault>;
 
-    /// Returns a job that is complete only at the end of the file.
     fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<Raw> {
         None
     }
@@ -191,10 +181,8 @@ fn unquoted(field: &[u8]) -> &[u8] {
     }
 }
 
-/// An open file: tick, servers, rows and their reader.
 pub(super) type Opened = (Tick, Servers, Rows, Box<dyn Reader>);
 
-/// Number of bytes examined to detect the format.
 const LOOK: u64 = 1 << 16;
 
 pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, TraceError> {
@@ -271,9 +259,8 @@ pub(super) fn read(
     Ok(opened)
 }
 
-/// Returns whether the ids in these rows identify jobs: few ids have several submissions or many
-/// rows, and ended rows with equal id and start are identical (otherwise, it is a name shared by
-/// jobs). If over a tenth of rows equal the previous row, they are tasks of one job.
+/// Returns whether ids identify jobs rather than names or tasks: few ids have several submissions
+/// or many rows, and ended rows with equal id and start are identical.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());
@@ -299,7 +286,6 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
     Ok(lines > 0 && 10 * tasks <= lines && is_id)
 }
 
-/// Returns the given format unless it is certainly wrong, else the detected one.
 fn choose(named: Option<TraceFormat>, first: &[u8]) -> Result<TraceFormat, String> {
     if first.is_empty() {
         return Err("the file is empty".into());
@@ -339,7 +325,6 @@ impl File<'_> {
         }
     }
 
-    /// Returns the given servers, and the rows after the header.
     fn table(self) -> Result<(Servers, Rows), TraceError> {
         let Some(servers) = self.options.servers.clone() else {
             return Err(TraceError::Refused(format!(
@@ -351,7 +336,6 @@ impl File<'_> {
     }
 }
 
-/// Returns the beginning of a file, and a reader of all of it.
 fn beginning(
     name: &str,
     mut input: Box<dyn BufRead>,

@@ -11,10 +11,8 @@ use crate::trace::input;
 use crate::trace::{Account, Reason, Source, TraceError};
 use synth_core::document::suggest;
 
-/// Number of fields in a line of the Standard Workload Format.
 pub(super) const SWF_FIELDS: usize = 18;
 
-/// Maximum length of a line in bytes.
 const LONGEST: u64 = 1 << 20;
 
 pub(in crate::trace) struct Rows {
@@ -53,7 +51,6 @@ impl Rows {
         }
     }
 
-    /// Reads the next line; `false` at the end.
     fn next_line(&mut self) -> Result<bool, TraceError> {
         self.line.clear();
         let mut limited = (&mut self.input).take(LONGEST);
@@ -71,7 +68,6 @@ impl Rows {
         Ok(read > 0)
     }
 
-    /// Opens a table and reads its header.
     pub(crate) fn open(
         name: &str,
         format: TraceFormat,
@@ -92,7 +88,6 @@ impl Rows {
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
         rows.header = (0..rows.bounds.len()).map(text).collect();
-        // Spreadsheets write a byte order mark.
         if let Some(unmarked) = rows.header[0].strip_prefix('\u{feff}') {
             rows.header[0] = unmarked.into();
         }
@@ -104,8 +99,7 @@ impl Rows {
         Rows::open(&source.name(), format, input::open(&source)?)
     }
 
-    /// Advances to the next row with the right number of fields; others are recorded as faults.
-    /// `false` at the end.
+    /// Advances to the next row with the right number of fields; records others as faults.
     pub(crate) fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
         while self.next_line()? {
             if self.is_blank() {
@@ -127,7 +121,6 @@ impl Rows {
         Ok(false)
     }
 
-    /// Reads all rows, and returns the first fault as an error.
     pub(crate) fn read_all(
         &mut self,
         mut read: impl FnMut(&Rows) -> Result<(), Fault>,
@@ -140,10 +133,7 @@ impl Rows {
         fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
     }
 
-    /// Returns whether the row repeats the header, as in concatenated files.
-    ///
-    /// # Errors
-    /// If it has the same columns in a different order.
+    /// Returns whether the row repeats the header; an error if its columns are reordered.
     fn is_header(&self) -> Result<bool, TraceError> {
         let names = || self.header.iter().map(String::as_bytes);
         let fields = || {
@@ -224,7 +214,9 @@ impl Rows {
             TraceFormat::Sacct => {
                 "no more fields than the header has: a `|` in a name splits it; leave JobName out"
             }
-            _ => "no more fields than the header has: a name with a comma must be quoted",
+            _ => {
+                "no more fields than the header has: a name with a comma must be in quotation marks"
+            }
         };
         if let Some((start, _)) = self.bounds.get(columns) {
             return Err(Fault::at(&line[..*start], &line[*start..], expected));
@@ -240,10 +232,7 @@ impl Rows {
         self.header.iter().map(String::as_str).collect()
     }
 
-    /// Finds a column by name, ignoring case.
-    ///
-    /// # Errors
-    /// If there are two.
+    /// Finds a column by name, ignoring case; an error if there are two.
     pub(crate) fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
         let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
         let mut named = (0..self.header.len()).filter(is_named);
@@ -252,10 +241,7 @@ impl Rows {
         second.map_or(Ok(found), |_| Err(self.wrong(twice())))
     }
 
-    /// Finds a column with one of these names.
-    ///
-    /// # Errors
-    /// If there are none or two.
+    /// Finds a column with one of these names; an error if there is none.
     pub(crate) fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
         let missing = || {
             let (name, format, help) = (names[0], self.format.name(), self.format.help());
@@ -267,7 +253,6 @@ impl Rows {
         self.either(names)?.ok_or_else(missing)
     }
 
-    /// Finds the first column with one of these names, if any.
     pub(crate) fn either(&self, names: &[&str]) -> Result<Option<usize>, TraceError> {
         let mut found = names.iter().map(|name| self.column(name));
         found.find_map(Result::transpose).transpose()
@@ -277,7 +262,6 @@ impl Rows {
         TraceError::Refused(format!("{}: {why}", self.name))
     }
 
-    /// Returns the field of an optional column; empty if absent.
     pub(crate) fn text(&self, column: Option<usize>) -> &[u8] {
         column.map_or(b"", |column| self.get(column))
     }
@@ -292,13 +276,12 @@ impl Rows {
         Fault::at(before, self.get(column), expected)
     }
 
-    /// Returns the text after the last field.
     pub(crate) fn rest(&self) -> &[u8] {
         let (_, end) = self.bounds.last().copied().unwrap_or_default();
         &self.line[end..]
     }
 
-    /// Reads a time in ticks, with `per_unit` ticks per unit of the column; rounding is recorded.
+    /// Reads a time with `per_unit` ticks per unit, and records rounding.
     pub(crate) fn time(
         &self,
         column: usize,
@@ -323,7 +306,6 @@ impl Rows {
         Ok(ticks)
     }
 
-    /// Reads an amount ≥ 0; `None` if empty.
     pub(crate) fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
         let field = self.get(column);
         let amount = amount(field);
@@ -333,7 +315,6 @@ impl Rows {
         Ok(amount)
     }
 
-    /// Reads an amount ≥ 0; an empty field counts as 0 and is recorded.
     pub(crate) fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
         let amount = self.amount(column)?;
         if amount.is_none() {
@@ -343,20 +324,17 @@ impl Rows {
     }
 }
 
-/// Returns the number of leading blanks, excluding separators.
 fn blanks(text: &[u8], separator: u8) -> usize {
     let is_blank = |byte: &&u8| byte.is_ascii_whitespace() && **byte != separator;
     text.iter().take_while(is_blank).count()
 }
 
-/// Returns the most frequent separator in the first line of a table.
 pub(super) fn separator(first: &[u8]) -> Option<u8> {
     let count = |mark: &u8| first.iter().filter(|byte| *byte == mark).count();
     let marks = [b'|', b'\t', b';', b','].into_iter();
     marks.max_by_key(count).filter(|mark| count(mark) > 0)
 }
 
-/// Returns the bounds of the quoted field that begins at `start`, and its end.
 fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
     let mut at = start + 1;
     while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {

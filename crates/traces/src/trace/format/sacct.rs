@@ -35,10 +35,8 @@ pub const EXPORT: &str = export!("", "");
 pub(super) const EXPORT_HELP: &str = export!("Export with `", "`");
 
 const MINUTE: f64 = 60.0;
-/// How far clocks are set forward and back \[s\].
 const HOUR: i64 = 3600;
 
-/// Components of a heterogeneous job by id, with their demands (R).
 type Components = BTreeMap<Vec<u8>, (Raw, Vec<f64>)>;
 
 struct Sacct {
@@ -57,12 +55,9 @@ struct Sacct {
     nodes: Option<usize>,
     user: Option<usize>,
     class: [Option<usize>; 3],
-    /// The TRES of each resource in lower case.
     names: Vec<String>,
-    /// Whether the notation of instants was checked, and whether indistinguishable types were
-    /// reported.
+    /// Whether the notation of instants was checked, and indistinguishable types were reported.
     is_reported: [bool; 2],
-    /// Components of heterogeneous jobs, by first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
 
@@ -83,8 +78,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     }
     let column = |name| rows.column(name);
     let reader = Sacct {
-        // The components of a heterogeneous job share a JobID up to `+`, but have separate
-        // JobIDRaw.
+        // Components of a heterogeneous job share a JobID up to `+`, but not JobIDRaw.
         id: rows.needed(&["JobID", "JobIDRaw"])?,
         submit: rows.needed(&["Submit"])?,
         eligible: column("Eligible")?,
@@ -163,7 +157,6 @@ impl Sacct {
     fn job(&mut self, (rows, demand, account): Line<'_>) -> Result<Raw, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
-        // The first line decides for all.
         if !std::mem::replace(&mut self.is_reported[0], true)
             && let Some((_, notation)) = fields::number(rows.get(self.submit)).and_then(stamp)
             && notation != "seconds since 1970"
@@ -206,8 +199,7 @@ impl Sacct {
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        // No policy could start it before it was eligible. An earlier start means that the clock
-        // changed.
+        // No policy could start it earlier. An earlier start means that the clock changed.
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
@@ -235,9 +227,7 @@ impl Sacct {
         })
     }
 
-    /// Reads the allocated amounts, or the requested ones if nothing was allocated. Returns the
-    /// number of nodes (0 if unknown) and whether the job needs a type of a resource that the
-    /// servers lack.
+    /// Returns the number of nodes (0 if unknown), and whether the servers lack a needed type.
     fn demand(&mut self, (rows, demand, account): Line<'_>) -> Result<(u32, bool), Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
@@ -275,8 +265,7 @@ impl Sacct {
         Ok((nodes as u32, is_other_type))
     }
 
-    /// Builds allocated and requested amounts in TRES notation from other columns, for logs without
-    /// TRES.
+    /// Builds allocated and requested amounts in TRES notation for logs without TRES columns.
     fn columns(&self, rows: &Rows, nodes: Option<f64>) -> Result<[String; 2], Fault> {
         let nodes = nodes.unwrap_or(0.0).max(1.0);
         let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
@@ -290,8 +279,7 @@ impl Sacct {
         Ok([all, requested])
     }
 
-    /// Returns whether a job needs a type that no server has although servers have other types of
-    /// the resource, and a requested type of a resource for which the servers have no types.
+    /// Returns whether the servers lack a needed type, and a type that they do not distinguish.
     fn types(&self, text: &[u8]) -> (bool, Option<String>) {
         let (mut lacks, mut untold) = (false, None);
         if !text.contains(&b':') {
@@ -331,14 +319,13 @@ impl Sacct {
     }
 }
 
-/// Returns whether clocks are set forward between these instants \[s since 1970\]: on the second or
-/// last Sunday of March, the last of September, or the first of October.
+/// Returns whether clocks go forward between these instants: on the second or last Sunday of March,
+/// the last of September, or the first of October.
 fn is_set_forward(start: i64, end: i64) -> bool {
     const DAY: i64 = 86_400;
     let weeks = ["03-08".."03-15", "03-25".."04-01", "09-24".."10-08"];
     let mut days = (start.div_euclid(DAY)..=end.div_euclid(DAY)).take(366);
     days.any(|day| {
-        // 1970-01-01 was a Thursday.
         let is_sunday = (day - 3).rem_euclid(7) == 0;
         let date = number::date((day * DAY) as f64);
         is_sunday && weeks.iter().any(|week| week.contains(&&date[5..10]))
@@ -366,7 +353,6 @@ const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 /// Parses a state; `CANCELLED by 1000` is CANCELLED.
 pub(super) fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
-    // A narrow column truncates it, with a plus at the end.
     Some(match word.strip_suffix(b"+").unwrap_or(word) {
         b"COMPLETED" => State::Ended(Fate::Completed),
         b"BOOT_FAIL" | b"CANCELLED" | b"DEADLINE" | b"FAILED" | b"NODE_FAIL" | b"OUT_OF_MEMORY"
@@ -377,8 +363,7 @@ pub(super) fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// Returns the amount of a resource that a job needs. A job that requested no type of a resource
-/// may run on any, whichever it was allocated.
+/// A job that requested no type of a resource may run on any, whichever it was allocated.
 fn needed<'a>(
     [allocated, requested]: [&'a [u8]; 2],
     name: &str,
@@ -396,12 +381,8 @@ fn needed<'a>(
     Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))
 }
 
-/// Returns the amount of a resource (name in lower case) in a text like `cpu=32,mem=500G`, with
-/// memory in GiB; `None` if absent. If only types are listed, as in `gres/gpu:v100=2`, their sum is
-/// returned.
-///
-/// # Errors
-/// The part without a valid amount.
+/// Returns an amount in a text like `cpu=32,mem=500G` by name in lower case, memory in GiB; `None`
+/// if absent. Types alone (`gres/gpu:v100=2`) are added up. The error is the faulty part.
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {
@@ -421,7 +402,7 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     Ok(of_types)
 }
 
-/// Converts generic resources per node, such as `gpu:v100:2(S:0),nic`, to total TRES:
+/// Converts resources per node, such as `gpu:v100:2(S:0),nic`, to TRES:
 /// `gres/gpu:v100=4,gres/nic=2`.
 fn tres(text: &[u8], nodes: f64) -> String {
     let text = String::from_utf8_lossy(text);
@@ -436,7 +417,6 @@ fn tres(text: &[u8], nodes: f64) -> String {
     tres.format(",").to_string()
 }
 
-/// Parses an amount such as `500G`. Memory is in GiB, or MiB without a unit.
 fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
     let of = |last| b"KMGT".iter().position(|own| own == last);

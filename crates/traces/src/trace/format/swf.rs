@@ -7,10 +7,8 @@ use crate::trace::fields::{Fault, MOST, number};
 use crate::trace::{Reason, ServerShape, Servers, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
 
-/// Accepted names of processors in a capacity.
 const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
 
-/// The fields used, from 0.
 mod field {
     pub(super) const NUMBER: usize = 0;
     pub(super) const SUBMIT: usize = 1;
@@ -77,7 +75,6 @@ fn header(text: &[u8], key: &str) -> Option<Decimal> {
     (value > Decimal::ZERO && found.trim().eq_ignore_ascii_case(key)).then_some(value)
 }
 
-/// Reads the job of a line; `processors_at` and `memory` are indices in the demand.
 fn job(
     (rows, demand, account): Line<'_>,
     processors_at: usize,
@@ -85,7 +82,6 @@ fn job(
 ) -> Result<Option<Raw>, Fault> {
     let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
     let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
-    // Some logs have a word instead of a wait.
     let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MOST).contains(wait));
     if submit < 0 {
         return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
@@ -131,12 +127,10 @@ fn job(
         name => name,
     };
     let user = account.user(name(field::USER));
-    // Most systems have only queues.
     let class = match (name(field::PARTITION), name(field::QUEUE)) {
         (b"", queue) => [queue, name(field::GROUP), b""],
         (partition, queue) => [partition, name(field::GROUP), queue],
     };
-    // Parts of a job share its number.
     let id = if fate == Fate::Part { b"" } else { rows.id() };
     Ok(Some(Raw {
         start: wait.map(|wait| submit + wait.round() as i64),

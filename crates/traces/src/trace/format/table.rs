@@ -18,20 +18,17 @@ use found::{END, Found, ROLES, columns_of};
 use synth_core::number::{clock, stamp};
 use units::{CALENDAR, is_read, notation};
 
-/// Words in column names that indicate amounts per server.
 const EACH: [&str; 5] = ["per_", "per-", "per ", "pernode", "each"];
 const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 
 #[derive(Clone, Copy)]
 struct Times {
     column: usize,
-    /// Unit of its numbers \[s\].
     unit: f64,
     /// Notation of instants written as one number; `None` if numbers count units.
     notation: Option<&'static str>,
 }
 
-/// An amount of a resource: the product of the columns divided by a number.
 struct Amount {
     columns: Vec<usize>,
     over: f64,
@@ -41,12 +38,10 @@ struct Columns {
     per_second: f64,
     time: Times,
     start: Option<Times>,
-    /// Duration, or end if `has_end`.
     held: Times,
     has_end: bool,
     limit: Option<Times>,
     nodes: Option<usize>,
-    /// Whether amounts are per server, with a remark on this until it is reported.
     is_each: bool,
     convention: Option<String>,
     user: Option<usize>,
@@ -142,10 +137,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 }
 
 impl Columns {
-    /// Detects the notation of instants that are numbers without a unit; returns the notations.
-    ///
-    /// # Errors
-    /// If they may also be seconds.
+    /// Detects the notation of numeric instants; an error if they may also be seconds.
     fn notations(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
@@ -195,9 +187,8 @@ impl Columns {
         Ok(words.join(", "))
     }
 
-    /// Returns whether the column `nodes` has numbers of servers. Also decides, unless the options
-    /// do, whether amounts are per server: by column names, and as totals if jobs would not fit
-    /// otherwise.
+    /// Returns whether the column `nodes` has counts. Also decides by column names whether amounts
+    /// are per server, unless given; if jobs would not fit, they are totals.
     fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
@@ -224,7 +215,6 @@ impl Columns {
                 too_large.push(rows.number);
             }
         }
-        // A single job that is too large is an error in its row.
         if too_large.len() < 2 || 100 * too_large.len() <= lines {
             too_large.clear();
         }
@@ -251,7 +241,7 @@ impl Columns {
         Ok(has_counts)
     }
 
-    /// Chooses the coarsest tick, at most the unit of the file, for which all times are integers.
+    /// Chooses the coarsest tick for which all times are integers.
     fn tick(&mut self, mut rows: Rows) -> Result<Tick, TraceError> {
         let times = [Some(self.time), Some(self.held), self.start, self.limit];
         let times: Vec<Times> = times.into_iter().flatten().collect();
@@ -273,7 +263,7 @@ impl Columns {
         Ok(tick)
     }
 
-    /// Parses a number of units, an instant, or a clock time; also returns whether it was rounded.
+    /// Also returns whether the time had to be rounded.
     fn ticks_of(&self, rows: &Rows, times: Times) -> Option<(i64, bool)> {
         let field = rows.get(times.column);
         if let Some(number) = number(field) {
@@ -281,7 +271,6 @@ impl Columns {
                 let (at, _) = stamp(number).filter(|(_, own)| *own == notation)?;
                 return clock_ticks(at, self.per_second);
             }
-            // A unit is a whole number of ticks, or a fraction of one.
             let per_unit = times.unit * self.per_second;
             let is_part = per_unit < 1.0;
             return ticks(field, if is_part { per_unit } else { per_unit.round() });
@@ -289,7 +278,7 @@ impl Columns {
         clock_ticks(instant(field).or_else(|| clock(field))?, self.per_second)
     }
 
-    /// The same; `None` if unknown or a placeholder for an instant after `submit`.
+    /// `None` if unknown, or a placeholder for an instant after `submit`.
     fn get(
         &self,
         (rows, account): (&Rows, &mut Account),
@@ -344,7 +333,6 @@ impl Reader for Columns {
             }
         }
         let runs = match self.censored.map(|column| (column, rows.get(column))) {
-            // A size of -1 means unknown.
             None if self.has_end => held.is_none() && begun.is_some(),
             None => held.is_none_or(|held| held < 0) && start.is_some(),
             Some((_, b"" | b"0" | b"false" | b"no")) => false,

@@ -4,16 +4,13 @@ use synth_multiresource::workload::is_of_gpus;
 use super::Trace;
 use crate::trace::{Reason, TraceError, TraceFormat};
 
-/// Default share of lines that may be faulty.
 const FAULTS: f64 = 0.01;
 const NOTICED_FAULTS: f64 = 0.05;
 /// A Slurm log shorter than this is probably not what the user wanted to export \[s\].
 const SHORT: u64 = 2 * 86_400;
-/// Share of faulty lines from which the file probably has another format.
 const MOST_FAULTS: f64 = 0.5;
 
 impl Trace {
-    /// Checks whether the lines are usable as a whole, and adds remarks to the account.
     pub(super) fn conclude(&mut self) -> Result<(), TraceError> {
         let account = &self.account;
         let most = self.options.faults.unwrap_or(FAULTS);
@@ -76,8 +73,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Checks that at most this share of the work is excluded because jobs are larger than the
-    /// servers.
+    /// Checks that at most this share of the work is in jobs larger than the servers.
     fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
         let mut rows = self.account.rows.iter();
         let row = rows.find(|row| row.reason == Reason::TooLarge);

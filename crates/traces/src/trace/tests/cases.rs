@@ -43,7 +43,6 @@ fn unescaped(line: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns everything read from a log, or the error.
 fn result(log: &[u8], options: &ReadOptions) -> String {
     let source = Source::Text("FILE".into(), log.to_vec());
     let mut trace = match Trace::open(&source, options) {
@@ -108,7 +107,6 @@ fn result(log: &[u8], options: &ReadOptions) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns a file of cases with actual results.
 fn with_results(text: &str) -> String {
     let (mut written, mut log, mut each) = (String::new(), Vec::new(), Vec::new());
     let mut is_result = false;

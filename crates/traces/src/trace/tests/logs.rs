@@ -1,5 +1,3 @@
-//! Real logs, if available, compared with sums from an independent program.
-
 use std::path::PathBuf;
 
 use super::*;
@@ -21,7 +19,6 @@ fn read_log(name: &str, options: &ReadOptions) -> Option<(Vec<TraceJob>, Trace)>
     Some((jobs, trace))
 }
 
-/// Σ size · amount of resource j, an integer in these logs.
 fn work(jobs: &[TraceJob], trace: &Trace, j: usize) -> f64 {
     let vectors = &trace.demands.vectors;
     let of = |job: &TraceJob| job.size as f64 * vectors[job.demand as usize][j];
@@ -40,7 +37,6 @@ fn reads_a_supercomputer_log() {
     assert_eq!(trace.account.count(Reason::PastLimit), 309);
     assert_eq!(trace.demands.vectors.len(), 49);
     assert_eq!(work(&jobs, &trace, 0), 387_596_226.0);
-    // 1/128 is a power of two, so the sum of fractions is exact as well.
     assert_eq!(trace.account.work * 128.0, 387_596_226.0);
 }
 

@@ -47,7 +47,6 @@ fn shuffled_lines_equal_sorted_ones() {
     let (others, other) = read(&swf(&backwards), &ReadOptions::default());
     let found = sort(reported(&others, &other));
     assert_eq!(found, sort(reported(&jobs, &trace)));
-    // Jobs of the same instant do not count as unsorted.
     assert_eq!(other.account.count(Reason::Unsorted), 666);
 }
 

@@ -1,5 +1,3 @@
-//! Fuzzing: reading terminates, and every line that describes a job is accounted for.
-
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,5 +1,3 @@
-//! Finds the columns of a table by meaning.
-
 use super::{Amount, Times};
 use crate::trace::format::Rows;
 use crate::trace::{ReadOptions, TraceError};
@@ -29,8 +27,8 @@ pub(super) const ROLES: [(&str, &str); 11] = [
     ("censored", "censored"),
     ("status", "status"),
 ];
-/// Published logs, recognized by two distinctive columns, with their `--columns`: pods of Alibaba's
-/// cluster-trace-gpu-v2023 (Q. Weng et al., Beware of Fragmentation, USENIX ATC 2023).
+/// Published logs by two distinctive columns: Alibaba's cluster-trace-gpu-v2023 (Q. Weng et al.,
+/// Beware of Fragmentation, USENIX ATC 2023).
 const PRESETS: [([&str; 2], &str); 1] = [(
     ["cpu_milli", "creation_time"],
     "time=creation_time,start=scheduled_time,end=deletion_time,id=name,status=pod_phase,cpu=cpu_milli/1000,\
@@ -38,7 +36,6 @@ const PRESETS: [([&str; 2], &str); 1] = [(
 )];
 pub(super) const END: &str = "end,ended,end_time,stop,finish";
 
-/// Returns the columns given by the options, or those of a published log.
 pub(super) fn columns_of(
     rows: &Rows,
     options: &ReadOptions,
@@ -59,10 +56,8 @@ pub(super) fn columns_of(
 
 pub(super) struct Found<'a> {
     pub(super) options: &'a ReadOptions,
-    /// The columns that are named.
     pub(super) columns: Vec<(String, String)>,
     pub(super) rows: &'a Rows,
-    /// Remarks on columns recognized by name, and on units derived from names.
     pub(super) by_name: Vec<String>,
     pub(super) read: Vec<usize>,
 }
@@ -73,7 +68,6 @@ impl Found<'_> {
         pairs.find(|(own, _)| own == what).map(|(_, column)| column)
     }
 
-    /// Finds a column by name and marks it as used.
     pub(super) fn read(&mut self, name: &str) -> Result<usize, TraceError> {
         let rows = self.rows;
         let none = || suggest(name, "the file's columns", &rows.header());
@@ -101,7 +95,6 @@ impl Found<'_> {
         })
     }
 
-    /// Returns the column given for this meaning, else one recognized by name.
     pub(super) fn column(&mut self, what: &str) -> Result<Option<usize>, TraceError> {
         let rows = self.rows;
         if let Some(name) = self.named(what).cloned() {
@@ -109,7 +102,6 @@ impl Found<'_> {
         }
         let role = ROLES.iter().find(|(role, _)| *role == what);
         let names = role.map_or(what, |(_, names)| names).split(',');
-        // A column of that name may be a resource.
         let resources = self.options.servers.iter().flat_map(|own| &own.resources);
         let resources: Vec<&String> = resources.filter(|own| *own != what).collect();
         for name in names.filter(|name| resources.iter().all(|own| own != name)) {
@@ -124,7 +116,6 @@ impl Found<'_> {
         Ok(None)
     }
 
-    /// The same for a column of times, with its unit.
     pub(super) fn times(&mut self, what: &str) -> Result<Option<Times>, TraceError> {
         const OF: [&str; 5] = ["time", "start", "end", "size", "limit"];
         let mut unit = 1.0;

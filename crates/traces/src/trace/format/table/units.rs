@@ -1,5 +1,3 @@
-//! Detects the notation of instants and durations in a table.
-
 use itertools::Itertools as _;
 
 use super::{Columns, END, Times};
@@ -9,7 +7,6 @@ use crate::trace::{Account, ReadOptions, TraceError};
 use synth_core::number::stamp;
 
 pub(super) const CALENDAR: &str = "calendar dates";
-/// Unsupported notations of dates: years of two digits, and other orders of the parts.
 const SHORT_YEAR: [&str; 2] = ["YYMMDDhhmmss", "YYMMDDhhmm"];
 const OTHER_ORDER: &str = "in an unknown order of day, month and year";
 
@@ -17,10 +14,8 @@ pub(super) fn is_read(notation: &str) -> bool {
     notation != OTHER_ORDER && !SHORT_YEAR.contains(&notation)
 }
 
-/// Returns the notation of an instant, `Some(None)` for a plain number; `None` if there is no
-/// instant.
+/// Returns the notation of an instant, if any; `Some(None)` for a plain number.
 pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
-    /// The last second since 1970 in a signed 32-bit integer.
     const LAST: f64 = 2_147_483_647.0;
     match number(field) {
         _ if is_unknown(field) => None,
@@ -47,7 +42,6 @@ pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
     }
 }
 
-/// Units of durations \[s\].
 const UNITS: [(&str, f64); 5] = [
     ("s", 1.0),
     ("ms", 1e-3),
@@ -57,8 +51,8 @@ const UNITS: [(&str, f64); 5] = [
 ];
 
 impl Columns {
-    /// Detects the unit of durations unless given: the one that agrees with starts and ends in most
-    /// rows, else that of the dates next to them. Returns a remark if it is not seconds.
+    /// Detects the unit of durations unless given: the one that agrees with most starts and ends,
+    /// else that of adjacent dates. Returns a remark if it is not seconds.
     pub(super) fn lengths(
         &mut self,
         mut rows: Rows,
@@ -69,7 +63,6 @@ impl Columns {
             Some("microseconds since 1970") => 2,
             _ => 0,
         };
-        // In a table with ends, only limits are durations.
         let lengths = match self.has_end {
             true => self.limit,
             false => Some(self.held),
@@ -98,7 +91,6 @@ impl Columns {
             let ends = end.and_then(at).zip(at(begin));
             let ran = ends.map(|(end, begin)| end - begin);
             let agrees = |unit: f64| match ran {
-                // A limit is at least as long as the run.
                 Some(ran) if self.has_end => length * unit >= ran * (1.0 - 1e-9) && ran > 0.0,
                 Some(ran) => (length * unit - ran).abs() <= (0.01 * ran).max(unit.max(1.0)),
                 None => unit == 1.0 && length.fract() != 0.0,

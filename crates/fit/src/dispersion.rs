@@ -99,9 +99,9 @@ impl Windows {
 /// Dispersions over windows of one length; they are 1 for Poisson arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Dispersion {
-    /// Length of the windows \[s\].
+    /// The length of the windows \[s\].
     pub window: f64,
-    /// Index of dispersion of work (IDW).
+    /// The index of dispersion of work (IDW).
     pub work: f64,
     /// The IDW if jobs of different demands arrived independently of each other.
     pub if_independent: f64,
@@ -154,9 +154,9 @@ fn rise(x: f64) -> f64 {
 /// The load of the last seven days compared with all weeks before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Drift {
-    /// Mean share of the capacity of all servers that the jobs of the last seven full days use.
+    /// The mean share of the capacity of all servers that the jobs of the last seven full days use.
     pub last_week: f64,
-    /// Range that contains 95 % of the loads of all earlier seven-day spans.
+    /// The range that contains 95 % of the loads of all earlier seven-day spans.
     pub usual: [f64; 2],
     /// Two standard deviations of the weekly load due to chance, because jobs are few and unequal.
     pub chance: f64,

@@ -19,11 +19,11 @@ use synth_traces::trace::{Observed, TraceJob};
 /// Minimum number of jobs for a type to have an empirical size distribution and a modulated rate.
 const ENOUGH: u64 = 30;
 const VALUES: u64 = 1000;
-/// Dispersion of work, relative to that at a constant rate, above which the rate is modulated.
+/// The dispersion of work, relative to that at a constant rate, above which the rate is modulated.
 const DISPERSED: f64 = 2.0;
-/// Share of jobs submitted together with others of their user from which there are batches.
+/// The share of jobs submitted together with others of their user from which there are batches.
 const TOGETHER: f64 = 0.5;
-/// Share of the excess dispersion from which types are modulated independently of each other.
+/// The share of the excess dispersion from which types are modulated independently of each other.
 const INDEPENDENT: f64 = 0.5;
 const SEEN: f64 = 4.0;
 const MOST_WINDOWS: u64 = 1 << 16;
@@ -40,7 +40,7 @@ pub(crate) struct Fitting<'a> {
 
 struct Type {
     cut: Cut,
-    /// Demand (R) on each server, followed by the number of servers used at once.
+    /// The demand (R) on each server, followed by the number of servers used at once.
     demand: Vec<f64>,
     limit: Option<f64>,
     rate: f64,

@@ -26,7 +26,7 @@ pub(crate) struct Jobs<'a> {
     pub used: Vec<f64>,
 }
 
-/// Largest ratio of the weights of the last and the first job, as a power of two.
+/// The largest ratio of the weights of the last and the first job, as a power of two.
 const MOST_DOUBLINGS: f64 = 900.0;
 pub(crate) const NO_LIMIT: u8 = u8::MAX;
 

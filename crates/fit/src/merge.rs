@@ -9,7 +9,7 @@
 
 #[derive(Clone, Debug)]
 pub(crate) struct Vector {
-    /// Demand (R) on each server, optionally followed by the number of servers (default 1).
+    /// The demand (R) on each server, optionally followed by the number of servers (default 1).
     pub demand: Vec<f64>,
     pub busy: f64,
 }

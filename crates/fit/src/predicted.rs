@@ -12,7 +12,7 @@ use synth_traces::replay::{
 
 /// One never waits for a large job, one backfills with known sizes, and one does neither.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
-/// Maximum number of jobs replayed from a log.
+/// The maximum number of jobs replayed from a log.
 pub const MOST: usize = 100_000;
 const EVENTS: u64 = 4_000_000;
 const PRECISION: f64 = 0.01;

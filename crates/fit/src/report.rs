@@ -14,13 +14,13 @@ use synth_traces::trace::{Account, TraceError, TraceFormat};
 /// Options of a fit.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
-    /// Origin of the figures, stored in the workload.
+    /// The origin of the figures, stored in the workload.
     pub source: String,
-    /// Maximum number of types.
+    /// The maximum number of types.
     pub max_types: usize,
-    /// Relative increase of the load that merging and packing may cause.
+    /// The relative increase of the load that merging and packing may cause.
     pub rounding_loss: f64,
-    /// Arrival process to fit.
+    /// The arrival process to fit.
     pub arrivals: FittedArrivals,
     /// Whether types are split by the limits of jobs.
     pub by_limit: bool,
@@ -70,15 +70,15 @@ pub struct Report {
     pub lines: Account,
     /// Time from the first submission to the last \[s\].
     pub span: f64,
-    /// Number of jobs that arrived.
+    /// The number of jobs that arrived.
     pub arrived: u64,
-    /// Number of these jobs still running at the end, whose sizes are only partly known.
+    /// The number of these jobs still running at the end, whose sizes are only partly known.
     pub censored: u64,
-    /// Number of distinct demand vectors.
+    /// The number of distinct demand vectors.
     pub vectors: usize,
-    /// Number of lines whose demand was rounded up to three digits.
+    /// The number of lines whose demand was rounded up to three digits.
     pub rounded: u64,
-    /// Mean share of each resource held by jobs (R).
+    /// The mean share of each resource held by jobs (R).
     pub used: Vec<(String, f64)>,
     /// ρ̄, the largest of these shares.
     pub fluid_load: f64,
@@ -90,13 +90,13 @@ pub struct Report {
     pub load_by_types: Vec<TriedTypes>,
     /// The types.
     pub types: Vec<TypeFound>,
-    /// Description of how jobs arrive in the workload.
+    /// The description of how jobs arrive in the workload.
     pub arrivals: &'static str,
     /// The modulation indicated by the dispersion of work, whether used or not.
     pub excess: Option<Excess>,
     /// Dispersions by window length.
     pub dispersion: Vec<Dispersion>,
-    /// Share of jobs submitted at the same instant as others of their user or batch.
+    /// The share of jobs submitted at the same instant as others of their user or batch.
     pub together: f64,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
@@ -104,7 +104,7 @@ pub struct Report {
     pub predicted: Vec<Predicted>,
     /// The load of the last week compared with earlier weeks.
     pub drift: Option<Drift>,
-    /// Number of jobs that fit into none of the kept types, and their share of the work.
+    /// The number of jobs that fit into none of the kept types, and their share of the work.
     pub of_no_type: (u64, f64),
 }
 
@@ -115,15 +115,15 @@ pub struct TypeFound {
     pub name: String,
     /// The longest limit of its jobs \[s\], if types are split by limits and its jobs have any.
     pub limit: Option<f64>,
-    /// Number of its jobs.
+    /// The number of its jobs.
     pub jobs: u64,
-    /// Mean size \[s\].
+    /// The mean size \[s\].
     pub mean: f64,
-    /// Squared coefficient of variation of the sizes of its jobs.
+    /// The squared coefficient of variation of the sizes of its jobs.
     pub scv: f64,
     /// The same for the size distribution in the workload.
     pub scv_kept: f64,
-    /// Share of its work in the longest 1 % of its jobs.
+    /// The share of its work in the longest 1 % of its jobs.
     pub longest_hundredth: f64,
     /// Its share of the work of all jobs.
     pub work: f64,
@@ -136,14 +136,14 @@ pub struct TypeFound {
 pub struct Predicted {
     /// The rule.
     pub rule: &'static str,
-    /// Mean wait and mean response time of the log's jobs when replayed.
+    /// The mean wait and mean response time of the log's jobs when replayed.
     pub replayed: [f64; 2],
     /// The same for the simulated workload; `None` if the run did not converge.
     pub simulated: Option<[Estimate; 2]>,
 }
 
 const APART: f64 = 1.3;
-/// Minimum difference of waits over the response time to consider the alternative model.
+/// The minimum difference of waits over the response time to consider the alternative model.
 pub(super) const NOTICED: f64 = 0.01;
 /// The same for a warning.
 const WARNED: f64 = 0.05;

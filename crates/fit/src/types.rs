@@ -9,7 +9,7 @@ use synth_multiresource::workload::{Dominating, FleetDocument, JobDocument};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Types {
-    /// Demand of each type on each server, followed by its number of servers (K × (R + 1)).
+    /// The demand of each type on each server, followed by its number of servers (K × (R + 1)).
     pub demands: Vec<Vec<f64>>,
     /// The type of each vector; `None` if it has no jobs or no type dominates it.
     pub of_vector: Vec<Option<usize>>,

@@ -4,9 +4,9 @@ use super::sizes::Sampler;
 /// The arrival of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Arrival {
-    /// Arrival time \[time\].
+    /// The arrival time \[time\].
     pub time: f64,
-    /// Class of the job.
+    /// The class of the job.
     pub class: u32,
 }
 
@@ -365,7 +365,7 @@ impl Source {
         }
     }
 
-    /// Size of the job for which [`Source::gap`] was last called; NaN if unknown \[time\].
+    /// The size of the job for which [`Source::gap`] was last called; NaN if unknown \[time\].
     fn size(&self) -> f64 {
         match &self.process {
             Process::Batches(batches, _) => batches.size,

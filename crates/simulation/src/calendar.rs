@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 /// the front or outnumber valid ones; the caller decides which are due.
 #[derive(Default)]
 pub struct Calendar {
-    /// Bit pattern of the time, which orders doubles ≥ 0, and slot.
+    /// The bit pattern of the time, which orders doubles ≥ 0, and slot.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
 }
 

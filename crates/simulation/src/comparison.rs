@@ -59,11 +59,11 @@ pub struct Pair {
     pub slower: String,
     /// The policy with the shorter mean response time.
     pub faster: String,
-    /// Ratio of mean response times, ≥ 1, with its own 95 % confidence interval.
+    /// The ratio of mean response times, ≥ 1, with its own 95 % confidence interval.
     pub ratio: Estimate,
-    /// Difference of mean response times \[time\], with its own 95 % confidence interval.
+    /// The difference of mean response times \[time\], with its own 95 % confidence interval.
     pub difference: Estimate,
-    /// Half width of the interval of the ratio, simultaneous with those of all pairs at 95 %.
+    /// The half width of the interval of the ratio, simultaneous with those of all pairs at 95 %.
     pub simultaneous_half_width: f64,
     /// Simultaneous lower bound on the ratio, from that interval or from logarithms.
     pub least: f64,

@@ -23,7 +23,7 @@ pub struct FromAbove<R> {
 const LEVELS: [u64; 2] = [4, 64];
 const EACH: usize = 2;
 
-/// Maximum number of jobs at the start, in total and per event of a replication.
+/// The maximum number of jobs at the start, in total and per event of a replication.
 const MOST: u64 = 1 << 22;
 const MOST_AN_EVENT: u64 = 4;
 

@@ -3,20 +3,20 @@
 
 use super::sample::{Sample, Seen};
 
-/// Inverse of the maximum squared relative standard error of the waiting work.
+/// The inverse of the maximum squared relative standard error of the waiting work.
 const WORTH: f64 = 100.0;
 
-/// Minimum length of a replication in relaxation times.
+/// The minimum length of a replication in relaxation times.
 const RELAXATIONS: f64 = 10.0;
 
-/// Minimum length of a replication, in times that the spare capacity takes to serve the mean
+/// The minimum length of a replication, in times that the spare capacity takes to serve the mean
 /// waiting work. Rules that lose capacity while few jobs wait need this.
 const BACKLOGS: f64 = 10.0;
 
 const MOST: f64 = 1e12;
 
-/// Minimum width of an interval, relative to the width that theory adds for sizes that vary more
-/// than exponential ones. Narrower intervals have probably missed the sizes that matter.
+/// The minimum width of an interval, relative to the width that theory adds for sizes that vary
+/// more than exponential ones. Narrower intervals have probably missed the sizes that matter.
 const LEAST: f64 = 0.5;
 
 pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {

@@ -85,10 +85,10 @@ impl Gauges {
     }
 }
 
-/// Extra column with the number of interruptions.
+/// The extra column with the number of interruptions.
 pub const INTERRUPTIONS: usize = 0;
 
-/// Maximum number of servers with a column for their busy time.
+/// The maximum number of servers with a column for their busy time.
 pub const MEASURED: usize = 1000;
 
 /// Returns the extra column with the busy time of a server.
@@ -100,11 +100,11 @@ pub fn busy_column(server: usize) -> usize {
 pub struct Queue<'a> {
     /// The classes of the statistics: either one per class of jobs, or one for all.
     pub classes: &'a [JobClass],
-    /// Arrival rate of each class of jobs \[1/time\].
+    /// The arrival rate of each class of jobs \[1/time\].
     pub rates: &'a [f64],
     /// The size distribution of all jobs.
     pub size: &'a Size,
-    /// Number of servers.
+    /// The number of servers.
     pub servers: usize,
 }
 

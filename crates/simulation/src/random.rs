@@ -4,7 +4,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Independent random streams; policies with the same seed get the same arrivals and sizes.
 pub struct Streams {
-    /// Arrival times and types.
+    /// The arrival times and types.
     pub arrivals: RandomStream,
     /// Completions and clocks.
     pub service: RandomStream,

@@ -8,13 +8,13 @@ use super::sample::Seen;
 use super::settings::{JobClass, Progress, Settings};
 use super::settling;
 
-/// Number of events between checks of the stop conditions.
+/// The number of events between checks of the stop conditions.
 pub const BURST: u64 = 1 << 14;
 
-/// Minimum number of events of a run that ends because it is precise. Precision is checked after
-/// half this number and at each doubling, and must hold twice in a row: runs that saw few long
-/// queues look precise early, so with one check too many intervals would miss, nearly all on the
-/// low side.
+/// The minimum number of events of a run that ends because it is precise. Precision is checked
+/// after half this number and at each doubling, and must hold twice in a row: runs that saw few
+/// long queues look precise early, so with one check too many intervals would miss, nearly all on
+/// the low side.
 pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
 const VIEWS: i32 = 3;

@@ -44,13 +44,13 @@ pub enum Health {
 pub struct ClassResult<C = ()> {
     /// Its name.
     pub name: String,
-    /// Number of jobs that departed after the warm-up.
+    /// The number of jobs that departed after the warm-up.
     pub completions: u64,
-    /// Mean response time; null without completions, or if the run is too short for its sizes.
+    /// The mean response time; null without completions, or if the run is too short for its sizes.
     pub mean_response: Option<Estimate>,
-    /// Mean time in system without service.
+    /// The mean time in system without service.
     pub mean_waiting: Option<Estimate>,
-    /// Mean response time over mean size, E\[T\]/E\[S\].
+    /// The mean response time over mean size, E\[T\]/E\[S\].
     pub slowdown: Option<Estimate>,
     /// 50th, 95th and 99th percentile of the response time, within 1.6 %; see those of the run.
     pub percentiles: Option<[f64; 3]>,
@@ -60,15 +60,15 @@ pub struct ClassResult<C = ()> {
     /// Percentiles of response and waiting time with intervals, if enough jobs were seen.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
-    /// Mean time in system without service in each replication; empty if the run has no means.
+    /// The mean time in system without service in each replication; empty if the run has no means.
     #[serde(skip)]
     pub waiting_replications: Vec<f64>,
     /// Histogram of the waiting times, to be merged with others.
     #[serde(skip)]
     pub waits: Option<Histogram>,
-    /// Mean number in system.
+    /// The mean number in system.
     pub mean_number: Option<Estimate>,
-    /// Mean number in service.
+    /// The mean number in service.
     pub mean_in_service: Option<Estimate>,
     /// Measurements specific to a kind, flattened in documents.
     #[serde(flatten)]
@@ -89,15 +89,15 @@ pub struct ClassResult<C = ()> {
 pub struct Run<M = (), C = ()> {
     /// The random seed.
     pub seed: u64,
-    /// Mean response time of each independent replication.
+    /// The mean response time of each independent replication.
     pub replications: Vec<Option<f64>>,
-    /// Weighted mean response time of each replication.
+    /// The weighted mean response time of each replication.
     #[serde(default)]
     pub weighted_replications: Vec<Option<f64>>,
     /// 99th percentile of the response time in each replication.
     #[serde(default)]
     pub p99_replications: Vec<Option<f64>>,
-    /// Number of simulated events in all replications, including warm-up.
+    /// The number of simulated events in all replications, including warm-up.
     pub events: u64,
     /// Simulated time in all replications, including warm-up.
     pub simulated_time: f64,
@@ -110,9 +110,9 @@ pub struct Run<M = (), C = ()> {
     /// Why the run did not converge, if no growth was detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<Unsettled>,
-    /// Mean response time over all jobs.
+    /// The mean response time over all jobs.
     pub mean_response: Option<Estimate>,
-    /// Mean time in system without service, over all jobs.
+    /// The mean time in system without service, over all jobs.
     pub mean_waiting: Option<Estimate>,
     /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. The first
     /// quarter to half of a long run is excluded.
@@ -120,15 +120,15 @@ pub struct Run<M = (), C = ()> {
     /// The same for the waiting time from arrival to the last start.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// Mean over replications of the 99th percentile in each.
+    /// The mean over replications of the 99th percentile in each.
     #[serde(default)]
     pub p99_response: Option<Estimate>,
     /// 99th percentile of the departed jobs, whether converged or not.
     #[serde(skip)]
     pub rough_p99: Option<f64>,
-    /// Mean response time weighted by load share.
+    /// The mean response time weighted by load share.
     pub weighted_response: Option<Estimate>,
-    /// Mean number in system over all classes.
+    /// The mean number in system over all classes.
     pub mean_number: Option<Estimate>,
     /// Jain's index of the mean response times of classes; 1 means equal.
     pub fairness: Option<f64>,
@@ -307,10 +307,10 @@ fn percentiles(times: &Histogram, corrected: impl Fn(f64, f64) -> f64) -> Option
 
 const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
-/// Minimum number of jobs beyond a percentile in each replication.
+/// The minimum number of jobs beyond a percentile in each replication.
 const BEYOND: f64 = 10.0;
 
-/// Minimum relative standard error of percentiles: half the relative width of a bin.
+/// The minimum relative standard error of percentiles: half the relative width of a bin.
 const BIN: f64 = 0.008;
 
 fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {

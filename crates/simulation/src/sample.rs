@@ -13,18 +13,18 @@ pub struct Sample {
     pub warm_up: f64,
     /// Remaining length of the shortest replication \[time\].
     pub length: f64,
-    /// Minimum relative standard error of the waiting work, and the share of that work.
+    /// The minimum relative standard error of the waiting work, and the share of that work.
     pub(super) least_error: (f64, f64),
 }
 
-/// Fraction of each replication removed as warm-up, unless sizes require more. A cut found by MSER
-/// also removes early long queues and biases the mean downward: with it, 95 % intervals for M/G/1
-/// with lognormal sizes at ρ = 0.8 covered in 85 % to 93 % of cases, and with a fixed tenth in 93 %
-/// to 96 %.
+/// The fraction of each replication removed as warm-up, unless sizes require more. A cut found by
+/// MSER also removes early long queues and biases the mean downward: with it, 95 % intervals for
+/// M/G/1 with lognormal sizes at ρ = 0.8 covered in 85 % to 93 % of cases, and with a fixed tenth
+/// in 93 % to 96 %.
 const CUT: f64 = 0.1;
 
-/// Minimum length of the warm-up and of the rest in mean residual sizes of the longest jobs, which
-/// keeps the bias below 1 %.
+/// The minimum length of the warm-up and of the rest in mean residual sizes of the longest jobs,
+/// which keeps the bias below 1 %.
 pub(super) const WARM_UP: f64 = 3.0;
 pub(super) const REST: f64 = 10.0;
 

@@ -82,7 +82,7 @@ pub struct Series {
 
 const FIRST_TICKS: u64 = 4;
 
-/// Maximum number of ticks per bucket; beyond that, ticks become longer.
+/// The maximum number of ticks per bucket; beyond that, ticks become longer.
 const MOST_TICKS: u64 = 1 << 30;
 
 /// Ticks that have passed.

@@ -12,20 +12,20 @@ use synth_queues::law::Size;
 pub struct JobClass {
     /// Its name.
     pub name: String,
-    /// Arrival rate λ \[1/time\], > 0.
+    /// The arrival rate λ \[1/time\], > 0.
     pub arrival_rate: f64,
-    /// Mean size E\[S\] \[time\], > 0.
+    /// The mean size E\[S\] \[time\], > 0.
     pub mean_size: f64,
-    /// Squared coefficient of variation of the sizes, ≥ 0.
+    /// The squared coefficient of variation of the sizes, ≥ 0.
     pub scv: f64,
     /// E\[S³\]/E\[S\]³ and E\[S⁴\]/E\[S\]⁴.
     pub higher: [f64; 2],
-    /// Index of dispersion of arrivals, `lim Var N(t) / E N(t)`, including that of classes that
+    /// The index of dispersion of arrivals, `lim Var N(t) / E N(t)`, including that of classes that
     /// arrive together and of correlated sizes.
     pub dispersion: f64,
-    /// Fraction of each bottleneck that a job holds, if known; above 1 if it never fits.
+    /// The fraction of each bottleneck that a job holds, if known; above 1 if it never fits.
     pub demands: Vec<f64>,
-    /// Share of the load, used as weight in weighted means; the shares of all classes sum to 1.
+    /// The share of the load, used as weight in weighted means; the shares of all classes sum to 1.
     pub weight: f64,
 }
 
@@ -74,9 +74,9 @@ pub fn total_arrival_rate(classes: &[JobClass]) -> f64 {
 /// Stop conditions and random seed of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Seed of all random streams.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// Number of independent replications, ≥ 1; results do not depend on the number of cores.
+    /// The number of independent replications, ≥ 1; results do not depend on the number of cores.
     pub replications: u32,
     /// Stop when the relative half width of the mean response time's 95 % interval is at most this.
     pub precision: f64,
@@ -126,12 +126,12 @@ impl Default for Settings {
     }
 }
 
-/// Progress of a run.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Number of events so far in all replications.
+    /// The number of events so far in all replications.
     pub events: u64,
-    /// Relative precision so far; `None` if not yet known.
+    /// The relative precision so far; `None` if not yet known.
     pub precision: Option<f64>,
 }
 

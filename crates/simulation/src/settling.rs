@@ -16,19 +16,19 @@ pub enum Unsettled {
     /// Too few jobs of a class departed to estimate their response time and their effect on others.
     #[error("{class}: {}", few_done(*done, *left))]
     FewDone {
-        /// Name of the class.
+        /// The name of the class.
         class: String,
-        /// Number of jobs that departed after the warm-up, in all replications.
+        /// The number of jobs that departed after the warm-up, in all replications.
         done: u64,
-        /// Number of jobs waiting or running at the end.
+        /// The number of jobs waiting or running at the end.
         left: u64,
     },
     /// Jobs of a class stay for over a twentieth of a replication: the initial state still matters.
     #[error("{class}: jobs stay in the system for {:.0} % of the run", 100.0 * part)]
     LongStay {
-        /// Name of the class.
+        /// The name of the class.
         class: String,
-        /// Mean time in system per departed job, as a fraction of the length of a replication.
+        /// The mean time in system per departed job, as a fraction of the length of a replication.
         part: f64,
     },
     /// No warm-up was found in the first half: the number in system has not reached a steady state.
@@ -37,19 +37,19 @@ pub enum Unsettled {
     /// A replication is short compared with the relaxation time of a bottleneck queue at this load.
     #[error("too short for this high load; about {events:.1e} events would suffice")]
     HeavyTraffic {
-        /// Estimated number of events, over all replications, of a sufficiently long run.
+        /// The estimated number of events, over all replications, of a sufficiently long run.
         events: f64,
     },
     /// The rule's slowest clock rings too rarely in a replication.
     #[error("a clock of the rule rings only about {rings:.1} times per replication")]
     SlowClock {
-        /// Expected number of rings per replication.
+        /// The expected number of rings per replication.
         rings: f64,
     },
     /// The number in system grew, but does not grow from a much higher level.
     #[error("the number of jobs in the system grew, but does not grow further from {jobs} jobs")]
     Turns {
-        /// Initial number of jobs of a replication in which it fell, or did not clearly grow.
+        /// The initial number of jobs of a replication in which it fell, or did not clearly grow.
         jobs: u64,
     },
     /// The length after the warm-up is less than ten mean residual sizes of the longest jobs.
@@ -58,7 +58,7 @@ pub enum Unsettled {
     /// The number of jobs changes so slowly that there are too few independent observations.
     #[error("{} changes too slowly", number_of(class.as_ref()))]
     Slow {
-        /// Name of the class; null for all together.
+        /// The name of the class; null for all together.
         class: Option<String>,
     },
     /// The interval of the mean response time is as wide as the mean.
@@ -106,8 +106,8 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
 /// Completions of each class, unless rare, required before a run may end because it is precise.
 const MANY: f64 = 300.0;
 
-/// Allowed half width of class means, as a multiple of the required precision of the overall mean.
-/// At the default of 1 % they are known within 5 %, which suffices to confirm a claim.
+/// The allowed half width of class means, as a multiple of the required precision of the overall
+/// mean. At the default of 1 % they are known within 5 %, which suffices to confirm a claim.
 const OF_CLASS: f64 = 5.0;
 
 /// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest of
@@ -126,11 +126,11 @@ pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     Some([overall, worst.into_iter().fold(0.0, f64::max)])
 }
 
-/// Minimum number of completions per class: about one per batch.
+/// The minimum number of completions per class: about one per batch.
 const FEWEST: f64 = 32.0;
 
-/// Minimum length of a replication in mean times in system of any class, which limits the bias from
-/// jobs missing at the start or unfinished at the end to a twentieth.
+/// The minimum length of a replication in mean times in system of any class, which limits the bias
+/// from jobs missing at the start or unfinished at the end to a twentieth.
 const STAYS: f64 = 20.0;
 
 fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
@@ -167,7 +167,7 @@ pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
 
 const PARTS: usize = 16;
 
-/// Correlation of neighboring parts above which a queue is too slow: at a relaxation time τ, a
+/// The correlation of neighboring parts above which a queue is too slow: at a relaxation time τ, a
 /// replication of 13 τ reaches it. 95 % intervals of M/M/1 at ρ = 0.95 cover in nine of ten cases
 /// at 17 τ, and less often below.
 const SLOW: f64 = 0.6;

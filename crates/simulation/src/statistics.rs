@@ -22,7 +22,7 @@ pub fn over_replications(values: &[f64]) -> Estimate {
     Estimate::new(mean, &deviations, 1)
 }
 
-/// Minimum number of batches for an interval.
+/// The minimum number of batches for an interval.
 pub const BATCHES: usize = 32;
 
 /// A mean with the half width of its 95 % confidence interval.
@@ -30,11 +30,11 @@ pub const BATCHES: usize = 32;
 pub struct Estimate {
     /// The point estimate.
     pub mean: f64,
-    /// Half width of the 95 % confidence interval.
+    /// The half width of the 95 % confidence interval.
     pub half_width: f64,
     /// The standard error.
     pub standard_error: f64,
-    /// Degrees of freedom of Student's t.
+    /// The degrees of freedom of Student's t.
     pub freedom: f64,
 }
 

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 /// A period of time under a policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stretch {
-    /// Start \[time\].
+    /// The start \[time\].
     pub from: f64,
-    /// End \[time\].
+    /// The end \[time\].
     pub to: f64,
-    /// Name and total amount of the resource that `part` of the stints refers to.
+    /// The name and total amount of the resource that `part` of the stints refers to.
     pub resource: (String, f64),
     /// Names of the job classes.
     pub classes: Vec<String>,
@@ -21,13 +21,13 @@ pub struct Stretch {
 /// A period in which a job held its resources without interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stint {
-    /// Class of the job.
+    /// The class of the job.
     pub class: u32,
-    /// Fraction of the resource that it held.
+    /// The fraction of the resource that it held.
     pub part: f64,
-    /// Start \[time\], which may be before the period shown.
+    /// The start \[time\], which may be before the period shown.
     pub start: f64,
-    /// End \[time\], which may be after it.
+    /// The end \[time\], which may be after it.
     pub end: f64,
 }
 

@@ -34,7 +34,7 @@ pub struct Judgement<Q: Quantity> {
     pub claim: Claim<Q>,
     /// The measurement; for a percentile, the fraction of jobs with at most that response time.
     pub measured: Option<Estimate>,
-    /// Relative error of an approximation, compared with the measurement.
+    /// The relative error of an approximation, compared with the measurement.
     pub off: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -43,16 +43,16 @@ pub struct Judgement<Q: Quantity> {
     pub unexamined: Option<&'static str>,
 }
 
-/// Probability that any claim of a correct artifact is refuted.
+/// The probability that any claim of a correct artifact is refuted.
 const FALSE_ALARM: f64 = 1e-3;
 
 const NARROW: f64 = 0.05;
 
-/// Relative half width above which a 95 % interval is not trusted. In runs with known means, 95 %
-/// of narrower intervals cover, and as few as 25 % of wider ones.
+/// The relative half width above which a 95 % interval is not trusted. In runs with known means, 95
+/// % of narrower intervals cover, and as few as 25 % of wider ones.
 const WIDE: f64 = 0.1;
 
-/// Half width of a 95 % interval over its standard error, with many replications.
+/// The half width of a 95 % interval over its standard error, with many replications.
 const NORMAL: f64 = 1.96;
 
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
@@ -248,7 +248,7 @@ impl Found {
     }
 }
 
-/// Maximum overshoot of the mean over the second half of a run.
+/// The maximum overshoot of the mean over the second half of a run.
 const OVERSHOOT: f64 = 1.5;
 
 const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];

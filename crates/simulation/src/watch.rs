@@ -27,7 +27,7 @@ pub struct Stay {
 /// A watched threshold of a class of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Watch {
-    /// Index of the class, called job type in documents.
+    /// The index of the class, called job type in documents.
     pub job_type: usize,
     /// What is watched.
     pub threshold: Threshold,
@@ -38,7 +38,7 @@ pub struct Watch {
 pub struct Watched {
     /// The threshold.
     pub watch: Watch,
-    /// Fraction of time with more jobs, or of jobs that took longer; null if there are no jobs.
+    /// The fraction of time with more jobs, or of jobs that took longer; null if there are no jobs.
     pub above: Option<Estimate>,
     /// The same fraction, whether converged or not.
     #[serde(skip)]

@@ -66,11 +66,11 @@ pub struct Comparison<M = (), C = ()> {
 /// Exact means at a load, shown alongside simulated ones.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExactMeans {
-    /// Name of the model; the same at all loads.
+    /// The name of the model; the same at all loads.
     pub name: String,
     /// The load ρ.
     pub load: f64,
-    /// Mean response time over all jobs \[time\].
+    /// The mean response time over all jobs \[time\].
     pub mean_response: f64,
     /// The same by class.
     pub types: Vec<(String, f64)>,

@@ -15,7 +15,7 @@ use synth_core::document::digest;
 pub struct SweepHeader {
     /// `synth-comparison`.
     pub format: String,
-    /// Version of the document format.
+    /// The version of the document format.
     pub version: u32,
     /// The program and its version.
     pub tool: String,
@@ -34,9 +34,9 @@ pub struct SweepHeader {
 pub struct SweepSubject {
     /// The file name as given.
     pub file: String,
-    /// Origin of its figures, if stated.
+    /// The origin of its figures, if stated.
     pub source: Option<String>,
-    /// Digest of the workload before its rates were scaled.
+    /// The digest of the workload before its rates were scaled.
     pub digest: String,
     /// Its time unit.
     pub time_unit: String,
@@ -47,15 +47,15 @@ pub struct SweepSubject {
 /// Stop conditions of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Budgets {
-    /// Seed of all random streams.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// Number of independent replications.
+    /// The number of independent replications.
     pub replications: u32,
-    /// Sufficient relative half width of the 95 % interval of the mean response time.
+    /// The sufficient relative half width of the 95 % interval of the mean response time.
     pub precision: f64,
-    /// Maximum number of events.
+    /// The maximum number of events.
     pub events: u64,
-    /// Maximum wall-clock time \[s\]; results then depend on the machine.
+    /// The maximum wall-clock time \[s\]; results then depend on the machine.
     pub time_seconds: Option<f64>,
 }
 

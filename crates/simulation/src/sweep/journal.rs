@@ -32,11 +32,11 @@ pub struct PartHeading {
     pub kind: String,
     /// `synth-part`.
     pub format: String,
-    /// Version of the file format.
+    /// The version of the file format.
     pub version: u32,
-    /// Number of the shard, from 1.
+    /// The number of the shard, from 1.
     pub shard: usize,
-    /// Number of shards.
+    /// The number of shards.
     pub shards: usize,
     /// `sha256:…` of the plan, which is equal in all parts of a comparison.
     pub plan: String,
@@ -50,7 +50,7 @@ pub struct PartHeading {
 #[serde(deny_unknown_fields)]
 pub(super) struct End {
     pub complete: bool,
-    /// Number of cells before this line.
+    /// The number of cells before this line.
     pub cells: usize,
 }
 

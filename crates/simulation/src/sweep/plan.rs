@@ -86,18 +86,18 @@ impl Comparing<'_> {
     }
 }
 
-/// Progress of a comparison.
+/// The progress of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepStage<'a> {
     /// The running policy.
     pub policy: &'a str,
     /// The load ρ.
     pub load: f64,
-    /// Number of cells that this process has finished.
+    /// The number of cells that this process has finished.
     pub done: usize,
-    /// Number of cells that it has to run.
+    /// The number of cells that it has to run.
     pub cells: usize,
-    /// Progress of the current cell; `None` when it starts.
+    /// The progress of the current cell; `None` when it starts.
     pub reached: Option<Progress>,
 }
 

@@ -55,7 +55,7 @@ impl Discipline for Fcfs {
 /// Measurements of M/M/1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Own {
-    /// Fraction of time that the server is busy.
+    /// The fraction of time that the server is busy.
     pub busy: Option<Estimate>,
 }
 

@@ -16,7 +16,7 @@ pub struct Interval {
 /// Bootstrap draws of blocks with random starts, which preserve dependence (Künsch, 1989).
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    /// Range of jobs of each block; `count` blocks per draw.
+    /// The range of jobs of each block; `count` blocks per draw.
     jobs: Vec<[u32; 2]>,
     pub(super) count: usize,
 }

@@ -27,7 +27,7 @@ pub struct Replayed {
     pub runs_through: bool,
     /// Whether the policy has random clocks.
     pub has_clocks: bool,
-    /// Number of arrivals, completions and clocks.
+    /// The number of arrivals, completions and clocks.
     pub events: u64,
 }
 
@@ -45,10 +45,10 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// Number of events between calls of `goes_on`.
+/// The number of events between calls of `goes_on`.
 const BURST: u64 = 1 << 10;
 
-/// Number of clocks without arrivals or departures after which a replay is stuck.
+/// The number of clocks without arrivals or departures after which a replay is stuck.
 const FUTILE: u64 = 10_000_000;
 
 /// Replays jobs under a policy. `goes_on` receives the number of submitted jobs and returns whether

@@ -10,15 +10,15 @@ use super::scene::Kinds;
 pub struct OfGroup {
     /// Common property of its jobs, such as `nodes 5 to 16`.
     pub name: String,
-    /// Number of jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Share of the work (size times largest fraction of a resource).
+    /// The share of the work (size times largest fraction of a resource).
     pub work: f64,
-    /// Mean wait.
+    /// The mean wait.
     pub mean_wait: f64,
     /// 95th percentile of the wait.
     pub wait_p95: f64,
-    /// Mean response time.
+    /// The mean response time.
     pub mean_response: f64,
 }
 
@@ -29,14 +29,14 @@ pub struct Groups {
     work: Vec<f64>,
 }
 
-/// Lower bounds of the groups by size \[s\].
+/// The lower bounds of the groups by size \[s\].
 const LENGTHS: [(f64, &str); 4] = [
     (0.0, "size below 1 min"),
     (60.0, "size 1 min to 1 h"),
     (3600.0, "size 1 h to 1 day"),
     (86_400.0, "size 1 day and more"),
 ];
-/// Maximum number of distinct amounts; with more, each group spans a factor of four.
+/// The maximum number of distinct amounts; with more, each group spans a factor of four.
 const AMOUNTS: usize = 6;
 const USERS: usize = 5;
 

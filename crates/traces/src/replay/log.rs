@@ -6,7 +6,7 @@ use crate::trace::{
 /// A job to replay. Times are whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplayJob {
-    /// Submission time after the beginning of the log \[ticks\], ≥ 0.
+    /// The submission time after the beginning of the log \[ticks\], ≥ 0.
     pub submit: f64,
     /// How long it holds its resources \[ticks\], ≥ 1.
     pub size: f64,
@@ -16,13 +16,13 @@ pub struct ReplayJob {
     pub promised: f64,
     /// Recorded wait \[ticks\]; NaN if unknown.
     pub waited: f64,
-    /// Line of the file.
+    /// The line of the file.
     pub line: u32,
-    /// Index of its demand vector, or of its type.
+    /// The index of its demand vector, or of its type.
     pub kind: u32,
     /// User, a key of [`Account::users`]; 0 if unknown.
     pub user: u32,
-    /// Index in [`Account::classes`].
+    /// The index in [`Account::classes`].
     pub class: u32,
     /// Whether it arrives, or was running or waiting when the log began.
     pub seen: Observed,
@@ -63,19 +63,19 @@ pub struct Log {
     pub nodes: Vec<u32>,
     /// The servers on which the jobs ran.
     pub servers: Servers,
-    /// Resolution of the times.
+    /// The resolution of the times.
     pub tick: Tick,
-    /// Beginning of the log by its own clock, usually the first submission \[ticks\].
+    /// The beginning of the log by its own clock, usually the first submission \[ticks\].
     pub begin: i64,
     /// Its format.
     pub format: TraceFormat,
     /// How its lines were used.
     pub account: Account,
-    /// Number of jobs with partly known size, which are not replayed.
+    /// The number of jobs with partly known size, which are not replayed.
     pub censored: u64,
     /// Whether any job has a limit of its own.
     pub has_limits: bool,
-    /// Number of demands that were rounded up when read.
+    /// The number of demands that were rounded up when read.
     pub rounded: u64,
 }
 

@@ -10,7 +10,7 @@ use super::scene::{DecisionState, Kinds};
 pub struct Window {
     /// Start as a fraction of the span, in [0, 1).
     pub from: f64,
-    /// End as a fraction of the span, in (0, 1].
+    /// The end as a fraction of the span, in (0, 1].
     pub to: f64,
 }
 
@@ -46,29 +46,29 @@ impl Window {
 /// Measurements of the jobs in a window. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WindowMeasures {
-    /// Number of measured jobs.
+    /// The number of measured jobs.
     pub jobs: u64,
-    /// Mean wait: time in the system minus size and start latency.
+    /// The mean wait: time in the system minus size and start latency.
     pub mean_wait: f64,
-    /// Mean response time, from submission to end.
+    /// The mean response time, from submission to end.
     pub mean_response: f64,
-    /// Mean of `max(1, response / max(size, 10 s))` (Feitelson, 2001).
+    /// The mean of `max(1, response / max(size, 10 s))` (Feitelson, 2001).
     pub mean_bounded_slowdown: f64,
     /// 50th, 95th and 99th percentiles of the wait.
     pub wait_percentiles: [f64; 3],
     /// 50th, 95th and 99th percentiles of the response time.
     pub response_percentiles: [f64; 3],
-    /// Sum of the waits.
+    /// The sum of the waits.
     pub total_wait: f64,
-    /// Number of jobs that waited.
+    /// The number of jobs that waited.
     pub waited: u64,
     /// The longest wait.
     pub longest_wait: f64,
-    /// Number of jobs that started before one submitted earlier; `None` if starts are unknown.
+    /// The number of jobs that started before one submitted earlier; `None` if starts are unknown.
     pub backfilled: Option<u64>,
-    /// Mean share of each resource held by jobs in the window; empty if starts are unknown.
+    /// The mean share of each resource held by jobs in the window; empty if starts are unknown.
     pub utilization: Vec<f64>,
-    /// End of the last job, after the first submission.
+    /// The end of the last job, after the first submission.
     pub last_end: f64,
 }
 
@@ -77,21 +77,21 @@ const SHORT: f64 = 10.0;
 /// The replayed times of a job, in seconds after the first submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
-    /// Submission time in the replay.
+    /// The submission time in the replay.
     pub submit: f64,
     /// Start, when it acquires its resources; NaN if unknown.
     pub start: f64,
-    /// End.
+    /// The end.
     pub end: f64,
-    /// Size.
+    /// The size.
     pub size: f64,
     /// Limit.
     pub limit: f64,
-    /// Start latency, during which it holds resources without running, ≥ 0.
+    /// The start latency, during which it holds resources without running, ≥ 0.
     pub latency: f64,
     /// Wait: time in the system minus size and latency, ≥ 0.
     pub wait: f64,
-    /// Line of the file.
+    /// The line of the file.
     pub line: u32,
     /// Its kind, as seen by the policy.
     pub kind: u32,
@@ -214,11 +214,11 @@ pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
 /// Time averages over a step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesStep {
-    /// Start of the step \[s\].
+    /// The start of the step \[s\].
     pub time: f64,
-    /// Number of waiting jobs.
+    /// The number of waiting jobs.
     pub waiting: f64,
-    /// Share of each resource in use (R).
+    /// The share of each resource in use (R).
     pub used: Vec<f64>,
 }
 

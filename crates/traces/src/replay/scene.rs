@@ -12,7 +12,7 @@ use synth_queues::law::Size;
 /// The demands of jobs, exact or rounded to those of types.
 #[derive(Clone, Debug)]
 pub struct Kinds {
-    /// Name and demand (R) of each kind.
+    /// The name and demand (R) of each kind.
     pub demands: Vec<(String, Vec<Decimal>)>,
     /// By kind, the number of servers used at once.
     pub nodes: Vec<u32>,
@@ -87,13 +87,13 @@ pub struct DecisionState<'a> {
     pub fleet: Fleet,
     /// Conversion of ticks to the policy's time.
     pub clock: Clock,
-    /// Start latency, or the mean of `drawn`, in the policy's time; part of planned durations.
+    /// The start latency, or the mean of `drawn`, in the policy's time; part of planned durations.
     pub latency: f64,
-    /// Start latency of each job; empty if equal for all.
+    /// The start latency of each job; empty if equal for all.
     pub drawn: Vec<f64>,
     /// Whether jobs without a recorded limit have none; otherwise their sizes serve as limits.
     pub promised: bool,
-    /// Seed of the policy's clocks.
+    /// The seed of the policy's clocks.
     pub seed: u64,
 }
 

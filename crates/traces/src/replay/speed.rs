@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use synth_core::number::Decimal;
 
-/// Factor by which submissions are accelerated, a/b; sizes are unchanged.
+/// The factor by which submissions are accelerated, a/b; sizes are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Speed {
     /// The numerator a ≥ 1; sizes are counted in 1/a of a tick.

@@ -130,7 +130,7 @@ impl Reason {
 pub struct AccountRow {
     /// The reason.
     pub reason: Reason,
-    /// Number of lines.
+    /// The number of lines.
     pub lines: u64,
     /// The first of these lines.
     pub first_line: u32,
@@ -144,9 +144,9 @@ pub struct Account {
     /// Lines that describe a job, including faulty ones, but not comments, headers, steps or
     /// repeated rows. Each is used or left out for exactly one reason.
     pub lines: u64,
-    /// Number of jobs used.
+    /// The number of jobs used.
     pub jobs: u64,
-    /// Total work of the jobs used, in the units of the rows.
+    /// The total work of the jobs used, in the units of the rows.
     pub work: f64,
     /// Statistics by reason.
     pub rows: Vec<AccountRow>,
@@ -161,7 +161,7 @@ pub struct Account {
     pub(super) supposed: u32,
     #[serde(skip)]
     pub(super) noted: u32,
-    /// User names by number.
+    /// The user names by number.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
     /// Limits \[ticks\] of jobs that exceeded them, by line.
@@ -227,7 +227,7 @@ impl Gap {
 }
 
 impl Account {
-    /// Maximum number of faults kept.
+    /// The maximum number of faults kept.
     pub const FAULTS: usize = 10;
 
     /// Records a line with this reason and work.

@@ -10,12 +10,12 @@ pub struct DemandTable {
     pub nodes: Vec<u32>,
     numbers: HashMap<Box<[u64]>, u32>,
     key: Vec<u64>,
-    /// Number of lookups with rounded demands.
+    /// The number of lookups with rounded demands.
     pub rounded: u64,
 }
 
 impl DemandTable {
-    /// Maximum number of vectors stored without rounding.
+    /// The maximum number of vectors stored without rounding.
     pub const MOST: usize = 2000;
 
     /// Returns the index of a vector, which is rounded only if the result fits.

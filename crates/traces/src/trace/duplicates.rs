@@ -10,12 +10,12 @@ use super::format::Raw;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
-    /// Line in which the job appeared first, which determines its order.
+    /// The line in which the job appeared first, which determines its order.
     pub line: u32,
     start: Option<i64>,
     /// The row with the larger rank counts; the later one if equal.
     pub rank: i64,
-    /// Index among the jobs used, if it is one of them.
+    /// The index among the jobs used, if it is one of them.
     pub place: Option<usize>,
     /// Bit set of the reasons recorded for it.
     pub reasons: u32,

@@ -8,7 +8,7 @@ pub enum TraceError {
     /// The file cannot be read completely.
     #[error("cannot read {name}{}: {source}{}", after(*.line), help(.source))]
     Io {
-        /// Name of the file.
+        /// The name of the file.
         name: String,
         /// The last line read; 0 if none.
         line: u32,

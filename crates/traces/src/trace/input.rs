@@ -12,7 +12,7 @@ use synth_core::document::{is_standard_input, kept};
 pub enum Source {
     /// A file.
     File(PathBuf),
-    /// Standard input.
+    /// The standard input.
     Input,
     /// Bytes with a name.
     Text(String, Vec<u8>),

@@ -12,7 +12,7 @@ use super::{
 
 /// A trace being read.
 pub struct Trace {
-    /// Resolution of its times.
+    /// The resolution of its times.
     pub tick: Tick,
     /// The servers on which its jobs ran.
     pub servers: Servers,
@@ -20,7 +20,7 @@ pub struct Trace {
     reader: Box<dyn Reader>,
     per_capacity: Vec<f64>,
     options: ReadOptions,
-    /// Demand vectors of the jobs read so far.
+    /// The demand vectors of the jobs read so far.
     pub demands: DemandTable,
     shares: Vec<f64>,
     /// How the lines read so far were used.

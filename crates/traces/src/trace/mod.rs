@@ -75,11 +75,11 @@ pub enum TraceEdge {
 /// A job that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceJob {
-    /// Line of the file, from 1.
+    /// The line of the file, from 1.
     pub line: u32,
-    /// Index of its vector in [`DemandTable`].
+    /// The index of its vector in [`DemandTable`].
     pub demand: u32,
-    /// Submission time \[ticks\].
+    /// The submission time \[ticks\].
     pub submit: i64,
     /// How long it held its resources \[ticks\], > 0; the observed part if censored.
     pub size: u64,
@@ -87,7 +87,7 @@ pub struct TraceJob {
     pub limit: u64,
     /// User: equal numbers are equal names, 0 is unknown.
     pub user: u32,
-    /// Index in [`Account::classes`].
+    /// The index in [`Account::classes`].
     pub class: u32,
     /// Batch: equal numbers are the same batch, 0 is none.
     pub batch: u32,
@@ -120,7 +120,7 @@ impl Observed {
     }
 }
 
-/// Resolution of a trace's clock.
+/// The resolution of a trace's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tick {

@@ -22,9 +22,9 @@ pub struct Servers {
 /// A group of identical servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerShape {
-    /// Number of servers, ≥ 1.
+    /// The number of servers, ≥ 1.
     pub count: u32,
-    /// Capacity of each (R), ≥ 0.
+    /// The capacity of each (R), ≥ 0.
     pub capacity: Vec<Decimal>,
 }
 

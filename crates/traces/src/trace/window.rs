@@ -37,7 +37,7 @@ const SPARSE: f64 = 0.9;
 /// Fraction of the time from first submission to first end within which submissions count as one.
 const TOGETHER: f64 = 0.01;
 const MOST: [f64; 2] = [0.1, 0.02];
-/// Maximum `P U` for a warning that rows may have been selected by activity.
+/// The maximum `P U` for a warning that rows may have been selected by activity.
 const POSSIBLE: f64 = 0.01;
 const SHORTEST: f64 = 0.01;
 const ROWS: usize = 1_000_000;

@@ -75,11 +75,11 @@ pub(in crate::trace) struct Raw {
     pub start: Option<i64>,
     /// \[ticks\]; a lower bound if censored, negative if it never ran.
     pub size: i64,
-    /// End \[ticks\], if in the line; after start plus size if the job was suspended.
+    /// The end \[ticks\], if in the line; after start plus size if the job was suspended.
     pub end: Option<i64>,
     /// Still running at the end of the file.
     pub is_open: bool,
-    /// Number of servers used at once, 0 if unknown. `is_each` if the demand is per server.
+    /// The number of servers used at once, 0 if unknown. `is_each` if the demand is per server.
     pub nodes: u32,
     pub is_each: bool,
     /// Hash of id and submission.

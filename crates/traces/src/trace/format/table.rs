@@ -25,7 +25,7 @@ const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 struct Times {
     column: usize,
     unit: f64,
-    /// Notation of instants written as one number; `None` if numbers count units.
+    /// The notation of instants written as one number; `None` if numbers count units.
     notation: Option<&'static str>,
 }
 

@@ -2,8 +2,9 @@
 //!
 //! # Theory
 //! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`. It is 1 for
-//! compound Poisson arrivals. Bursts of short jobs raise the dispersion of counts, but hardly raise
-//! IDW. A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
+//! compound Poisson arrivals. Bursts of short jobs increase the dispersion of counts, but have
+//! little effect on the IDW. A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 −
+//! e^{−rw})/(rw))`.
 
 use std::ops::Range;
 
@@ -158,12 +159,12 @@ pub struct Drift {
     pub last_week: f64,
     /// The range that contains 95 % of the loads of all earlier seven-day spans.
     pub usual: [f64; 2],
-    /// Two standard deviations of the weekly load due to chance, because jobs are few and unequal.
+    /// Two standard deviations of the weekly load that are due to chance.
     pub chance: f64,
 }
 
 impl Drift {
-    /// Trace lengths in days for which drift is computed.
+    /// The lengths of a trace in days for which the drift is computed.
     pub const DAYS: Range<u64> = 35..100_000;
 
     /// Computes the drift from daily loads and the sums of squares of the jobs' contributions.
@@ -172,7 +173,7 @@ impl Drift {
         let (before, last) = loads.split_at(loads.len() - 7);
         let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
         weeks.sort_by(f64::total_cmp);
-        // Poisson arrivals: Σ x² over the whole trace, scaled to seven days.
+        // For Poisson arrivals, this is Σ x² over the whole trace, scaled to seven days.
         let deviation = (squares.iter().sum::<f64>() * 7.0 / squares.len() as f64).sqrt() / 7.0;
         let at = |share: f64| weeks[(share * (weeks.len() - 1) as f64).round() as usize];
         Drift {

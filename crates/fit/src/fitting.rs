@@ -27,7 +27,7 @@ const TOGETHER: f64 = 0.5;
 const INDEPENDENT: f64 = 0.5;
 const SEEN: f64 = 4.0;
 const MOST_WINDOWS: u64 = 1 << 16;
-/// Types this much rarer than rate changes are not modulated.
+/// The rates of types that are rarer than rate changes by this factor are not modulated.
 const UNSEEN: f64 = 5e3;
 
 pub(crate) struct Fitting<'a> {

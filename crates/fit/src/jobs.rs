@@ -20,7 +20,7 @@ pub(crate) struct Jobs<'a> {
     pub names_batches: bool,
     pub per_second: u64,
     doubles: Option<f64>,
-    /// By vector: demand and mean number in service.
+    /// The demand and the mean number in service of each vector.
     pub vectors: Vec<Vector>,
     pub rates: Vec<f64>,
     pub used: Vec<f64>,

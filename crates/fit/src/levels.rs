@@ -4,10 +4,10 @@
 //! The numbers of jobs in time windows are a hidden Markov chain with Poisson counts (Zucchini,
 //! MacDonald, Hidden Markov Models for Time Series, 2009). Path and parameters are estimated
 //! alternately (Juang, Rabiner, The segmental K-means algorithm, IEEE Transactions on Acoustics,
-//! Speech, and Signal Processing 38(9), 1990). A state gets as many stages as the variation of its
-//! spells calls for (Ferguson, Variable duration models for speech, 1980). The factor of a level is
-//! the mean *work* in its windows: bursts of short jobs are detected by their number but weighted
-//! by their work.
+//! Speech, and Signal Processing 38(9), 1990). The number of stages of a state is chosen by the
+//! variation of its spells (Ferguson, Variable duration models for speech, 1980). The factor of a
+//! level is the mean *work* in its windows: bursts of short jobs are detected by their number but
+//! weighted by their work.
 
 use itertools::Itertools as _;
 
@@ -22,7 +22,7 @@ const FEWEST: f64 = 5.0;
 const ROUNDS: usize = 20;
 
 /// Returns the modulation with the most levels, from the window and work of each job; `length` is
-/// that of a window \[s\]. `None` without two levels that have enough spells.
+/// that of a window \[s\]. `None` if there are no two levels with enough spells.
 pub(crate) fn levels(
     jobs: impl Iterator<Item = (usize, f64)>,
     windows: usize,
@@ -58,8 +58,7 @@ impl Level {
         let spells: Vec<(usize, f64)> = spells.collect();
         let most = STAGES.min((STATES / count) as f64);
         let level = |state: usize| {
-            // The first and last spells are truncated. The last leads to the first, so no level is
-            // final.
+            // The first and last spells are truncated. The last one leads to the first.
             let whole = spells.get(1..spells.len().checked_sub(1)?)?;
             let lengths = || whole.iter().filter(|own| own.0 == state).map(|own| own.1);
             let number = lengths().count() as f64;

@@ -37,7 +37,7 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-/// Time over which the weight of a job doubles when recent jobs weigh more \[s\].
+/// The time in which the weight of jobs doubles if recent jobs have more weight \[s\].
 const DOUBLES: f64 = 14.0 * 86_400.0;
 
 /// Fits a workload to a trace. `listener` gets progress messages and returns whether to continue.

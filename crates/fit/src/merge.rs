@@ -1,4 +1,4 @@
-//! Merges many demand vectors into few types.
+//! Merges the many demand vectors of a trace into a few types.
 //!
 //! # Theory
 //! A type demands the maximum of its vectors, so every schedule of types is a schedule of jobs. The
@@ -36,7 +36,7 @@ pub(crate) fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
     (&demand[..resources], nodes)
 }
 
-/// Above this number, vectors with little work are first merged into their cheapest partners.
+/// If there are more vectors, those with little work are first merged into their cheapest partners.
 const MOST: usize = 400;
 
 impl Merging {

@@ -18,8 +18,8 @@ const EVENTS: u64 = 4_000_000;
 const PRECISION: f64 = 0.01;
 
 /// Compares the workload with its log under each rule, and selects the arrival process whose waits
-/// under the first rule are closer to the log's. Skipped at loads ≥ 1, or if recent jobs weigh
-/// more.
+/// under the first rule are closer to those of the log. Nothing is compared if the load is 1 or
+/// more, or if recent jobs weigh more.
 ///
 /// # Errors
 /// If the listener interrupts it.

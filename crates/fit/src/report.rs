@@ -24,7 +24,7 @@ pub struct FitOptions {
     pub arrivals: FittedArrivals,
     /// Whether types are split by the limits of jobs.
     pub by_limit: bool,
-    /// Types to keep, as name, R demands and number of servers; recent jobs then weigh more.
+    /// The types to keep, as name, R demands and number of servers. If set, recent jobs weigh more.
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
@@ -55,11 +55,11 @@ pub struct Fit {
     pub report: Report,
     /// The same workload with an alternative arrival process, and a description of that process.
     pub other: Option<(Fleet, &'static str)>,
-    /// The log to replay, truncated if it is long. `None` if recent jobs weigh more.
+    /// The log to replay, which may be truncated; `None` if recent jobs weigh more.
     pub log: Option<Log>,
 }
 
-/// The evidence for a fitted workload.
+/// The evidence that supports a fitted workload.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// The format of the trace.
@@ -100,7 +100,7 @@ pub struct Report {
     pub together: f64,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
-    /// Simulation results under some rules, compared with replays of the log.
+    /// The results of simulations under some rules, compared with replays of the log.
     pub predicted: Vec<Predicted>,
     /// The load of the last week compared with earlier weeks.
     pub drift: Option<Drift>,

@@ -7,10 +7,10 @@ pub(crate) struct Observation {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Law {
-    /// Sizes \[ticks\] in ascending order with their probabilities, > 0, of sum 1.
+    /// The sizes \[ticks\] in ascending order, with probabilities > 0 that sum to 1.
     pub atoms: Vec<(f64, f64)>,
     pub count: u64,
-    /// Equivalent number of observations of equal weight: `(Σ w)²/Σ w²`.
+    /// The equivalent number of observations with equal weights: `(Σ w)²/Σ w²`.
     pub effective: f64,
 }
 
@@ -39,7 +39,7 @@ impl Law {
             }
             at_risk -= ends + cuts;
             if cuts > 0.0 && equal.peek().is_none() {
-                // Jobs that outlast all ends are assumed to end when last seen.
+                // Jobs that outlast all others are assumed to end when they were last seen.
                 atoms.push((size, left));
             }
         }

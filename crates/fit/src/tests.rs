@@ -1,4 +1,4 @@
-//! Recovers workloads from traces sampled from them.
+//! Tests that a workload is recovered from a trace that was sampled from it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -303,7 +303,7 @@ fn by_type(rows: &[Row], demands: &[f64]) -> Vec<(f64, f64)> {
     sums
 }
 
-/// In the bursts, jobs arrive faster than the four slots serve them.
+/// During the bursts, jobs arrive faster than the four slots can serve them.
 #[test]
 fn levels_reproduce_waits_caused_by_short_bursts() {
     let mut stream = Streams::new(21, 0).arrivals;

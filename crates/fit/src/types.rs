@@ -43,7 +43,8 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the smallest number of types, at most `most`, whose load is within `loss` of the fluid
-    /// bound, or else of the load with `most` types. Also returns all loads tried.
+    /// bound, or else of the load with `most` types. The loads of all numbers of types that were
+    /// tried are returned as well.
     pub(crate) fn types(
         &self,
         most: usize,

@@ -33,7 +33,7 @@ impl From<Flow> for Arrivals {
 }
 
 impl Arrivals {
-    /// Creates Poisson processes of these rates \[1/time\].
+    /// Creates Poisson processes with the given rates \[1/time\].
     pub fn poisson(rates: &[f64], stream: RandomStream) -> Self {
         let mut classes = stream.clone();
         classes.leap();
@@ -47,7 +47,7 @@ impl Arrivals {
         flow.into()
     }
 
-    /// Creates batches or jobs at these rates \[1/time\] times the rate of `flow`, whose mean is 1.
+    /// Creates batches or single jobs at the given rates \[1/time\], modulated by `flow` of mean 1.
     pub fn common(
         classes: Vec<(f64, Option<Batches>)>,
         flow: Modulated,
@@ -103,10 +103,10 @@ impl Arrivals {
         }
     }
 
-    /// Generates the next `arrivals.len()` arrivals. Jobs present at time 0 are interleaved by
-    /// their remaining share. If it [draws sizes](Arrivals::tells_sizes), it writes them \[time\]
-    /// to `sizes`, which must be equally long and filled with NaN; those that remain NaN are to be
-    /// drawn from the class. Otherwise, `sizes` must be empty.
+    /// Generates the next `arrivals.len()` arrivals. The jobs that are present at time 0 are
+    /// interleaved by their remaining share. If it [draws sizes](Arrivals::tells_sizes), it writes
+    /// them \[time\] to `sizes`, which must be equally long and filled with NaN; those that remain
+    /// NaN are to be drawn from the class. Otherwise, `sizes` must be empty.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         let mut count = 0;
         let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
@@ -132,7 +132,7 @@ impl Arrivals {
     }
 }
 
-/// Upcoming arrivals, buffered in blocks for speed.
+/// The arrivals that are next, which are generated in blocks because this is faster.
 pub struct Coming {
     arrivals: Arrivals,
     block: Box<[Arrival]>,
@@ -259,7 +259,7 @@ impl Common {
 
 /// The arrival process of one class.
 pub enum Process {
-    /// Independent interarrival times of one distribution.
+    /// The times between arrivals are independent and have this distribution.
     Renewal(Sampler),
     /// A Poisson process whose rate depends on the state of a Markov chain.
     Modulated(Modulated),
@@ -321,8 +321,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Creates batches with job numbers drawn by weight; `alike` > 0 is the fraction with equal
-    /// sizes.
+    /// Creates batches with job numbers drawn by weight; `alike` is the fraction of equal ones.
     pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
             counts,

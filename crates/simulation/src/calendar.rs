@@ -32,7 +32,7 @@ impl Calendar {
         self.ends.pop().map(|Reverse((_, slot))| slot)
     }
 
-    /// Removes stale entries if they outnumber running jobs.
+    /// Removes the stale entries if there are more of them than running jobs.
     pub fn tidy(&mut self, running: u64, is_due: impl Fn(f64, u32) -> bool) {
         if self.ends.len() as u64 > 64 + 2 * running {
             let stays = |Reverse((end, slot)): &_| is_due(f64::from_bits(*end), *slot);

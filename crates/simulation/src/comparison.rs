@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::Estimate;
 use super::statistics::{mean, student};
 
-/// Error probabilities of the ratio intervals and of the logarithmic bounds, 5 % in total.
+/// The error probabilities of the intervals of ratios and of the logarithmic bounds, 5 % in total.
 const INTERVALS: f64 = 0.04;
 const BOUNDS: f64 = 0.01;
 
@@ -76,11 +76,11 @@ pub struct Pair {
 pub struct Ranked {
     /// Its name.
     pub policy: String,
-    /// Best and worst possible rank (1 is the fastest); simultaneous for all policies at 95 %.
+    /// The best and the worst possible rank from 1, simultaneously for all policies at 95 %.
     pub places: [usize; 2],
 }
 
-/// Policies at one load, ranked by mean response time.
+/// The policies at one load, ranked by their mean response time.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Ranking {
     /// The policies, fastest first.
@@ -202,7 +202,7 @@ mod tests {
         assert!((926..=972).contains(&differences), "{differences}");
     }
 
-    /// At least 928 of 1000 rankings must be correct; fewer have probability 0.001.
+    /// The probability that fewer than 928 of the 1000 rankings are correct is 0.001.
     #[test]
     fn ranking_statements_hold_simultaneously() {
         let holds = |seed: &u64| {
@@ -217,7 +217,7 @@ mod tests {
         assert!(right >= 928, "{right}");
     }
 
-    /// One sample is lognormal. More than 72 of 1000 rejections have probability 0.001.
+    /// One sample is lognormal. The probability of more than 72 rejections in 1000 tests is 0.001.
     #[test]
     fn skewed_samples_with_equal_means_do_not_differ_significantly() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);

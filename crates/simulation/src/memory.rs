@@ -1,5 +1,5 @@
-//! Theoretical relaxation times of bottleneck queues. Runs that are short in comparison cannot
-//! detect from their own data that they are too short.
+//! The theoretical relaxation times of the queues at bottlenecks. A run that is too short for them
+//! cannot detect this from its own data.
 
 use super::sample::{Sample, Seen};
 
@@ -10,13 +10,14 @@ const WORTH: f64 = 100.0;
 const RELAXATIONS: f64 = 10.0;
 
 /// The minimum length of a replication, in times that the spare capacity takes to serve the mean
-/// waiting work. Rules that lose capacity while few jobs wait need this.
+/// waiting work. This is needed for rules that lose capacity while few jobs wait.
 const BACKLOGS: f64 = 10.0;
 
 const MOST: f64 = 1e12;
 
 /// The minimum width of an interval, relative to the width that theory adds for sizes that vary
-/// more than exponential ones. Narrower intervals have probably missed the sizes that matter.
+/// more than exponential ones. If an interval is narrower, the run has probably not seen the sizes
+/// that matter.
 const LEAST: f64 = 0.5;
 
 pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
@@ -113,7 +114,7 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// Requirements are relaxed in proportion to the share of waiting work.
+    /// The requirements are relaxed in proportion to the share of the waiting work.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {
             return 0.0;

@@ -6,7 +6,7 @@ use super::{
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
 
-/// A queueing discipline: how jobs share the servers.
+/// A queueing discipline, which decides how the jobs share the servers.
 pub trait Discipline: Send {
     /// Accepts an arriving job of this class and size \[work\].
     fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges);
@@ -32,7 +32,7 @@ pub struct Departure {
     pub started: f64,
 }
 
-/// Quantities that are integrated over time.
+/// The quantities that are integrated over time.
 pub struct Gauges {
     present: Vec<Meter>,
     in_service: Vec<Meter>,
@@ -109,8 +109,8 @@ pub struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// Simulates a discipline created with the streams for service and routing. A violated
-    /// invariant is an error, and a bug in this program.
+    /// Simulates a discipline, which is created with the random streams for service and routing. A
+    /// violated invariant is an error, and a bug in this program.
     pub fn simulate<D: Discipline, M>(
         &self,
         discipline: impl Fn([RandomStream; 2]) -> D,

@@ -8,7 +8,7 @@ pub struct Streams {
     pub arrivals: RandomStream,
     /// Completions and clocks.
     pub service: RandomStream,
-    /// Job sizes in order of arrival.
+    /// The sizes of the jobs, in the order of their arrivals.
     pub sizes: RandomStream,
     /// Choice among several servers.
     pub routing: RandomStream,
@@ -63,7 +63,7 @@ impl RandomStream {
 }
 
 /// Walker's alias method, with the table of M. D. Vose, IEEE Transactions on Software Engineering
-/// 17(9), 1991. The version in `rand_distr` makes simulation of First-Fit 10 % slower.
+/// 17(9), 1991. With the version in `rand_distr`, the simulation of First-Fit is 10 % slower.
 pub(crate) struct Alias {
     /// The fraction that each cell keeps \[2^-64\], and the index that has the rest.
     cells: Vec<(u64, u32)>,

@@ -63,7 +63,7 @@ pub trait ReplicationSoFar {
 
 /// One of several independent runs of an engine.
 pub trait Replication: ReplicationSoFar + Send {
-    /// Why the simulation is invalid: an infeasible decision or a violated invariant.
+    /// The reason why a simulation is invalid, such as an infeasible decision.
     type Violation: Clone;
 
     /// Adds jobs of each class at time 0. Must be called before the first event.
@@ -76,7 +76,7 @@ pub trait Replication: ReplicationSoFar + Send {
     fn audit(&mut self) -> Option<&Self::Violation>;
 }
 
-/// Ticks do not synchronize with deterministic arrivals: this is ten times the golden ratio.
+/// This is ten times the golden ratio, so that ticks do not synchronize with regular arrivals.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {

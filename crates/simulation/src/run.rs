@@ -35,7 +35,7 @@ pub enum Health {
     Settled,
     /// Not converged: too short for all classes or for one of them. There are no means.
     Unsettled,
-    /// The number in system grows steadily, faster than chance explains. The run has no means.
+    /// The number of jobs grows steadily and faster than chance explains. There are no means.
     Unstable,
 }
 
@@ -57,7 +57,7 @@ pub struct ClassResult<C = ()> {
     /// The same for the waiting time from arrival to the last start.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// Percentiles of response and waiting time with intervals, if enough jobs were seen.
+    /// The percentiles of response and waiting times with intervals, if enough jobs were seen.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
     /// The mean time in system without service in each replication; empty if the run has no means.
@@ -73,9 +73,9 @@ pub struct ClassResult<C = ()> {
     /// Measurements specific to a kind, flattened in documents.
     #[serde(flatten)]
     pub own: C,
-    /// Jobs waiting or running at the end, summed over replications.
+    /// The number of jobs that were waiting or running at the end, in all replications.
     pub left: u64,
-    /// Whether the number in system grew steadily, faster than chance explains.
+    /// Whether the number of jobs in the system grew steadily and faster than chance explains.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
     /// Mean number in system over the second half of each replication, whether converged or not.
@@ -137,7 +137,7 @@ pub struct Run<M = (), C = ()> {
     pub own: M,
     /// Results by class, in the order of the workload's job types.
     pub types: Vec<ClassResult<C>>,
-    /// Results for the watched thresholds.
+    /// The results for the thresholds that were watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Watched>,
     /// Mean number in system over replications in at most 256 equal intervals, and their length.

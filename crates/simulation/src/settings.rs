@@ -86,7 +86,7 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Draw sizes on arrival, so that policies with the same seed have the same sizes.
     pub common_sizes: bool,
-    /// Record response times for percentiles; means do not need this.
+    /// Whether to record response times for percentiles, which is not needed for means.
     pub percentiles: bool,
     /// Thresholds to watch.
     pub watch: Vec<Watch>,

@@ -34,13 +34,13 @@ pub enum Unsettled {
     /// No warm-up was found in the first half: the number in system has not reached a steady state.
     #[error("the number of jobs in the system has not reached a steady state yet")]
     NoLevel,
-    /// A replication is short compared with the relaxation time of a bottleneck queue at this load.
+    /// The replications are short compared with the relaxation time of a bottleneck at this load.
     #[error("too short for this high load; about {events:.1e} events would suffice")]
     HeavyTraffic {
         /// The estimated number of events, over all replications, of a sufficiently long run.
         events: f64,
     },
-    /// The rule's slowest clock rings too rarely in a replication.
+    /// The slowest clock of the rule does not ring often enough in a replication.
     #[error("a clock of the rule rings only about {rings:.1} times per replication")]
     SlowClock {
         /// The expected number of rings per replication.
@@ -110,8 +110,8 @@ const MANY: f64 = 300.0;
 /// mean. At the default of 1 % they are known within 5 %, which suffices to confirm a claim.
 const OF_CLASS: f64 = 5.0;
 
-/// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest of
-/// a class.
+/// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest
+/// one.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     let sample = memory::sample(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
@@ -214,10 +214,10 @@ pub(super) fn class_grows(seen: &Seen<'_>, i: usize) -> bool {
     number_grows(seen, Some(i), SURELY)
 }
 
-/// Standard deviations of growth required at the end of a run.
+/// The growth in standard deviations that is required at the end of a run.
 pub(super) const AT_THE_END: f64 = 5.0;
 
-/// Standard deviations of growth required when tested repeatedly.
+/// The growth in standard deviations that is required if it is tested repeatedly.
 const SURELY: f64 = 10.0;
 
 /// Returns whether the number in system grew from quarter to quarter, and over the second half by
@@ -252,7 +252,7 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
         && growth > deviations * walk(seen, of_class)
 }
 
-/// A random walk exceeds this many standard errors with probability 0.0003.
+/// The probability that a random walk exceeds this number of standard errors is 0.0003.
 const STEADY: f64 = 6.0;
 
 /// Returns the standard deviation after half of the run of a random walk with the same steps.

@@ -3,7 +3,7 @@ use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
 use synth_queues::law::{Size, lognormal, weibull};
 
-/// Draws sizes \[time\], > 0. Deterministic sizes consume no randomness.
+/// Draws sizes \[time\], > 0. If the sizes are deterministic, no random numbers are drawn.
 pub enum Sampler {
     /// Exponential with this mean \[time\], the most common case.
     Exponential(f64),

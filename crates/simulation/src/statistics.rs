@@ -1,4 +1,4 @@
-//! Output analysis: steady-state detection by MSER-5, intervals by batch means of replications.
+//! Output analysis with MSER-5 to detect the steady state, and batch means for intervals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,7 @@ mod tests {
         assert!(!has_level(&series));
     }
 
-    /// Between 926 and 972 of 1000 intervals cover with probability 0.999 (binomial).
+    /// With probability 0.999 (binomial), between 926 and 972 of the intervals contain the mean.
     #[test]
     fn intervals_have_nominal_coverage() {
         let covered = (0..1000).filter(|seed| {

@@ -12,7 +12,7 @@ pub struct Stretch {
     pub resource: (String, f64),
     /// Names of the job classes.
     pub classes: Vec<String>,
-    /// Periods in which jobs ran, ordered by start.
+    /// The periods in which jobs ran, in order of their start.
     pub stints: Vec<Stint>,
     /// Times at which the number of waiting jobs changes, in ascending order, with the new numbers.
     pub waiting: Vec<(f64, f64)>,

@@ -30,8 +30,8 @@ fn mm1_matches_closed_forms() {
     }
 }
 
-/// More misses have probability 0.003 each (binomial). Ending at the first precise check fails this
-/// test.
+/// The probability of more misses is 0.003 for each of these limits (binomial). Ending at the first
+/// precise check fails this test.
 #[test]
 fn stopping_by_precision_does_not_bias_intervals() {
     let misses = (1..=40).map(|seed| {

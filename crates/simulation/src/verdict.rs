@@ -49,7 +49,7 @@ const FALSE_ALARM: f64 = 1e-3;
 const NARROW: f64 = 0.05;
 
 /// The relative half width above which a 95 % interval is not trusted. In runs with known means, 95
-/// % of narrower intervals cover, and as few as 25 % of wider ones.
+/// % of the narrower intervals contain the mean, but as few as 25 % of the wider ones.
 const WIDE: f64 = 0.1;
 
 /// The half width of a 95 % interval over its standard error, with many replications.
@@ -256,11 +256,11 @@ const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 /// Returns whether the numbers of jobs in replications, relative to the claim, refute it with at
 /// most this probability of a false alarm.
 ///
-/// Nothing is assumed about distributions or memory. Starting empty, the expected number is at most
-/// that of the steady state (up to [`OVERSHOOT`]). A gambler who stakes fractions of the capital on
-/// each replication in turn, and receives them times the ratio of measured to claimed number,
-/// multiplies it by 1/p with probability at most p (Markov) if the claim is correct. See Shafer,
-/// "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
+/// This makes no assumptions about distributions or memory. Starting empty, the expected number is
+/// at most that of the steady state (up to [`OVERSHOOT`]). A gambler who stakes fractions of the
+/// capital on each replication in turn, and receives them times the ratio of measured to claimed
+/// number, multiplies it by 1/p with probability at most p (Markov) if the claim is correct. See
+/// Shafer, "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
     let excess = excess.unwrap_or_default().iter();
     let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
@@ -301,8 +301,7 @@ mod tests {
 
     use super::*;
 
-    /// More than 243 false alarms in 20 000 claims have probability 0.001 at an alarm probability
-    /// of 1 %.
+    /// If an alarm has probability 1 %, more than 243 in 20 000 claims have probability 0.001.
     #[test]
     fn correct_claims_are_rarely_refuted_by_betting() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);

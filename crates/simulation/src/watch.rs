@@ -49,7 +49,7 @@ impl Watched {
     /// Returns the fraction above the threshold, with an interval that accounts for small samples.
     /// By the rule of three, none of n independent jobs is above with probability 5 % if the
     /// fraction is `3/n`: `(1 − p)^n = 0.05`; n is the number of independent jobs that give the
-    /// mean its precision. Response times are assumed to vary like exponential ones.
+    /// mean its precision. Response times are assumed to be exponential.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);
@@ -120,7 +120,7 @@ impl Watchers {
     }
 }
 
-/// The first moment `Σ Δ t` of jumps Δ at times t. The integral up to T is `value·T − Σ Δ t`.
+/// The first moment `Σ Δ t` of the jumps Δ at times t. The integral up to T is `value·T − Σ Δ t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstMoment(f64);
 
@@ -148,7 +148,7 @@ impl FirstMoment {
     }
 }
 
-/// A piecewise constant quantity and its time integral.
+/// A quantity that is constant between jumps, with its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Meter {
     /// The current value.

@@ -1,4 +1,4 @@
-//! Reading and replaying logs of real clusters.
+//! Reads and replays the logs of real clusters.
 
 pub mod replay;
 pub mod trace;

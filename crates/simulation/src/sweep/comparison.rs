@@ -51,7 +51,7 @@ pub struct Comparison<M = (), C = ()> {
     pub header: SweepHeader,
     /// Whether it was interrupted before all cells were finished.
     pub interrupted: bool,
-    /// Finished cells, by load.
+    /// The cells that are finished, by load.
     pub cells: Vec<Cell<M, C>>,
     /// Rankings of the policies at each load.
     pub rankings: Vec<AtLoad>,
@@ -63,7 +63,7 @@ pub struct Comparison<M = (), C = ()> {
     pub journal: Option<Journal>,
 }
 
-/// Exact means at a load, shown alongside simulated ones.
+/// The exact means at a load, which are shown next to the simulated ones.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExactMeans {
     /// The name of the model; the same at all loads.

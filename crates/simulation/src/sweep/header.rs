@@ -40,7 +40,7 @@ pub struct SweepSubject {
     pub digest: String,
     /// Its time unit.
     pub time_unit: String,
-    /// Its load ρ before its rates were scaled.
+    /// The load ρ of the workload before its rates were scaled.
     pub load: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct Entrant {
     pub knows: Knows,
 }
 
-/// The information about job sizes that a policy uses; comparisons are fair only among equals.
+/// The information about job sizes that a policy uses; compare only policies with the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Knows {

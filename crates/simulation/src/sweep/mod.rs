@@ -1,4 +1,4 @@
-//! Comparisons of policies over loads: plan, journal, parts run on other machines, and results.
+//! Compares policies over loads, possibly on several machines, with a journal of finished runs.
 
 mod comparison;
 mod header;

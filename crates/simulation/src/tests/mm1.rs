@@ -59,7 +59,7 @@ pub struct Own {
     pub busy: Option<Estimate>,
 }
 
-/// Runs M/M/1 at this arrival rate \[1/time\], with sizes of mean 1.
+/// Simulates M/M/1 with the given arrival rate \[1/time\] and a mean size of 1.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let size = Size::Exponential { mean: Decimal::ONE };
     let queue = Queue {

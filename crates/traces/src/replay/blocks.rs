@@ -13,7 +13,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Bootstrap draws of blocks with random starts, which preserve dependence (Künsch, 1989).
+/// Bootstrap samples of blocks with random starts, which preserve dependence (Künsch, 1989).
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// The range of jobs of each block; `count` blocks per draw.

@@ -23,7 +23,7 @@ pub enum NoResult {
 pub struct Replayed {
     /// Departure time of each job, in the policy's time.
     pub ends: Vec<f64>,
-    /// Whether all jobs ran at full speed without interruption, so that starts follow from ends.
+    /// Whether all jobs ran at full speed without interruption, so that their starts are known.
     pub runs_through: bool,
     /// Whether the policy has random clocks.
     pub has_clocks: bool,

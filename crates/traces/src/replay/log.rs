@@ -10,11 +10,11 @@ pub struct ReplayJob {
     pub submit: f64,
     /// How long it holds its resources \[ticks\], ≥ 1.
     pub size: f64,
-    /// Time limit known on submission \[ticks\], ≥ its size.
+    /// The time limit known when it is submitted \[ticks\], ≥ its size.
     pub limit: f64,
     /// Recorded limit, which may determine its type \[ticks\], > 0; infinite without one.
     pub promised: f64,
-    /// Recorded wait \[ticks\]; NaN if unknown.
+    /// The wait in the log \[ticks\], or NaN if it is unknown.
     pub waited: f64,
     /// The line of the file.
     pub line: u32,
@@ -55,9 +55,9 @@ impl ReplayJob {
 /// A trace that was completely read.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// The N ≥ 1 jobs to replay: initially running, initially waiting, and arriving.
+    /// The N ≥ 1 jobs to replay: first those already running, then those waiting, then the others.
     pub jobs: Vec<ReplayJob>,
-    /// Distinct demand vectors (R each).
+    /// The distinct demand vectors of the jobs (R each).
     pub vectors: Vec<Box<[f64]>>,
     /// By vector, the number of servers used at once.
     pub nodes: Vec<u32>,
@@ -199,7 +199,7 @@ impl Log {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
-    /// Returns Σ size · demand by resource (R) over arriving jobs \[ticks × amount\].
+    /// Returns the sum of size times demand over arriving jobs, by resource (R) \[ticks × amount\].
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
         for job in self.arrivals() {

@@ -79,7 +79,7 @@ const SHORT: f64 = 10.0;
 pub struct Visit {
     /// The submission time in the replay.
     pub submit: f64,
-    /// Start, when it acquires its resources; NaN if unknown.
+    /// The time at which it acquires its resources, or NaN if this is unknown.
     pub start: f64,
     /// The end.
     pub end: f64,
@@ -89,7 +89,7 @@ pub struct Visit {
     pub limit: f64,
     /// The start latency, during which it holds resources without running, ≥ 0.
     pub latency: f64,
-    /// Wait: time in the system minus size and latency, ≥ 0.
+    /// The wait, which is the time in the system without the size and the latency, ≥ 0.
     pub wait: f64,
     /// The line of the file.
     pub line: u32,
@@ -211,7 +211,7 @@ pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     })
 }
 
-/// Time averages over a step.
+/// The time averages over a step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesStep {
     /// The start of the step \[s\].

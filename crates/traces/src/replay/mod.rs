@@ -17,7 +17,7 @@
 //! for the rest of their sizes, if they fit; otherwise the replay starts empty. It ends when the
 //! last job has left.
 //!
-//! Waits of neighboring jobs are dependent, so intervals use moving blocks of time ([`Blocks`]).
+//! Waits of neighboring jobs depend on each other, so intervals use blocks of time ([`Blocks`]).
 //!
 //! # Practice
 //! [`Log::read`] keeps the jobs of a trace, [`gathered`] builds the workload that a rule sees,

@@ -91,7 +91,7 @@ pub struct DecisionState<'a> {
     pub latency: f64,
     /// The start latency of each job; empty if equal for all.
     pub drawn: Vec<f64>,
-    /// Whether jobs without a recorded limit have none; otherwise their sizes serve as limits.
+    /// Whether jobs without a limit in the log have none; otherwise, sizes are used as limits.
     pub promised: bool,
     /// The seed of the policy's clocks.
     pub seed: u64,
@@ -170,8 +170,8 @@ impl<'a> DecisionState<'a> {
 }
 
 /// Returns the workload of these jobs, in which each occurring kind is a type, and the type of each
-/// kind. `latency` is the start latency in the policy's time. With `sizes` policies know sizes,
-/// otherwise limits.
+/// kind. `latency` is the start latency in the policy's time. If `sizes` is set, policies know the
+/// sizes of jobs, otherwise their limits.
 ///
 /// # Errors
 /// If the workload is invalid.

@@ -105,7 +105,7 @@ fn running_jobs_continue_at_the_beginning() {
     assert_eq!(log.load(), 10.0 * 4.0 / (10.0 * 4.0));
 }
 
-/// Reacting to each end at 10 separately, first-fit would start the third job.
+/// If it reacted to each end separately, first-fit would start the third job at 10.
 #[test]
 fn rules_decide_after_all_events_of_an_instant() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);

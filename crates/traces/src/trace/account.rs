@@ -47,7 +47,7 @@ reasons! {
     LessThanATick: "took less than a tick", "counted as one tick", "";
     /// The job failed or was canceled after its start, with `--only status=completed`: left out.
     NotCompleted: "did not complete", LEFT_OUT, "--only";
-    /// One of several executions of a job with a line of its own: left out.
+    /// The line is one of several executions of a job that has its own line: left out.
     Partial: "partial executions", LEFT_OUT, "";
     /// The job requests no resources: left out.
     NoDemand: "request no resources", LEFT_OUT, "";
@@ -61,41 +61,41 @@ reasons! {
     GivenType: "allocated a type, request unknown (no ReqTRES)", "need that type", "";
     /// A limit of the site prevents the job from starting: left out.
     AboveLimit: "above a limit of the site", LEFT_OUT, "--slurm";
-    /// Number of servers unknown, or unequal parts: the smallest number with equal parts is used.
+    /// The number of servers is unknown, or parts are unequal: the fewest equal parts are used.
     Spread: "number of servers unknown, or unequal parts", "on the fewest with equal parts", "";
-    /// Ended before the log begins, or submitted after `--to`: left out.
+    /// The job ended before the log begins, or was submitted after `--to`: left out.
     OutsideSpan: "outside the span", LEFT_OUT, "--from, --to";
-    /// Of another partition or user than selected with `--only`: left out.
+    /// The job is not of the partition or user selected with `--only`: left out.
     Others: "of other partitions or users", LEFT_OUT, "--only";
-    /// Submitted before the previous line: sorted.
+    /// The job was submitted before the one in the previous line: the jobs are sorted.
     Unsorted: "submitted before the previous line", "sorted", "";
-    /// Without a limit: the size is used as limit.
+    /// The job has no limit: its size is used as the limit.
     NoLimit: "without a limit", "size used as limit", "";
-    /// Ran longer than its limit: the limit is raised to the size.
+    /// The job ran longer than its limit: the limit is raised to its size.
     PastLimit: "ran past their limit", "limit raised", "--read";
-    /// Ran longer than its limit, with `--read past-limit=kill`: truncated at the limit.
+    /// The job ran longer than its limit, and is truncated with `--read past-limit=kill`.
     Killed: "ran past their limit", "truncated at the limit", "--read";
-    /// The amount of a resource is missing: 0 is used.
+    /// The amount of a resource is missing: 0 is used instead.
     NoAmount: "without an amount of a resource", "counted as 0", "";
-    /// Additional text after the last field: ignored.
+    /// There is additional text after the last field, which is ignored.
     MoreText: "text after the last field", "ignored", "";
-    /// Still running at the end of the trace.
+    /// The job was still running at the end of the trace.
     Censored: "still running at the end", "size partly known; not replayed", "--read";
-    /// Running or waiting when the log began.
+    /// The job was running or waiting when the log began.
     Initial: "present before the start", "not an arrival; replayed from the start", "--from";
     /// The local clock changed by an hour during the run: instants are used as recorded.
     AmbiguousTime: "local clock changed by an hour during the run", "used as recorded", "";
-    /// Times with fractions of a tick: rounded.
+    /// The line has times with fractions of a tick, which are rounded.
     RoundedTime: "times with fractions of a tick", "rounded", "";
-    /// Another row of the same job: the last state counts.
+    /// There is another row for the same job: the last state counts.
     Repeated: "further rows of the same job", "merged: the last state counts", "";
-    /// A repeated header, as in concatenated files: skipped.
+    /// The line repeats the header, as in concatenated files, and is skipped.
     Header: "repeated headers", "skipped", "";
-    /// A step of a job, or something that runs within the allocation of another line: left out.
+    /// The line is a step of a job, or runs within the allocation of another line: left out.
     Step: "steps of other jobs", LEFT_OUT, "";
-    /// A further component of a heterogeneous job: it starts with the others.
+    /// The line is a further component of a heterogeneous job, which starts with the others.
     Component: "components of heterogeneous jobs", "merged into one job", "";
-    /// Became eligible after submission (dependency, hold or begin time): submitted when eligible.
+    /// The job became eligible after its submission, and counts as submitted at that time.
     Eligible: "eligible after submission", "submitted when eligible", "";
 }
 
@@ -164,7 +164,7 @@ pub struct Account {
     /// The user names by number.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
-    /// Limits \[ticks\] of jobs that exceeded them, by line.
+    /// The limits \[ticks\] of the jobs that exceeded them, by line.
     #[serde(skip)]
     pub passed_limits: HashMap<u32, u64>,
     /// Where jobs were submitted to, by number; empty if the format does not have this.

@@ -1,7 +1,7 @@
 //! Merges rows of the same job, such as RUNNING and later COMPLETED; the last state counts.
 //!
-//! Rows report the same job if they have the same id and submission and no different starts. A
-//! requeued job starts again and counts again.
+//! Rows report the same job if they have the same id and submission and no different starts. A job
+//! that was requeued has a new start and counts again.
 
 use std::collections::HashMap;
 

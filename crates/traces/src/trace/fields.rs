@@ -108,7 +108,7 @@ pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
 
 #[inline]
 pub(super) fn amount(field: &[u8]) -> Option<f64> {
-    // Adding zero normalizes negative zero, because equal demands must have equal bits.
+    // Adding zero turns a negative zero into a positive one, so that equal demands have equal bits.
     let amount = number(field).filter(|amount| (0.0..=MOST).contains(amount))?;
     Some(amount + 0.0)
 }

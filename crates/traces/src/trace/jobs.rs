@@ -360,7 +360,7 @@ impl Trace {
         let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
-            // Clocks of other logs start near 0: such a log would be over three years long.
+            // Other logs start near 0, so such a log would be more than three years long.
             TraceEdge::At(at) if first > 1e8 => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
         };

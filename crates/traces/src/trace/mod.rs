@@ -59,7 +59,7 @@ pub struct ReadOptions {
     pub kill: bool,
     /// Whether jobs still running at the end count as ended then, instead of as censored.
     pub censored_end: bool,
-    /// Tolerated share of faulty lines, and of work in jobs larger than any server; 1 % if absent.
+    /// The tolerated share of faulty lines, and of work that fits on no server; the default is 1 %.
     pub faults: Option<f64>,
 }
 
@@ -81,7 +81,7 @@ pub struct TraceJob {
     pub demand: u32,
     /// The submission time \[ticks\].
     pub submit: i64,
-    /// How long it held its resources \[ticks\], > 0; the observed part if censored.
+    /// How long it held its resources \[ticks\], > 0, or the observed part if it is censored.
     pub size: u64,
     /// Time limit \[ticks\], ≥ its size; 0 if unknown.
     pub limit: u64,
@@ -105,11 +105,11 @@ pub enum Observed {
     /// From submission to end.
     #[default]
     Whole,
-    /// Still running at the end of the trace.
+    /// The job was still running at the end of the trace.
     Censored,
-    /// Running when the trace began: submitted and started then, with the remaining size and limit.
+    /// The job was running when the trace began, and starts then with its remaining size and limit.
     Initial,
-    /// Waiting when the trace began: submitted then, with its full size.
+    /// The job was waiting when the trace began, and is submitted then with its full size.
     Waiting,
 }
 

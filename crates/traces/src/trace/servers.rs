@@ -11,9 +11,9 @@ use synth_multiresource::workload::{
 /// The servers on which the jobs of a trace ran, from `--servers` or from the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Servers {
-    /// Distinct names of the R ≥ 1 resources.
+    /// The distinct names of the R ≥ 1 resources.
     pub resources: Vec<String>,
-    /// Resources that consist of devices: demands below 1 share a device, others are integers.
+    /// The resources that consist of devices. A demand below 1 is on one device.
     pub devices: Vec<String>,
     /// The H ≥ 1 server shapes.
     pub shapes: Vec<ServerShape>,
@@ -163,8 +163,8 @@ impl Servers {
     }
 
     /// Parses `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`, an optional number of servers per
-    /// shape with amounts (default 0). Devices on one shape are devices on all. The error has the
-    /// expected syntax.
+    /// shape with amounts (default 0). A resource with devices on one shape has them on all. The
+    /// error has the expected syntax.
     pub fn shapes(text: &str) -> Result<Self, String> {
         let (mut devices, mut shapes) = (Vec::new(), Vec::new());
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {

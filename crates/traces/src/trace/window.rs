@@ -1,26 +1,26 @@
-//! Detects the instant from which a log has every submitted job.
+//! Detects the time from which a log contains all submitted jobs.
 //!
 //! # Theory
-//! Accounting tools select jobs by *activity*. `sacct -S T` prints the jobs that waited, ran or
-//! ended at T or later, so no row ends before T. Of the jobs submitted before T, only those still
-//! present have a row: the log is complete from T on, not from its first submission. T itself is
-//! not in the file, but the first end of all rows, E, is close to it. So such a log is taken to
-//! begin at E, with the jobs submitted earlier as its initial state: they are replayed, but are not
-//! arrivals.
+//! Accounting tools usually select jobs by their *activity*. `sacct -S T` prints the jobs that
+//! waited, ran or ended at T or later, so no row ends before T. Of the jobs submitted before T,
+//! only those still present have a row: the log is complete from T on, not from its first
+//! submission. T itself is not in the file, but the first end of all rows, E, is close to it. So
+//! such a log is taken to begin at E, with the jobs submitted earlier as its initial state: they
+//! are replayed, but are not arrivals.
 //!
-//! Logs that are complete from their first submission F must be distinguished from these. Two tests
-//! must both reject completeness:
+//! A log may also be complete from its first submission F. It is rejected only if both of the
+//! following tests agree:
 //!
-//! - *Sparse.* Compare the numbers of distinct submission instants between F and E, and during an
-//!   equally long time from E on. At equal rates, the first is binomial given the sum; P is its
-//!   lower tail. Arrays, submitted at once, count as one instant. A log that begins at night or
-//!   with a slow ramp is sparse, too.
-//! - *Survival.* No job ended between F and E. If jobs before E stayed as long as those after, this
-//!   has probability `U = Π S(E − s)` over the submissions s before E, where S is the product-limit
-//!   estimate of the time from submission to end for jobs submitted from E on (Kaplan and Meier,
-//!   1958). Since E is the first end, U is uniform for any arrival pattern if stays are
-//!   independent. A burst of long jobs is not independent: of submissions within 1 % of the time
-//!   from F to E, only the last counts.
+//! - *Sparse.* This test compares the number of distinct submission instants between F and E with
+//!   the number in an equally long period after E. If the rates are equal, the first number is
+//!   binomial given the sum, and P is its lower tail. Arrays, submitted at once, count as one
+//!   instant. A log that begins at night or with a slow ramp is sparse, too.
+//! - *Survival.* By definition, no job ended between F and E. If jobs before E stayed as long as
+//!   those after, this has probability `U = Π S(E − s)` over the submissions s before E, where S is
+//!   the product-limit estimate of the time from submission to end for jobs submitted from E on
+//!   (Kaplan and Meier, 1958). Because E is the first end, U is uniform for any arrival pattern if
+//!   the stays are independent. A burst of long jobs is not independent: of submissions within 1 %
+//!   of the time from F to E, only the last counts.
 //!
 //! Rows count as selected by activity if `P ≤ 0.1`, `U ≤ 0.02`, and `P U` is at most 0.001 for
 //! sacct, which always selects in this way, and 10⁻⁶ for tables. So at most one in fifty complete
@@ -119,7 +119,7 @@ impl Activity {
                     left *= 1.0 - 1.0 / (count - f64::from(n));
                 }
             }
-            // One more job may stay longer than all observed ones.
+            // One more job could stay longer than all of the observed ones.
             sum += f64::max(left, 1.0 / (count + 1.0)).ln();
         }
         sum

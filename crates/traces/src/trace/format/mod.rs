@@ -118,7 +118,7 @@ impl Raw {
         self.begun().saturating_add(self.size.max(0))
     }
 
-    /// Rank among rows of the same job: waiting, running, ended.
+    /// Returns the rank among the rows of a job, which is lowest if waiting and highest if ended.
     pub(in crate::trace) fn rank(&self) -> i64 {
         match self.fate {
             _ if self.is_open || self.seen == Observed::Censored => self.last(),

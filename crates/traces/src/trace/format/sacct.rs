@@ -56,7 +56,7 @@ struct Sacct {
     user: Option<usize>,
     class: [Option<usize>; 3],
     names: Vec<String>,
-    /// Whether the notation of instants was checked, and indistinguishable types were reported.
+    /// Whether the notation of instants was checked, and whether types were reported.
     is_reported: [bool; 2],
     joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
@@ -191,7 +191,7 @@ impl Sacct {
         let (nodes, is_other_type) = self.demand((rows, demand, &mut *account))?;
         let span = start.zip(end).filter(|_| state != State::Runs);
         if span.is_some_and(|(start, end)| match end - start - elapsed {
-            // Suspended time does not count as elapsed either.
+            // The time for which a job is suspended does not count either.
             HOUR => is_set_forward(start, end),
             off => off == -HOUR,
         }) {
@@ -199,7 +199,7 @@ impl Sacct {
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        // No policy could start it earlier. An earlier start means that the clock changed.
+        // No policy could have started it earlier. If it did start earlier, the clock was changed.
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
@@ -246,7 +246,7 @@ impl Sacct {
         };
         for (demand, name) in demand.iter_mut().zip(&self.names) {
             let amount = needed(texts, name, account).map_err(fault)?;
-            // Jobs without GPUs do not list them, so a missing amount is not remarkable.
+            // Jobs that have no GPUs do not list them, so there is no remark on a missing amount.
             if amount.is_none() && matches!(name.as_str(), "cpu" | "mem") {
                 account.suppose(Reason::NoAmount);
             }
@@ -265,7 +265,7 @@ impl Sacct {
         Ok((nodes as u32, is_other_type))
     }
 
-    /// Builds allocated and requested amounts in TRES notation for logs without TRES columns.
+    /// Builds the allocated and the requested amounts as TRES for logs that have no such columns.
     fn columns(&self, rows: &Rows, nodes: Option<f64>) -> Result<[String; 2], Fault> {
         let nodes = nodes.unwrap_or(0.0).max(1.0);
         let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
@@ -382,7 +382,8 @@ fn needed<'a>(
 }
 
 /// Returns an amount in a text like `cpu=32,mem=500G` by name in lower case, memory in GiB; `None`
-/// if absent. Types alone (`gres/gpu:v100=2`) are added up. The error is the faulty part.
+/// if absent. If only types are given, as in `gres/gpu:v100=2`, the result is their sum. The error
+/// is the faulty part.
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {

@@ -25,7 +25,7 @@ const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 struct Times {
     column: usize,
     unit: f64,
-    /// The notation of instants written as one number; `None` if numbers count units.
+    /// The notation of instants that are numbers, or `None` if the numbers count units.
     notation: Option<&'static str>,
 }
 
@@ -187,8 +187,8 @@ impl Columns {
         Ok(words.join(", "))
     }
 
-    /// Returns whether the column `nodes` has counts. Also decides by column names whether amounts
-    /// are per server, unless given; if jobs would not fit, they are totals.
+    /// Returns whether the column `nodes` has counts. Unless the options do, this also decides from
+    /// the column names, and from whether the jobs fit, if amounts are per server.
     fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);

@@ -4,8 +4,8 @@ use crate::trace::{ReadOptions, TraceError};
 use synth_core::document::suggest;
 use synth_core::number::seconds_in;
 
-/// Meanings other than resources, with the column names recognized for each. (`nodes` may also be
-/// the name of a resource.)
+/// The meanings of columns other than resources, with the names that are recognized for each.
+/// (`nodes` may also be the name of a resource.)
 pub(super) const ROLES: [(&str, &str); 11] = [
     (
         "time",

@@ -125,7 +125,7 @@ def test_other_names():
         ({}, "no rows"),
         ({**LOG, "end": [math.inf, 30, 70, 50]}, "column end, row 0: inf"),
         ({**LOG, "submit": [math.nan, 10, 20, 30]}, "expected a time"),
-        ({**LOG, "cpu": [math.nan] * 4}, "ask for nothing"),
+        ({**LOG, "cpu": [math.nan] * 4}, "request no resources"),
         ({**LOG, "cpu": [-1, 2, 1, 4]}, "found `-1`"),
         ({**LOG, "submit": [0, 1, 2, 1e300]}, "expected a time"),
         ({"submit": [0, 1], "size": [1], "cpu": [1, 2]}, "different lengths"),

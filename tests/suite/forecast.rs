@@ -79,7 +79,7 @@ fn what_a_log_does_not_tell_is_said() {
         ("--policy esy", "did you mean"),
         ("--policy easy:1", "sizes"),
         ("--every 0", "0 is not in"),
-        ("--only partition=batch", "no job takes part"),
+        ("--only partition=batch", "no usable job"),
         (
             "--partition batch --log past.txt",
             "write `synth forecast slurm",

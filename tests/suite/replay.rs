@@ -74,7 +74,7 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
     fs::write(&jobs, "type,arrival,size\nhalf,0,4\nhuge,1,2\n").unwrap();
     fails(
         &typed,
-        "line 3: unknown type `huge`; those of the policy are half, whole",
+        "line 3: unknown type `huge`; the types of the policy are half, whole",
     );
 }
 

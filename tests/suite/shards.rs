@@ -85,14 +85,14 @@ fn parts_that_make_no_whole_are_refused() {
     let typed = "other.jsonl are parts of different";
     fails(&format!("merge {a} {other}"), typed);
     fails(&format!("merge {a} {other}"), "seed: 1 there, 7 here");
-    let model = "models/section7.yaml is no part of a comparison";
+    let model = "models/section7.yaml is not a part of a comparison";
     fails(&format!("merge {a} models/section7.yaml"), model);
     let typed = "is read here and would be overwritten";
     fails(&format!("merge {a} {b} --output {b}"), typed);
     fails("merge", "PART");
     let text = fs::read_to_string(&b).unwrap();
     fs::write(&b, &text[..text.len() / 2]).unwrap();
-    let typed = "b.jsonl: it is cut short in line ";
+    let typed = "b.jsonl: it is truncated in line ";
     fails(&format!("merge {a} {b}"), typed);
     fails(&format!("merge {a} {b}"), again);
     let typed = format!("compare {SECTION_SEVEN} --shard 2/2 --output {b} --resume");
@@ -152,7 +152,7 @@ fn a_shard_goes_on_where_it_was_cut() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(folder.files(), ["cut.jsonl.partial", "whole.jsonl"]);
-    fails(&format!("merge {partial}"), "cut short");
+    fails(&format!("merge {partial}"), "truncated");
     fails(&shard, "--resume");
     works(&format!("{shard} --resume"));
     assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));

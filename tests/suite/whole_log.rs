@@ -52,7 +52,7 @@ fn gangs_of_a_log_are_replayed() {
     let (_folder, name) = log(without);
     let (without, printed) = count(&name);
     has(&without, "11330 jobs");
-    let expected = "number of servers not";
+    let expected = "number of servers";
     has(&(printed + &without).replace('\n', " "), expected);
 }
 
@@ -72,7 +72,7 @@ fn work_that_no_server_holds_is_no_small_print() {
         let printed = stderr(&refused).replace('\n', " ");
         for part in [
             "% of the work are larger than the servers",
-            "with most work, line ",
+            "with the most work, line ",
             "--servers (Slurm: sinfo",
             "--read faults=",
         ] {

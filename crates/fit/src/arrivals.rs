@@ -1,5 +1,3 @@
-//! How the jobs of a type arrive.
-
 use std::collections::BTreeMap;
 
 use super::dispersion::Excess;
@@ -7,10 +5,11 @@ use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
 
-/// A two-state modulation of a Poisson process of rate λ \[1/s\] whose index of dispersion is `1 + κ`, and which forgets
-/// at rate r.
+/// Builds a two-state modulated Poisson process with rate λ \[1/s\], index of dispersion `1 + κ`
+/// and relaxation rate r (`forgets`).
 ///
-/// The states are equally long, with rates `λ ± √(κrλ/2)`; where that is below 0, jobs come in one state alone.
+/// Both states have the same mean duration and the rates `λ ± √(κrλ/2)`. If the lower rate would be
+/// negative, jobs arrive in one state only.
 pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     let half = (0.5 * kappa * forgets * rate).sqrt();
     let (rates, [up, down]) = if half <= rate {
@@ -26,8 +25,8 @@ pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     }
 }
 
-/// κ that gives independent types, with their rates and the means of their work and of its square, the dispersion of work
-/// that all jobs have together: `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`.
+/// Returns κ of independent types with the dispersion of work of all jobs: `κ = A Σ λ_i E[X_i²] / Σ
+/// λ_i E[X_i]²`, from their rates and the moments of their work.
 pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
     let (mut squares, mut means) = (0.0, 0.0);
     for (rate, (mean, square)) in types {
@@ -37,11 +36,11 @@ pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Exce
     excess.amount * squares / means
 }
 
-/// A two-state modulation of all types together that has this dispersion of work, where jobs come at rate λ \[1/s\]
-/// and `work` is the mean of their work and of its square.
+/// Builds a two-state modulation of all types with the given dispersion of work, from the total
+/// rate λ \[1/s\] and the moments of the work of a job.
 ///
-/// With v the variance of the factor on the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`; where that is
-/// below 0, they are 0 and `1 + v`.
+/// With v the variance of the rate factor, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or
+/// 0 and `1 + v` if one would be negative.
 pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {
@@ -57,22 +56,17 @@ pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModul
     }
 }
 
-/// The batches of one type that were counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batched {
-    /// How many batches had so many jobs.
     counts: BTreeMap<u32, u64>,
-    /// Over all batches with n jobs of sizes x: `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)`.
+    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over batches.
     sums: [f64; 4],
 }
 
-/// The most numbers of jobs that a process tells apart, twice.
 const NUMBERS: usize = 50;
-/// The largest batch that a process may have.
 const LARGEST: u32 = 100_000;
 
 impl Batched {
-    /// A batch of so many jobs, with the sums of their sizes and of the squares.
     pub(crate) fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
         *self.counts.entry(jobs).or_default() += 1;
         let others = f64::from(jobs - 1);
@@ -83,7 +77,6 @@ impl Batched {
         *products += sum * sum - squares;
     }
 
-    /// Returns the correlation of the sizes of two jobs of a batch, in \[0, 1\].
     pub(crate) fn alike(&self) -> f64 {
         let [pairs, sum, squares, products] = self.sums;
         let mean = sum / pairs;
@@ -95,7 +88,6 @@ impl Batched {
         }
     }
 
-    /// Returns the process of these batches whose jobs come at rate λ \[1/s\].
     pub(crate) fn process(&self, rate: f64) -> ArrivalProcess {
         let (sizes, weights) = self.numbers();
         let pairs = sizes.into_iter().zip(millionths(&weights));
@@ -111,7 +103,7 @@ impl Batched {
         }
     }
 
-    /// Numbers of jobs with the batches that have them; of more than can be told apart, several as their mean.
+    /// Returns batch sizes and frequencies, with neighboring large sizes merged if there are many.
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
         let counts = counts.map(|(n, count)| ((*n).min(LARGEST), *count));
@@ -128,7 +120,6 @@ impl Batched {
     }
 }
 
-/// Probabilities in millionths, of sum 1 exactly.
 fn millionths(weights: &[f64]) -> Vec<u64> {
     let total: f64 = weights.iter().sum();
     let part = |w: &f64| (1e6 * w / total).round() as u64;
@@ -145,9 +136,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Batches of 1, 1 and 2 alike, then 3 of which two are alike.
     #[test]
-    fn batches_keep_the_rate_and_tell_how_alike_they_are() {
+    fn batches_preserve_rate_and_size_correlation() {
         let mut batched = Batched::default();
         for sizes in [vec![5.0], vec![9.0], vec![2.0, 2.0], vec![7.0, 7.0]] {
             let squares = sizes.iter().map(|x| x * x).sum();
@@ -157,12 +147,11 @@ mod tests {
         let process = batched.process(3.0);
         assert!((process.rate() - 3.0).abs() < 1e-8, "{process:?}");
         batched.add(2, 9.0, 2.0 * 2.0 + 7.0 * 7.0);
-        // Of three pairs two are alike; all sizes come equally often.
         assert!((batched.alike() - 1.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]
-    fn many_numbers_of_jobs_keep_the_rate_too() {
+    fn grouping_many_batch_sizes_preserves_the_rate() {
         let mut batched = Batched::default();
         (1..=3000).for_each(|n| batched.add(n, f64::from(n), f64::from(n)));
         let process = batched.process(0.5);
@@ -173,9 +162,8 @@ mod tests {
         assert!(sizes.len() <= 100 && sizes.is_sorted());
     }
 
-    /// `Var f = Σ p (f − 1)²`, and what it comes to over long windows.
     #[test]
-    fn a_common_modulation_has_the_requested_dispersion() {
+    fn common_modulation_has_the_requested_dispersion() {
         for (amount, forgets) in [(3.0, 0.01), (400.0, 0.02)] {
             let excess = Excess {
                 amount,
@@ -196,7 +184,7 @@ mod tests {
         }
     }
 
-    /// The closed form of a two-state process: `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
+    /// Compares with the closed form for two states: `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
     #[test]
     fn modulation_has_the_requested_rate_and_dispersion() {
         for (rate, kappa, forgets) in [(2.0, 3.0, 0.01), (0.001, 50.0, 0.3), (5.0, 0.2, 7.0)] {

@@ -1,26 +1,22 @@
-//! How unevenly work arrives: variances over windows of time; and whether the load of the last week is a usual one.
+//! The burstiness of arriving work: variances over time windows, and drift of the weekly load.
 //!
 //! # Theory
-//! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`, which is 1 for compound Poisson
-//! arrivals: bursts of short jobs, which raise the dispersion of counts, hardly raise it.
-//! A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
+//! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`. It is 1 for
+//! compound Poisson arrivals. Bursts of short jobs increase the dispersion of counts, but have
+//! little effect on the IDW. A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 −
+//! e^{−rw})/(rw))`.
 
 use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The longest window: a day \[s\].
 const LONGEST: u64 = 86_400;
-/// The fewest windows of which a variance is estimated.
 const FEWEST: u64 = 20;
 
-/// Sums over windows, each twice as long as the one before, as jobs arrive in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
-    /// The windows' lengths \[ticks\].
     levels: Vec<Level>,
-    /// The sum of the squares of the work of all jobs.
     squares: f64,
 }
 
@@ -28,14 +24,11 @@ pub(crate) struct Windows {
 struct Level {
     width: u64,
     work: Moment,
-    /// By kind of job, of its work.
     kinds: Vec<Moment>,
 }
 
-/// Sums over the windows that are closed, and the sum in the open one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moment {
-    /// The window that is open now.
     window: u64,
     open: f64,
     sum: f64,
@@ -43,7 +36,6 @@ struct Moment {
 }
 
 impl Moment {
-    /// Goes on to this window.
     fn open(&mut self, window: u64) {
         if window != self.window {
             self.sum += self.open;
@@ -52,9 +44,7 @@ impl Moment {
         }
     }
 
-    /// Variance over so many windows, those without jobs included.
     fn variance(mut self, windows: u64) -> f64 {
-        // The last window has ended, unless the trace ended with it.
         self.open(windows.max(self.window));
         let windows = windows as f64;
         let mean = self.sum / windows;
@@ -63,7 +53,7 @@ impl Moment {
 }
 
 impl Windows {
-    /// The shortest are this long \[ticks\], > 0, and the longest a day, in a trace with so many ticks a second.
+    /// Creates windows of lengths from `shortest` \[ticks\], > 0, up to one day.
     pub(crate) fn new(shortest: u64, per_second: u64) -> Self {
         let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
@@ -78,7 +68,6 @@ impl Windows {
         }
     }
 
-    /// A job of this kind with this work arrives so many ticks after the first.
     pub(crate) fn add(&mut self, at: u64, kind: usize, work: f64) {
         self.squares += work * work;
         for level in &mut self.levels {
@@ -92,7 +81,6 @@ impl Windows {
         }
     }
 
-    /// Returns the dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
     pub(crate) fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
         let of = |level: &Level| {
             let windows = length / level.width;
@@ -109,32 +97,31 @@ impl Windows {
     }
 }
 
-/// Dispersions over windows of one length; 1 for Poisson arrivals.
+/// Dispersions over windows of one length; they are 1 for Poisson arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Dispersion {
-    /// Length of the windows \[s\].
+    /// The length of the windows \[s\].
     pub window: f64,
-    /// IDW, that of work.
+    /// The index of dispersion of work (IDW).
     pub work: f64,
-    /// What it would be if jobs of different demands arrived independently of each other.
+    /// The IDW if jobs of different demands arrived independently of each other.
     pub if_independent: f64,
 }
 
-/// A modulation of the rate that has the dispersion of work.
+/// The part of the dispersion of work that a modulation of the arrival rate explains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Excess {
-    /// A, what the dispersion of work comes to over long windows, less that at a constant rate; > 0.
+    /// A, the long-window dispersion of work minus that at a constant rate; > 0.
     pub amount: f64,
-    /// r, how quickly the rate forgets \[1/s\], > 0.
+    /// r, the relaxation rate of the modulation \[1/s\], > 0.
     pub rate: f64,
 }
 
-/// A window tells of a modulation from this much dispersion on.
 const NOTICEABLE: f64 = 0.05;
 
 impl Excess {
-    /// By least squares of logarithms over all windows; none where no window has more than `base`, the dispersion of
-    /// arrivals at a constant rate: 1 but for batches.
+    /// Fits a modulation by least squares of logarithms. `base` is the dispersion at a constant
+    /// rate, 1 without batches. `None` if no window exceeds it.
     pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
         let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
@@ -146,7 +133,6 @@ impl Excess {
             let error: f64 = gaps.iter().map(|gap| (gap - mean).powi(2)).sum();
             (error, mean.exp())
         };
-        // Between far beyond the longest window and far below the shortest, in steps of 2 %.
         let (slowest, fastest) = (0.1 / last, 100.0 / first);
         let steps = ((fastest / slowest).ln() / 0.02).ceil() as usize;
         let rates = (0..=steps).map(|n| slowest * (0.02 * n as f64).exp());
@@ -158,7 +144,6 @@ impl Excess {
     }
 }
 
-/// `1 − (1 − e^{−x})/x`, which rises from 0 to 1.
 fn rise(x: f64) -> f64 {
     if x < 1e-4 {
         x / 2.0 - x * x / 6.0
@@ -167,28 +152,28 @@ fn rise(x: f64) -> f64 {
     }
 }
 
-/// The load of the last seven days beside that of all weeks before.
+/// The load of the last seven days compared with all weeks before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Drift {
-    /// Mean share of all servers that the jobs of the last seven whole days take.
+    /// The mean share of the capacity of all servers that the jobs of the last seven full days use.
     pub last_week: f64,
-    /// Between which 95 % of all spans of seven days before lie.
+    /// The range that contains 95 % of the loads of all earlier seven-day spans.
     pub usual: [f64; 2],
-    /// By how much the load of a week varies since jobs are few and unlike: two standard deviations.
+    /// Two standard deviations of the weekly load that are due to chance.
     pub chance: f64,
 }
 
 impl Drift {
-    /// Fewer days than four weeks before the last say nothing of weeks; a longer trace is none of days.
+    /// The lengths of a trace in days for which the drift is computed.
     pub const DAYS: Range<u64> = 35..100_000;
 
-    /// From the loads of all whole days, and the sums of the squares of what each job adds to them.
+    /// Computes the drift from daily loads and the sums of squares of the jobs' contributions.
     pub fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
         let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
         weeks.sort_by(f64::total_cmp);
-        // Of jobs that arrive as a Poisson process: Σ x² over the span, of seven days of it.
+        // For Poisson arrivals, this is Σ x² over the whole trace, scaled to seven days.
         let deviation = (squares.iter().sum::<f64>() * 7.0 / squares.len() as f64).sqrt() / 7.0;
         let at = |share: f64| weeks[(share * (weeks.len() - 1) as f64).round() as usize];
         Drift {
@@ -198,8 +183,7 @@ impl Drift {
         }
     }
 
-    /// Returns whether it is time to make the policy anew: where the load is beyond the usual ones by more than chance
-    /// may add.
+    /// Returns whether the load is outside the usual range by more than chance explains.
     pub fn is_unusual(&self) -> bool {
         let [low, high] = self.usual;
         !(low - self.chance..=high + self.chance).contains(&self.last_week)
@@ -212,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_week_beyond_all_others_is_seen() {
+    fn detects_a_week_outside_the_usual_range() {
         let mut loads: Vec<f64> = (0..60).map(|day| 0.4 + 0.1 * f64::from(day % 7)).collect();
         let many = [1e-6; 60];
         let drift = Drift::of(&loads, &many);
@@ -220,31 +204,26 @@ mod tests {
         assert!((drift.last_week - 0.7).abs() < 1e-12, "{drift:?}");
         loads[53..].fill(0.9);
         assert!(Drift::of(&loads, &many).is_unusual());
-        // A job every third day that fills all servers for a day: two in a week more are chance.
         assert!(!Drift::of(&loads, &[1.0 / 3.0; 60]).is_unusual());
     }
 
-    /// Windows of 1 and 2 s by hand: works 1, 2, 0, 3 in four seconds, of two kinds.
     #[test]
-    fn variances_over_windows_are_those_by_hand() {
+    fn window_variances_match_hand_computation() {
         let mut windows = Windows::new(1, 1);
         for (at, kind, work) in [(0, 0, 1.0), (1, 1, 2.0), (3, 0, 1.0), (3, 1, 2.0)] {
             windows.add(at, kind, work);
         }
-        // Over 40 s, the others of which are empty: Σ = 6, Σ² = 1 + 4 + 9 in windows of 1 s.
         let found = windows.dispersion(40, 1);
         let variance = |squares: f64, n: f64| (squares - 36.0 / n) / (n - 1.0);
         assert!((found[0].work - variance(14.0, 40.0) / (10.0 / 40.0)).abs() < 1e-12);
-        // 3 and 3 in windows of 2 s.
         assert!((found[1].work - variance(18.0, 20.0) / (10.0 / 20.0)).abs() < 1e-12);
-        // Kinds: 1 at 0 and 3, 2 at 1 and 3.
         let kinds = (2.0 - 4.0 / 40.0) / 39.0 + (8.0 - 16.0 / 40.0) / 39.0;
         assert!((found[0].if_independent - kinds / (10.0 / 40.0)).abs() < 1e-12);
         assert_eq!(found.len(), 2);
     }
 
     #[test]
-    fn a_modulation_is_found_from_its_own_dispersion() {
+    fn recovers_a_modulation_from_its_dispersion() {
         let (amount, rate) = (4.0, 1.0 / 700.0);
         let windows = (0..17).map(|k| f64::from(1 << k));
         let of = |w: f64| Dispersion {

@@ -1,5 +1,3 @@
-//! The workload of the jobs of a trace.
-
 use itertools::Itertools as _;
 
 use super::arrivals::{Batched, common, kappa, modulated};
@@ -18,50 +16,40 @@ use synth_multiresource::workload::{FleetDocument, JobDocument, KnownSize};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 use synth_traces::trace::{Observed, TraceJob};
 
-/// From this many jobs on a type has a law of sizes of its own, and may be modulated.
+/// Minimum number of jobs for a type to have an empirical size distribution and a modulated rate.
 const ENOUGH: u64 = 30;
-/// The most values of a measured law.
 const VALUES: u64 = 1000;
-/// With no more than so many times the dispersion of work that a constant rate has, the rate is taken as constant.
+/// The dispersion of work, relative to that at a constant rate, above which the rate is modulated.
 const DISPERSED: f64 = 2.0;
-/// If so many of the jobs come at one instant with others of their user, they come in batches.
+/// The share of jobs submitted together with others of their user from which there are batches.
 const TOGETHER: f64 = 0.5;
-/// If types that were independent would have so much of the excess of dispersion, they are taken as independent.
+/// The share of the excess dispersion from which types are modulated independently of each other.
 const INDEPENDENT: f64 = 0.5;
-/// From this dispersion of counts on, less 1, windows show the rate.
 const SEEN: f64 = 4.0;
-/// The most windows in which levels are looked for.
 const MOST_WINDOWS: u64 = 1 << 16;
-/// A type whose jobs are this much rarer than changes of the rate does not see them.
+/// The rates of types that are rarer than rate changes by this factor are not modulated.
 const UNSEEN: f64 = 5e3;
 
-/// All that a workload is built from.
 pub(crate) struct Fitting<'a> {
     jobs: &'a Jobs<'a>,
     by_demand: Types,
     options: &'a FitOptions,
     types: Vec<Type>,
-    /// The share of jobs that came at one instant with others of their user or batch.
     together: f64,
 }
 
-/// A type of the workload: one by demand, cut by limits where that is requested.
 struct Type {
     cut: Cut,
-    /// Demand (R) on each server, and on how many at once.
+    /// The demand (R) on each server, followed by the number of servers used at once.
     demand: Vec<f64>,
-    /// The longest limit of its jobs \[s\], where it is told apart by it.
     limit: Option<f64>,
-    /// λ \[1/s\].
     rate: f64,
-    /// Sizes \[ticks\].
     law: Law,
-    /// Mean work of a job, and of its square \[ticks of all servers\].
+    /// First two moments of the work of a job \[ticks of all servers\].
     work: (f64, f64),
 }
 
 impl<'a> Fitting<'a> {
-    /// Cuts types by demand, and counts their jobs.
     pub(crate) fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a FitOptions) -> Self {
         let most = options.max_types * usize::from(options.by_limit);
         let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
@@ -74,7 +62,6 @@ impl<'a> Fitting<'a> {
             };
             let mut law = jobs.law(own());
             if law.effective < ENOUGH as f64 {
-                // Too few are recent: all count alike.
                 law = Law::of(own().map(|job| observed(job, 1.0)));
             }
             let demand = by_demand.demands[cut.by_demand].clone();
@@ -99,7 +86,6 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Returns whether jobs come in batches in the workload.
     fn has_batches(&self) -> bool {
         match self.options.arrivals {
             FittedArrivals::Batches => true,
@@ -108,7 +94,6 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Returns the type of a job.
     fn type_of(&self, job: &TraceJob) -> Option<usize> {
         let by_demand = self.by_demand.of_vector[job.demand as usize]?;
         let is_own = |own: &Type| {
@@ -117,10 +102,6 @@ impl<'a> Fitting<'a> {
         self.types.iter().position(is_own)
     }
 
-    /// Returns the workload, and what it stands on.
-    ///
-    /// # Errors
-    /// When it has faults.
     pub(crate) fn conclude(&self, tried: Vec<TriedTypes>) -> Result<Fit, FitError> {
         let (jobs, trace, types) = (self.jobs, self.jobs.trace, &self.types);
         let windows = jobs.windows();
@@ -161,7 +142,6 @@ impl<'a> Fitting<'a> {
         let is_open =
             self.options.arrivals == FittedArrivals::Auto && changes != FittedArrivals::Poisson;
         let steady = Some(steady).filter(|_| is_open);
-        // The same types with a rate that changes between levels, where it has such.
         let other = steady.and_then(|mut steady| {
             steady.modulation = Some(self.levels(&dispersion)?);
             let arrivals = arrivals_of(&steady);
@@ -205,8 +185,8 @@ impl<'a> Fitting<'a> {
         })
     }
 
-    /// Returns the levels of the rate, in the shortest windows in which it is seen: where the number of jobs, whose
-    /// dispersion is `1 + (IDW − 1) E[X²]/E[X]²`, varies several times as much as at a constant rate.
+    /// Returns the levels of the rate from the shortest windows in which the number of jobs varies
+    /// several times as much as at a constant rate; its dispersion is `1 + (IDW − 1) E[X²]/E[X]²`.
     fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
         let (jobs, (_, (mean, square))) = (self.jobs, self.work());
         let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
@@ -220,7 +200,6 @@ impl<'a> Fitting<'a> {
         levels(jobs.in_windows(window), windows, seconds)
     }
 
-    /// Types that arrive like this.
     fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<JobDocument> {
         let part = |(own, arrivals): (&Type, ArrivalProcess)| {
             let (demand, nodes) = self.jobs.apart(&own.demand);
@@ -238,8 +217,10 @@ impl<'a> Fitting<'a> {
         self.types.iter().zip(arrivals).map(part).collect()
     }
 
-    /// The dispersion of work of independent types that arrive like this, at a constant rate: with B the number of jobs
-    /// of a batch and c the correlation of their sizes, `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
+    /// Returns the dispersion of work of independent types with these arrivals at a constant rate.
+    ///
+    /// With B the number of jobs in a batch and c the correlation of their sizes, it is `Σ_i λ_i
+    /// (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
     fn dispersion_of(&self, arrivals: &[ArrivalProcess]) -> f64 {
         let (mut all, mut alone) = (0.0, 0.0);
         for (own, process) in self.types.iter().zip(arrivals) {
@@ -252,7 +233,6 @@ impl<'a> Fitting<'a> {
         all / alone
     }
 
-    /// Gives types whose jobs are enough rates that change, each by itself.
     fn modulate(&self, parts: &mut FleetDocument, excess: Excess) {
         let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
         let following = self.types.iter().filter(|own| follows(own));
@@ -264,7 +244,6 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Returns the rate of all types together, and the means of the work of a job and of its square.
     fn work(&self) -> (f64, (f64, f64)) {
         let sum = |of: fn(&Type) -> f64| self.types.iter().map(of).sum::<f64>();
         let rate = sum(|own| own.rate);
@@ -273,7 +252,6 @@ impl<'a> Fitting<'a> {
         (rate, (mean, square))
     }
 
-    /// A name from what a type demands and promises: `cpu4-memory16-limit4096`; that of a type that is kept.
     fn name(&self, own: &Type) -> String {
         let mut kept = self.options.since.iter().flatten();
         if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
@@ -308,7 +286,6 @@ impl<'a> Fitting<'a> {
         self.types.iter().map(found).collect()
     }
 
-    /// Jobs whose demand no type dominates, and their share of the work.
     fn of_no_type(&self) -> (u64, f64) {
         let (mut jobs, mut lost, mut total) = (0, 0.0, 0.0);
         for (v, vector) in self.jobs.vectors.iter().enumerate() {
@@ -323,7 +300,6 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// Returns whether a rate that is constant but for batches has enough of the dispersion.
 fn together(dispersion: &[Dispersion], base: f64) -> FittedArrivals {
     match dispersion.iter().any(|own| own.work > DISPERSED * base) {
         true => FittedArrivals::Common,
@@ -331,7 +307,6 @@ fn together(dispersion: &[Dispersion], base: f64) -> FittedArrivals {
     }
 }
 
-/// Returns what the dispersion of work says of jobs that come one by one.
 fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
     match most.filter(|most| most.work > DISPERSED) {
@@ -343,7 +318,6 @@ fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
     }
 }
 
-/// Returns how jobs arrive, in words.
 fn arrivals_of(parts: &FleetDocument) -> &'static str {
     let arrivals = parts.jobs.iter().filter_map(|own| own.arrivals.as_ref());
     let processes: Vec<&str> = arrivals.map(ArrivalProcess::process).collect();
@@ -353,14 +327,13 @@ fn arrivals_of(parts: &FleetDocument) -> &'static str {
         (true, 0) => "in batches",
         (true, 1..=2) => "in batches, at a rate that changes for all types together",
         (true, _) => "in batches, at a rate that changes between levels for all types together",
-        (false, 0) if is("markov-modulated") => "at rates that change, of each type by itself",
+        (false, 0) if is("markov-modulated") => "at rates that change independently for each type",
         (false, 0) => "as Poisson processes",
         (false, 1..=2) => "at a rate that changes for all types together",
         (false, _) => "at a rate that changes between levels for all types together",
     }
 }
 
-/// Returns the law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
 fn size(law: &Law, per_second: f64) -> Size {
     let seconds = |ticks: f64| short(ticks / per_second);
     let mean = seconds(law.mean());

@@ -1,5 +1,3 @@
-//! The jobs of a trace, and what is counted of them.
-
 use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
@@ -13,36 +11,25 @@ use super::sizes::{Law, Observation};
 use synth_traces::replay::{self, Log};
 use synth_traces::trace::{Observed, Trace, TraceJob};
 
-/// All jobs of a trace that arrived, and sums over those of a vector of demands.
 pub(crate) struct Jobs<'a> {
-    /// Where they stand.
     pub trace: &'a Trace,
-    /// By submission, which is counted from the beginning of the log.
+    /// By submission time, which is counted from the beginning of the log.
     pub all: Vec<TraceJob>,
-    /// Whether limits are looked at.
     by_limit: bool,
-    /// By vector up to the last that a job has, the places of its jobs.
     pub of_vector: Vec<Vec<u32>>,
-    /// Whether the trace names batches.
     pub names_batches: bool,
-    /// Ticks in a second.
     pub per_second: u64,
-    /// After how long a job weighs twice as much as the first \[s\]; none where all weigh the same.
     doubles: Option<f64>,
-    /// By vector: demand, and mean number in service.
+    /// The demand and the mean number in service of each vector.
     pub vectors: Vec<Vector>,
-    /// By vector \[1/s\].
     pub rates: Vec<f64>,
-    /// ρ̄_r (R).
     pub used: Vec<f64>,
 }
 
-/// The most that the last job may weigh over the first, as a power of two.
+/// The largest ratio of the weights of the last and the first job, as a power of two.
 const MOST_DOUBLINGS: f64 = 900.0;
-/// The class of jobs without a limit.
 pub(crate) const NO_LIMIT: u8 = u8::MAX;
 
-/// Returns the size of a job, with a weight.
 pub(crate) fn observed(job: &TraceJob, weight: f64) -> Observation {
     Observation {
         size: job.size,
@@ -52,11 +39,6 @@ pub(crate) fn observed(job: &TraceJob, weight: f64) -> Observation {
 }
 
 impl<'a> Jobs<'a> {
-    /// Reads a trace to its end. `listener` is notified now and then of how many jobs were read, and says whether to go
-    /// on.
-    ///
-    /// # Errors
-    /// When the trace cannot be read, or its jobs have no rates.
     pub(crate) fn read(
         trace: &'a mut Trace,
         by_limit: bool,
@@ -88,25 +70,25 @@ impl<'a> Jobs<'a> {
         };
         let (count, seconds) = (jobs.all.len(), jobs.seconds());
         if count == 0 {
-            let none = "no job arrived: all were there before the start";
+            let none = "no job arrived during the trace: all were already present at its start";
             return Err(FitError::Jobs(none.into()));
         }
         if seconds == 0.0 {
             return Err(FitError::Jobs(format!(
-                "{count} jobs all came at one instant: a rate needs jobs at two times at least"
+                "all {count} jobs arrived at the same instant: estimating a rate requires at least two distinct submission times"
             )));
         }
         if doubles.is_some_and(|doubles| seconds > MOST_DOUBLINGS * doubles) {
             let years = seconds / (365.25 * 86_400.0);
             return Err(FitError::Jobs(format!(
-                "the trace spans {years:.0} years: recent jobs cannot be weighed against the first; take a part with --from"
+                "the trace spans {years:.0} years: too long to weight recent jobs more; select a shorter period with --from"
             )));
         }
         jobs.count();
         Ok(jobs)
     }
 
-    /// Returns the class of the limit of a job: the least c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 where limits are not looked at.
+    /// Returns the smallest c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 without splitting by limits.
     pub(crate) fn class(&self, job: &TraceJob) -> u8 {
         match job.limit {
             _ if !self.by_limit => 0,
@@ -115,7 +97,6 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// Counts rates and mean numbers in service.
     fn count(&mut self) {
         let demands = &self.trace.demands;
         for (v, (demand, nodes)) in demands.vectors.iter().zip(&demands.nodes).enumerate() {
@@ -138,22 +119,18 @@ impl<'a> Jobs<'a> {
         self.used = used.collect();
     }
 
-    /// ρ̄ = max_r ρ̄_r.
     pub(crate) fn fluid(&self) -> f64 {
         self.used.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns the span \[ticks\].
     pub(crate) fn length(&self) -> u64 {
         self.all.last().map_or(0, |job| job.submit.unsigned_abs())
     }
 
-    /// Returns the span \[s\].
     pub(crate) fn seconds(&self) -> f64 {
         self.length() as f64 / self.per_second as f64
     }
 
-    /// Returns the jobs of a vector.
     pub(crate) fn of_vector(&self, v: usize) -> impl Iterator<Item = &TraceJob> {
         let own = self.of_vector.get(v).into_iter().flatten();
         own.map(|n| &self.all[*n as usize])
@@ -165,7 +142,6 @@ impl<'a> Jobs<'a> {
         self.doubles.map_or(1.0, weight)
     }
 
-    /// λ of these jobs \[1/s\], by their weights.
     pub(crate) fn rate<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> f64 {
         let seconds = self.seconds();
         let weight = self.doubles.map_or(seconds, |doubles| {
@@ -174,29 +150,25 @@ impl<'a> Jobs<'a> {
         jobs.map(|job| self.weight(job)).sum::<f64>() / weight
     }
 
-    /// Returns the law of sizes of these jobs \[ticks\], by their weights.
     pub(crate) fn law<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> Law {
         Law::of(jobs.map(|job| observed(job, self.weight(job))))
     }
 
-    /// Returns the greatest common divisor of all times \[ticks\], to which the clock is read; a second at least.
+    /// Returns the greatest common divisor of all times, at least one second \[ticks\].
     pub(crate) fn grain(&self) -> u64 {
         let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
         divisor.unsigned_abs().max(self.per_second)
     }
 
-    /// Returns the largest fraction of a resource of all servers together that this demand (R + 1) is.
     pub(crate) fn share(&self, demand: &[f64]) -> f64 {
         let (demand, nodes) = self.apart(demand);
         self.trace.share(demand, nodes)
     }
 
-    /// Returns the demand (R) on each server, and on how many servers at once.
     pub(crate) fn apart<'d>(&self, demand: &'d [f64]) -> (&'d [f64], u32) {
         apart(demand, self.trace.servers.resources.len())
     }
 
-    /// Returns the work of each job \[ticks of all servers\], with the job.
     fn works(&self) -> impl Iterator<Item = (&TraceJob, f64)> {
         let shares = self.vectors.iter().map(|v| self.share(&v.demand));
         let shares: Vec<f64> = shares.collect();
@@ -204,7 +176,6 @@ impl<'a> Jobs<'a> {
         self.all.iter().map(move |job| (job, work(job)))
     }
 
-    /// Returns the work of jobs over windows of time, of which the shortest are as long as the clock's grain.
     pub(crate) fn windows(&self) -> Windows {
         let mut windows = Windows::new(self.grain(), self.per_second);
         for (job, work) in self.works() {
@@ -213,7 +184,6 @@ impl<'a> Jobs<'a> {
         windows
     }
 
-    /// Returns the log of the first so many jobs, censored ones apart, whose sizes are taken for limits.
     pub(crate) fn log(&self, most: usize) -> Log {
         let is_whole = |job: &&TraceJob| job.seen != Observed::Censored;
         let whole = self.all.iter().filter(is_whole).take(most);
@@ -227,13 +197,11 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// Returns the window of each job, of windows this long \[ticks\], and its work.
     pub(crate) fn in_windows(&self, length: u64) -> impl Iterator<Item = (usize, f64)> {
         let window = move |job: &TraceJob| (job.submit.unsigned_abs() / length) as usize;
         self.works().map(move |(job, work)| (window(job), work))
     }
 
-    /// Returns the loads of the three thirds of the span.
     pub(crate) fn thirds(&self) -> [f64; 3] {
         let third = self.length() as f64 / 3.0;
         let mut loads = [0.0; 3];
@@ -243,7 +211,6 @@ impl<'a> Jobs<'a> {
         loads
     }
 
-    /// Returns the load of the last week beside that of the weeks before, where there are enough of them.
     pub(crate) fn drift(&self) -> Option<Drift> {
         let day = 86_400 * self.per_second;
         let days = self.length() / day;
@@ -252,7 +219,6 @@ impl<'a> Jobs<'a> {
         }
         let mut loads = vec![0.0; days as usize];
         let mut squares = vec![0.0; days as usize];
-        // The last day is not whole.
         for (n, work) in self.in_windows(day).filter(|(n, _)| (*n as u64) < days) {
             let work = work / day as f64;
             loads[n] += work;
@@ -261,8 +227,7 @@ impl<'a> Jobs<'a> {
         Some(Drift::of(&loads, &squares))
     }
 
-    /// With which others a job came, if they came at one instant: its batch where batches are named, else its user; 0
-    /// where that is not known.
+    /// Returns the batch of a job if batches are named, else its user; 0 if unknown.
     fn group(&self, job: &TraceJob) -> u32 {
         match self.names_batches {
             true => job.batch,
@@ -270,12 +235,10 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// Returns the jobs of each instant.
     fn instants(&self) -> impl Iterator<Item = &[TraceJob]> {
         self.all.chunk_by(|a, b| a.submit == b.submit)
     }
 
-    /// Returns the share of jobs that came at one instant with others of their user or batch.
     pub(crate) fn together(&self) -> f64 {
         let mut together = 0;
         for instant in self.instants() {
@@ -287,7 +250,6 @@ impl<'a> Jobs<'a> {
         together as f64 / self.all.len() as f64
     }
 
-    /// Returns the batches of each of so many types.
     pub(crate) fn batches(
         &self,
         types: usize,

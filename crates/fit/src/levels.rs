@@ -1,16 +1,13 @@
-//! Levels between which the rate of work changes, and how long each lasts.
+//! Levels between which the rate of work switches, and how long each lasts.
 //!
 //! # Theory
-//! The numbers of jobs in windows of time are taken as those of a hidden Markov chain: in each of its states they are
-//! Poisson (Zucchini, MacDonald, Hidden Markov Models for Time Series, 2009). The likeliest path through its states and
-//! what is counted on it are found in turn, until they agree (Juang, Rabiner, The segmental K-means algorithm, IEEE
-//! Transactions on Acoustics, Speech, and Signal Processing 38(9), 1990). A spell is a run of one state. Where spells
-//! hardly vary, a state that is left at a constant rate lasts too long too often: it has as many stages as the
-//! variation of its spells says (Ferguson, Variable duration models for speech, 1980, has such chains). The factor on the
-//! rates is that of *work* in its windows: bursts of short jobs are seen by their number, and count by what they bring.
-//!
-//! Two states that are left at constant rates have one scale of time and no peak of its own; levels have a scale each, and
-//! the peak that the log has.
+//! The numbers of jobs in time windows are a hidden Markov chain with Poisson counts (Zucchini,
+//! MacDonald, Hidden Markov Models for Time Series, 2009). Path and parameters are estimated
+//! alternately (Juang, Rabiner, The segmental K-means algorithm, IEEE Transactions on Acoustics,
+//! Speech, and Signal Processing 38(9), 1990). The number of stages of a state is chosen by the
+//! variation of its spells (Ferguson, Variable duration models for speech, 1980). The factor of a
+//! level is the mean *work* in its windows: bursts of short jobs are detected by their number but
+//! weighted by their work.
 
 use itertools::Itertools as _;
 
@@ -18,19 +15,14 @@ use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::CommonModulation;
 
-/// The most levels that are distinguished.
 const MOST: usize = 4;
-/// The most states of a modulation.
 const STATES: usize = 20;
-/// The most stages of a level.
 const STAGES: f64 = 6.0;
-/// A level has at least so many spells.
 const FEWEST: f64 = 5.0;
-/// Rounds of estimation.
 const ROUNDS: usize = 20;
 
-/// Returns the modulation with the most levels, of jobs by their window and work, in so many windows this long \[s\];
-/// `None` where no two levels come back often enough.
+/// Returns the modulation with the most levels, from the window and work of each job; `length` is
+/// that of a window \[s\]. `None` if there are no two levels with enough spells.
 pub(crate) fn levels(
     jobs: impl Iterator<Item = (usize, f64)>,
     windows: usize,
@@ -44,7 +36,6 @@ pub(crate) fn levels(
     }
     (2..=MOST).rev().find_map(|count| {
         let states = likeliest(&counts, count);
-        // Some may have no window.
         let present: Vec<usize> = (0..count).filter(|s| states.contains(s)).collect();
         let place = |s: &usize| present.partition_point(|own| own < s);
         let states: Vec<usize> = states.iter().map(place).collect();
@@ -53,26 +44,21 @@ pub(crate) fn levels(
     })
 }
 
-/// A level of the rate.
 struct Level {
-    /// Work in a window.
     work: f64,
-    /// Mean length of its spells \[windows\], and stages that have their variation.
     mean: f64,
     stages: usize,
-    /// How often each level follows it (L).
     next: Vec<f64>,
 }
 
 impl Level {
-    /// The levels of windows in these states; `None` where one has too few spells.
     fn all(states: &[usize], works: &[f64], count: usize) -> Option<Vec<Self>> {
         let spells = states.chunk_by(|a, b| a == b);
         let spells = spells.map(|spell| (spell[0], spell.len() as f64));
         let spells: Vec<(usize, f64)> = spells.collect();
         let most = STAGES.min((STATES / count) as f64);
         let level = |state: usize| {
-            // The first and the last are cut off; but the last leads to the first, so that every level is left.
+            // The first and last spells are truncated. The last one leads to the first.
             let whole = spells.get(1..spells.len().checked_sub(1)?)?;
             let lengths = || whole.iter().filter(|own| own.0 == state).map(|own| own.1);
             let number = lengths().count() as f64;
@@ -94,7 +80,6 @@ impl Level {
     }
 }
 
-/// Returns the chain of these levels, whose windows are this long \[s\].
 fn modulation(levels: &[Level], length: f64) -> CommonModulation {
     let first = |level: usize| levels[..level].iter().map(|own| own.stages).sum::<usize>();
     let states = first(levels.len());
@@ -117,14 +102,12 @@ fn modulation(levels: &[Level], length: f64) -> CommonModulation {
     }
 }
 
-/// Returns the likeliest state of each window, of so many states with Poisson counts.
 fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
     let mut sorted = counts.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let high = sorted[sorted.len() - 1 - sorted.len() / 1000].max(2.0 * mean);
     let low = 0.01 * mean;
-    // Mean count, and the logarithms of the probabilities to stay and to go over to one other state.
     let other = (states - 1) as f64;
     let first = |state: usize| low * (high / low).powf(state as f64 / other);
     let state = |mean: f64, leaves: f64| [mean, (1.0 - leaves).ln(), (leaves / other).ln()];
@@ -151,7 +134,7 @@ fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
     found
 }
 
-/// Returns the likeliest path through these states (Viterbi).
+/// Returns the most likely path through these states (Viterbi).
 fn path(counts: &[f64], chain: &[[f64; 3]]) -> Vec<usize> {
     let best = |values: &[f64]| {
         let largest = values.iter().position_max_by(|a, b| a.total_cmp(b));
@@ -185,9 +168,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Nights of 40 windows, days of 56 at five times that rate, and in each day a burst of exactly eight windows.
     #[test]
-    fn levels_are_found_with_their_rates_and_the_lengths_of_their_spells() {
+    fn finds_levels_with_their_rates_and_spell_lengths() {
         let mut jobs = Vec::new();
         for window in 0..96 * 40 {
             let rate = match window % 96 {
@@ -211,14 +193,13 @@ mod tests {
             ),
             (3, 6)
         );
-        // Bursts last 80 s, in six stages.
         let busy = factors.iter().position(|f| *f == 1.0).unwrap();
         let left = found.switching[busy][busy + 1].value();
         assert!((left - 6.0 / 80.0).abs() < 0.002, "{left}");
     }
 
     #[test]
-    fn a_constant_rate_has_no_levels() {
+    fn finds_no_levels_at_a_constant_rate() {
         let jobs = (0..4000).map(|n| (n / 4, 1.0));
         assert_eq!(levels(jobs, 1000, 1.0), None);
     }

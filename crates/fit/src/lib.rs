@@ -1,15 +1,15 @@
-//! A workload from a trace: types of jobs, laws of their sizes, and how they arrive.
+//! Fits a workload (job types, size distributions, arrival processes) to a trace.
 //!
 //! # Theory
-//! Of the jobs with demand v let N_v be the number, S_v the total size, and T the time between the first submission and
-//! the last: they arrive at rate N_v/T, and `ρ̄ = max_r Σ_v S_v v_r/(T P_r)` is the load if nothing were lost by
-//! packing. Demands are merged into few types, each of which demands no less than its jobs do (`merge`); the number of
-//! types is the least with a load near ρ̄ (`types`). Sizes are taken as they were measured (`sizes`). Arrivals
-//! are Poisson unless the *work* of jobs, not their number, is more uneven than that (`dispersion`).
+//! Jobs with demand v arrive at rate N_v/T, where N_v is their number and T the time from the first
+//! submission to the last. With S_v their total size, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`
+//! if packing loses no capacity. Demands are merged into the smallest number of types with a load
+//! near ρ̄ (`merge`, `types`). Size distributions are empirical (`sizes`). Arrivals are Poisson
+//! unless the *work* of jobs varies more than that (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace once, into memory: 72 bytes a job. What it found stands in a [`Fit`]: the workload, and what it
-//! stands on. [`predict`] then replays the log and simulates the workload under the same rules.
+//! [`fit`] reads a trace into memory, at 72 bytes per job, and returns a [`Fit`]: the workload and
+//! a report. [`predict`] then compares it with replays of the log.
 
 mod arrivals;
 mod dispersion;
@@ -37,13 +37,13 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-/// After so long a job weighs twice as much where recent ones weigh more \[s\].
+/// The time in which the weight of jobs doubles if recent jobs have more weight \[s\].
 const DOUBLES: f64 = 14.0 * 86_400.0;
 
-/// Fits a workload to a trace. `listener` is notified of progress, and says whether to go on.
+/// Fits a workload to a trace. `listener` gets progress messages and returns whether to continue.
 ///
 /// # Errors
-/// When the trace cannot be read, has no rates, or what was found makes no workload.
+/// If the trace cannot be read, has no rates, or does not yield a valid workload.
 pub fn fit(
     trace: &mut Trace,
     options: &FitOptions,
@@ -55,7 +55,7 @@ pub fn fit(
     let (types, tried) = match &options.since {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
-            let none = "no job fits into a type of the policy: fit the trace anew, without --since";
+            let none = "no job fits into a type of the policy: fit the trace again without --since";
             let types = search.serving(&demands)?;
             (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }

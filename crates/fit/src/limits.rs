@@ -1,41 +1,32 @@
-//! Types told apart by the limits that are promised.
-//!
-//! A limit is known when a job comes, and says something of its size: a type whose jobs promise different limits is cut
-//! in two where that explains most of the variance of `ln size`, as a regression tree is grown (Breiman, Friedman,
-//! Olshen, Stone, Classification and Regression Trees, 1984, section 8.4).
+//! Splits types by time limits, which are known on arrival, where that explains most of the
+//! variance of `ln size`, as when growing a regression tree (Breiman, Friedman, Olshen, Stone,
+//! Classification and Regression Trees, 1984, section 8.4).
 
 use std::collections::BTreeMap;
 
 use super::jobs::Jobs;
 
-/// Jobs of one type by demand, with limits in these classes.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    /// Their type by demand.
     pub by_demand: usize,
-    /// Their classes, ascending, ≥ 1.
     pub classes: Vec<u8>,
 }
 
-/// Sums over jobs of `ln size`: number, sum, and sum of squares.
+/// Sums over jobs: number, `Σ ln size`, and `Σ (ln size)²`.
 type Logs = [f64; 3];
 
 fn plus(own: Logs, other: Logs) -> Logs {
     [0, 1, 2].map(|n| own[n] + other[n])
 }
 
-/// Returns `Σ (ln x − mean)²`.
 fn variation([count, sum, squares]: Logs) -> f64 {
-    // Without a job the quotient is no number.
+    // `max` also turns the NaN of an empty group into 0.
     (squares - sum * sum / count).max(0.0)
 }
 
-/// A cut must explain this much of all variation…
 const WORTH: f64 = 0.005;
-/// …and leave so many jobs on both sides.
 const ENOUGH: f64 = 30.0;
 
-/// Cuts types into at most so many. `of_vector` has the type by demand of each vector.
 pub(crate) fn cut(
     jobs: &Jobs<'_>,
     of_vector: &[Option<usize>],

@@ -1,22 +1,19 @@
-//! Few types of jobs in place of many vectors of demands.
+//! Merges the many demand vectors of a trace into a few types.
 //!
 //! # Theory
-//! A type stands for a group of vectors, and demands the largest of them for each resource: every schedule of types is
-//! then one of jobs. What that costs is the added priced work `Σ_v S_v Σ_r y_r (u_r − v_r)`, S_v the mean number of
-//! jobs of the vector v in service, u the demand of its type, y the prices of resources. Of one resource the groups of
-//! least cost are intervals, and a dynamic program finds them for every number of types; else the two groups that cost
-//! least together are joined, one pair after the other.
+//! A type demands the maximum of its vectors, so every schedule of types is a schedule of jobs. The
+//! cost is the added priced work `Σ_v S_v Σ_r y_r (u_r − v_r)`, where S_v is the mean number of
+//! jobs of vector v in service, u the demand of its type, and y the prices of resources. With one
+//! resource, a dynamic program finds the cheapest groups, which are intervals. Otherwise, the
+//! cheapest mergers of two groups are made one by one.
 
-/// A vector of demands (R), with the mean number of its jobs in service.
 #[derive(Clone, Debug)]
 pub(crate) struct Vector {
-    /// Demand (R) on each server; and after it on how many servers at once, 1 where nothing stands.
+    /// The demand (R) on each server, optionally followed by the number of servers (default 1).
     pub demand: Vec<f64>,
-    /// S, mean number in service, ≥ 0.
     pub busy: f64,
 }
 
-/// Groups of vectors, for every number of them.
 #[derive(Debug)]
 pub(crate) struct Merging {
     vectors: Vec<Vector>,
@@ -25,28 +22,26 @@ pub(crate) struct Merging {
 
 #[derive(Debug)]
 enum Order {
-    /// Vectors by their one demand, and for each number of groups where the last one of the first so many begins.
+    /// `begins[k][n]` is the start of the last of k + 1 groups of the first n sorted vectors.
     Intervals {
         sorted: Vec<usize>,
         begins: Vec<Vec<usize>>,
     },
-    /// Which group goes into which other, from all vectors apart to all together.
+    /// Mergers (from, into), in order, starting with every vector in a group of its own.
     Pairs(Vec<(usize, usize)>),
 }
 
-/// Returns the demand of so many resources on each server, and on how many servers at once.
 pub(crate) fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
     let nodes = demand.get(resources).map_or(1, |nodes| *nodes as u32);
     (&demand[..resources], nodes)
 }
 
-/// More vectors than this are first brought down to it, each of the least work going to its best partner.
+/// If there are more vectors, those with little work are first merged into their cheapest partners.
 const MOST: usize = 400;
 
 impl Merging {
-    /// Finds the groups of 1 to `most` types, by these prices (R), ≥ 0 and not all 0. A group whose largest demands do
-    /// not fit on any server is none: there are more groups then. Vectors without work are ignored: they would cost nothing
-    /// in any group, and raise its demand.
+    /// Finds groups for 1 to `most` types, with prices (R), ≥ 0 and not all 0. Groups that fit on
+    /// no server are not formed. Vectors without work are ignored, as they only raise demands.
     pub(crate) fn new(
         mut vectors: Vec<Vector>,
         prices: &[f64],
@@ -66,8 +61,7 @@ impl Merging {
         Merging { vectors, order }
     }
 
-    /// The demands of so many types, at most as many as there are vectors; of more, where so few groups fit on no
-    /// server.
+    /// Returns the demands of `types` types; more if so few would fit on no server.
     pub(crate) fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         let groups = self.groups(types);
         groups.iter().map(|group| self.largest(group)).collect()
@@ -78,7 +72,6 @@ impl Merging {
         demands.reduce(|a, b| join(&a, &b)).unwrap_or_default()
     }
 
-    /// Returns the vectors of each of so many groups.
     fn groups(&self, types: usize) -> Vec<Vec<usize>> {
         match &self.order {
             Order::Intervals { sorted, begins } => {
@@ -112,13 +105,11 @@ fn join(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
 }
 
-/// The groups of least added work of one resource: `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, u the
-/// largest of them.
+/// `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, u the largest demand in m..n.
 fn intervals(vectors: &[Vector], most: usize) -> Order {
     let mut sorted: Vec<usize> = (0..vectors.len()).collect();
     sorted.sort_by(|a, b| vectors[*a].demand[0].total_cmp(&vectors[*b].demand[0]));
     let n = sorted.len();
-    // Sums of S and of S v over the first so many.
     let mut busy = vec![0.0];
     let mut work = vec![0.0];
     for (i, v) in sorted.iter().enumerate() {
@@ -145,15 +136,12 @@ fn intervals(vectors: &[Vector], most: usize) -> Order {
     Order::Intervals { sorted, begins }
 }
 
-/// A group that is being merged.
 struct Group {
     demand: Vec<f64>,
     busy: f64,
-    /// Whom it costs least to join, and what.
     partner: (usize, f64),
 }
 
-/// What it costs to join groups.
 struct Costs<'a> {
     prices: &'a [f64],
     fits: &'a dyn Fn(&[f64]) -> bool,
@@ -173,7 +161,6 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
         let pairs = demand.iter().zip(costs.prices);
         group.busy * f64::from(nodes) * pairs.map(|(demand, price)| demand * price).sum::<f64>()
     };
-    // Stable: of equal work the first comes first.
     left.sort_by(|a, b| work(&groups[*b]).total_cmp(&work(&groups[*a])));
     let mut alone = Vec::new();
     while left.len() > MOST {
@@ -221,7 +208,6 @@ fn merge(from: usize, into: usize, groups: &mut [Group]) {
     groups[into].busy += groups[from].busy;
 }
 
-/// Whom of these it costs this group least to join.
 fn partner(g: usize, among: &[usize], groups: &[Group], costs: &Costs<'_>) -> (usize, f64) {
     let others = among.iter().filter(|other| **other != g);
     let costs = others.map(|other| (*other, costs.added(&groups[g], &groups[*other])));
@@ -230,7 +216,6 @@ fn partner(g: usize, among: &[usize], groups: &[Group], costs: &Costs<'_>) -> (u
 }
 
 impl Costs<'_> {
-    /// Returns the priced work that is added where two groups become one; infinite where that fits on no server.
     fn added(&self, a: &Group, b: &Group) -> f64 {
         let most = join(&a.demand, &b.demand);
         if !(self.fits)(&most) {
@@ -270,9 +255,8 @@ mod tests {
         groups.iter().map(of).sum()
     }
 
-    /// Against all ways of cutting seven demands into groups.
     #[test]
-    fn one_resource_is_cut_where_it_costs_least() {
+    fn one_resource_is_partitioned_at_minimum_cost() {
         let demands = [1.0, 2.0, 3.0, 5.0, 8.0, 9.0, 64.0];
         let busy = [3.0, 0.5, 7.0, 2.0, 0.25, 4.0, 1.0];
         let list: Vec<Vector> = demands
@@ -309,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_is_joined_first() {
+    fn merges_similar_vectors_first() {
         let list = vectors(&[
             (&[4.0, 16.0], 1.0),
             (&[4.0, 15.0], 1.0),
@@ -324,9 +308,8 @@ mod tests {
         assert_eq!(merging.representatives(1), [vec![32.0, 64.0]]);
     }
 
-    /// Wide jobs without a GPU and narrow ones with some have no server in common.
     #[test]
-    fn what_fits_nowhere_is_no_type() {
+    fn forms_no_type_that_fits_on_no_server() {
         let list = vectors(&[
             (&[96.0, 0.0], 1.0),
             (&[90.0, 0.0], 1.0),
@@ -342,9 +325,8 @@ mod tests {
         }
     }
 
-    /// Such as that of a job that only runs at the beginning of a log.
     #[test]
-    fn vectors_without_work_raise_no_demand() {
+    fn vectors_without_work_do_not_raise_demands() {
         for other in [vec![2.0], vec![2.0, 1.0]] {
             let own = vec![1.0; other.len()];
             let of = |demand: &[f64], busy| Vector {
@@ -358,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn many_vectors_are_merged_too() {
+    fn merges_thousands_of_vectors() {
         let list: Vec<Vector> = (0..3000)
             .map(|n| Vector {
                 demand: vec![f64::from(n % 61), f64::from(n % 47)],
@@ -369,7 +351,6 @@ mod tests {
         for types in [32, 8, 1] {
             let groups = merging.groups(types);
             assert_eq!(groups.len(), types);
-            // One vector in seven has no work.
             assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 2571);
         }
     }

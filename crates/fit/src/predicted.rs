@@ -1,5 +1,3 @@
-//! What a fit predicts, beside what the log itself gives under the same rules.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,19 +10,19 @@ use synth_traces::replay::{
     visits,
 };
 
-/// The rules: one that never waits for a large job, one that backfills and knows sizes, and one that does neither.
+/// One never waits for a large job, one backfills with known sizes, and one does neither.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
-/// The most jobs of a log that are replayed.
+/// The maximum number of jobs replayed from a log.
 pub const MOST: usize = 100_000;
-/// Events of a simulation, and the relative half width at which it ends earlier.
 const EVENTS: u64 = 4_000_000;
 const PRECISION: f64 = 0.01;
-/// Compares the workload with its log under each rule. Where another law of arrivals has come into question, the one
-/// whose waits under the first rule are nearer to the log's is taken. `listener` is notified of progress, and says
-/// whether to go on. Nothing is compared where the workload has a load of 1 or more, or weighs recent jobs more.
+
+/// Compares the workload with its log under each rule, and selects the arrival process whose waits
+/// under the first rule are closer to those of the log. Nothing is compared if the load is 1 or
+/// more, or if recent jobs weigh more.
 ///
 /// # Errors
-/// When the listener ends it.
+/// If the listener interrupts it.
 pub fn predict(mut fit: Fit, listener: FitListener<'_>) -> Result<Fit, FitError> {
     let log = fit.log.take().filter(|_| fit.report.load < 1.0);
     let Some(log) = log else {
@@ -58,7 +56,6 @@ pub fn predict(mut fit: Fit, listener: FitListener<'_>) -> Result<Fit, FitError>
     Ok(fit)
 }
 
-/// Returns the mean wait and response time of the log's jobs under a rule; `None` where it cannot serve them.
 fn replayed(
     log: &Log,
     rule: &str,
@@ -86,7 +83,6 @@ fn replayed(
     Ok(Some(means).filter(|means| means.iter().all(|mean| mean.is_finite())))
 }
 
-/// Simulates a rule on a workload, whose unit is a second.
 fn simulated(
     fleet: &Fleet,
     rule: &str,

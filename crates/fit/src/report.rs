@@ -1,5 +1,3 @@
-//! Options of a fit, and its result.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,120 +14,120 @@ use synth_traces::trace::{Account, TraceError, TraceFormat};
 /// Options of a fit.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
-    /// Where the figures come from, for the workload.
+    /// The origin of the figures, stored in the workload.
     pub source: String,
-    /// The most types.
+    /// The maximum number of types.
     pub max_types: usize,
-    /// How much higher the load may be than without merging and packing, relatively.
+    /// The relative increase of the load that merging and packing may cause.
     pub rounding_loss: f64,
-    /// How jobs arrive.
+    /// The arrival process to fit.
     pub arrivals: FittedArrivals,
-    /// Whether types differ by the limits that jobs promise.
+    /// Whether types are split by the limits of jobs.
     pub by_limit: bool,
-    /// Types that are kept (each a name, R demands and a number of servers), for a policy that has them; recent jobs weigh more then.
+    /// The types to keep, as name, R demands and number of servers. If set, recent jobs weigh more.
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
-/// Is notified of progress, and says whether to go on.
+/// A callback that receives progress messages and returns whether to continue.
 pub type FitListener<'a> = &'a mut dyn FnMut(&str) -> bool;
 
-/// How jobs arrive.
+/// The arrival process to fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FittedArrivals {
-    /// As the dispersion of their work says
+    /// Chosen from the dispersion of work
     Auto,
-    /// As Poisson processes
+    /// Poisson processes
     Poisson,
-    /// At rates that change between two states, of each type by itself
+    /// Rates that switch between two states, for each type independently
     Modulated,
-    /// At rates that change for all types together
+    /// Rates that change for all types together
     Common,
-    /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
+    /// Batches of jobs submitted at the same instant by one user, or in one named batch
     Batches,
 }
 
-/// A workload, and what it stands on.
+/// A fitted workload with its report.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The workload.
     pub workload: Fleet,
-    /// What it stands on.
+    /// The evidence for it.
     pub report: Report,
-    /// The same workload with another law of arrivals that comes into question, and that in words.
+    /// The same workload with an alternative arrival process, and a description of that process.
     pub other: Option<(Fleet, &'static str)>,
-    /// The log, to be replayed: its first jobs where there are many. None where recent jobs weigh more.
+    /// The log to replay, which may be truncated; `None` if recent jobs weigh more.
     pub log: Option<Log>,
 }
 
-/// What a fit stands on.
+/// The evidence that supports a fitted workload.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// The format of the trace.
     pub log_format: TraceFormat,
-    /// What its jobs ran on, from the options or from the trace.
+    /// The servers, from the options or from the trace.
     pub servers: String,
-    /// What was done with its lines.
+    /// How the lines of the trace were used.
     pub lines: Account,
     /// Time from the first submission to the last \[s\].
     pub span: f64,
-    /// Jobs that arrived.
+    /// The number of jobs that arrived.
     pub arrived: u64,
-    /// Those of them that still ran at the end, of whose sizes a part is known.
+    /// The number of these jobs still running at the end, whose sizes are only partly known.
     pub censored: u64,
-    /// Distinct vectors of demands.
+    /// The number of distinct demand vectors.
     pub vectors: usize,
-    /// Lines whose demand was rounded up to three digits.
+    /// The number of lines whose demand was rounded up to three digits.
     pub rounded: u64,
-    /// The share of each resource that jobs held on average (R).
+    /// The mean share of each resource held by jobs (R).
     pub used: Vec<(String, f64)>,
-    /// ρ̄, the largest of these.
+    /// ρ̄, the largest of these shares.
     pub fluid_load: f64,
     /// ρ of the workload.
     pub load: f64,
-    /// Whether it is proven.
+    /// Whether `load` is proven.
     pub load_proven: bool,
-    /// Loads by the number of types.
+    /// Loads by number of types.
     pub load_by_types: Vec<TriedTypes>,
     /// The types.
     pub types: Vec<TypeFound>,
-    /// How jobs arrive in the workload.
+    /// The description of how jobs arrive in the workload.
     pub arrivals: &'static str,
-    /// The modulation that the dispersion of work tells of, whether it was used or not.
+    /// The modulation indicated by the dispersion of work, whether used or not.
     pub excess: Option<Excess>,
-    /// Dispersions by the length of windows.
+    /// Dispersions by window length.
     pub dispersion: Vec<Dispersion>,
-    /// The share of jobs that came at one instant with others of their user or batch.
+    /// The share of jobs submitted at the same instant as others of their user or batch.
     pub together: f64,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
-    /// What is predicted under some rules, beside what the log gives.
+    /// The results of simulations under some rules, compared with replays of the log.
     pub predicted: Vec<Predicted>,
-    /// The load of the last week beside that of the weeks before.
+    /// The load of the last week compared with earlier weeks.
     pub drift: Option<Drift>,
-    /// Jobs whose demand no type has, where types were kept, and their share of the work.
+    /// The number of jobs that fit into none of the kept types, and their share of the work.
     pub of_no_type: (u64, f64),
 }
 
-/// A type that was found.
+/// A job type of the fitted workload.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TypeFound {
     /// Its name.
     pub name: String,
-    /// The longest limit of its jobs \[s\], where types differ by them and they have any.
+    /// The longest limit of its jobs \[s\], if types are split by limits and its jobs have any.
     pub limit: Option<f64>,
-    /// Its jobs.
+    /// The number of its jobs.
     pub jobs: u64,
-    /// Mean size \[s\].
+    /// The mean size \[s\].
     pub mean: f64,
-    /// Squared coefficient of variation of their sizes.
+    /// The squared coefficient of variation of the sizes of its jobs.
     pub scv: f64,
-    /// The same in the workload.
+    /// The same for the size distribution in the workload.
     pub scv_kept: f64,
-    /// The share of their work that the longest 1 % are.
+    /// The share of its work in the longest 1 % of its jobs.
     pub longest_hundredth: f64,
-    /// The share of the work of all jobs.
+    /// Its share of the work of all jobs.
     pub work: f64,
-    /// The law of sizes in the workload.
+    /// The size distribution in the workload.
     pub law: &'static str,
 }
 
@@ -138,21 +136,20 @@ pub struct TypeFound {
 pub struct Predicted {
     /// The rule.
     pub rule: &'static str,
-    /// Mean wait and mean response time of the log's jobs, replayed.
+    /// The mean wait and mean response time of the log's jobs when replayed.
     pub replayed: [f64; 2],
-    /// The same of the workload, simulated; none where the run has not settled.
+    /// The same for the simulated workload; `None` if the run did not converge.
     pub simulated: Option<[Estimate; 2]>,
 }
 
-/// Of these many times a wait is another one…
 const APART: f64 = 1.3;
-/// …if it is more than this share of the response time that it differs: for a choice between two models, and for a
-/// warning.
+/// The minimum difference of waits over the response time to consider the alternative model.
 pub(super) const NOTICED: f64 = 0.01;
+/// The same for a warning.
 const WARNED: f64 = 0.05;
 
 impl Predicted {
-    /// Returns the wait of the workload over that of the log.
+    /// Returns the ratio of the wait in the simulated workload to that in the log.
     pub fn ratio(&self) -> Option<f64> {
         let [wait, _] = self.simulated?;
         Some(wait.mean / self.replayed[0]).filter(|ratio| ratio.is_finite())
@@ -163,7 +160,6 @@ impl Predicted {
         self.differs_by(WARNED)
     }
 
-    /// Returns whether waits differ by more than 30 %, and by more than this share of the response time.
     pub(super) fn differs_by(&self, share: f64) -> bool {
         let Some([wait, _]) = self.simulated else {
             return false;
@@ -173,36 +169,35 @@ impl Predicted {
         is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
     }
 
-    /// How far apart the waits are, as a logarithm; infinite where that is not known.
     pub(super) fn distance(&self) -> f64 {
         self.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs())
     }
 }
 
-/// Why there is no fit.
+/// A reason why a workload could not be fitted.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The program of the types has no answer.
+    /// The optimization program for the types has no solution.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// What was found makes no workload.
+    /// The fitted workload is invalid.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The jobs make no workload of this kind.
+    /// The jobs do not yield a workload.
     #[error("{0}")]
     Jobs(String),
-    /// The listener ended it.
-    #[error("interrupted before the trace was read")]
+    /// The listener interrupted it.
+    #[error("interrupted before the trace was completely read")]
     Interrupted,
 }
 
-/// The number of types that was tried, and the load.
+/// A number of types that was tried, and its load.
 pub type TriedTypes = (usize, f64);
 
-/// Nine digits of a number: more are none that a trace knows.
+/// Rounds to nine significant digits; a trace supports no more.
 pub(super) fn short(value: f64) -> Decimal {
     let rounded = format!("{value:.8e}").parse().unwrap_or(value);
     Decimal::new(rounded).unwrap_or(Decimal::ZERO)

@@ -1,30 +1,22 @@
-//! The law of how long jobs held their room.
-
-/// A job's size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
-    /// The size \[ticks\], or as much of it as is known.
     pub size: u64,
-    /// As how many jobs it counts.
     pub weight: f64,
-    /// Whether it is known in part only.
     pub censored: bool,
 }
 
-/// The law of sizes of which some are known in part.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Law {
-    /// Sizes \[ticks\] in ascending order with their weights, > 0, of sum 1.
+    /// The sizes \[ticks\] in ascending order, with probabilities > 0 that sum to 1.
     pub atoms: Vec<(f64, f64)>,
-    /// Jobs that it stands on.
     pub count: u64,
-    /// As how many jobs of equal weight they say: `(Σ w)²/Σ w²`.
+    /// The equivalent number of observations with equal weights: `(Σ w)²/Σ w²`.
     pub effective: f64,
 }
 
 impl Law {
-    /// Estimates the law of these sizes, of which censored ones are longer than they say: by the product-limit estimate,
-    /// up to the longest time seen (Kaplan, Meier 1958, section 2).
+    /// Computes the product-limit estimate (Kaplan, Meier 1958, section 2), up to the longest
+    /// observation.
     pub(crate) fn of(sizes: impl Iterator<Item = Observation>) -> Self {
         let mut sizes: Vec<Observation> = sizes.collect();
         sizes.sort_by_key(|own| own.size);
@@ -40,7 +32,6 @@ impl Law {
             };
             let [ends, cuts] = [false, true].map(sum);
             let size = same[0].size as f64;
-            // Who is cut at the time of an end is at risk there.
             if ends > 0.0 {
                 let ended = left * ends / at_risk;
                 atoms.push((size, ended));
@@ -48,7 +39,7 @@ impl Law {
             }
             at_risk -= ends + cuts;
             if cuts > 0.0 && equal.peek().is_none() {
-                // Those that outlast all ends are taken to end when they were seen last.
+                // Jobs that outlast all others are assumed to end when they were last seen.
                 atoms.push((size, left));
             }
         }
@@ -59,22 +50,18 @@ impl Law {
         }
     }
 
-    /// Mean size \[ticks\].
     pub(crate) fn mean(&self) -> f64 {
         self.moment(|x| x)
     }
 
-    /// Mean of the squares.
     pub(crate) fn square(&self) -> f64 {
         self.moment(|x| x * x)
     }
 
-    /// Squared coefficient of variation.
     pub(crate) fn scv(&self) -> f64 {
         (self.square() / self.mean().powi(2) - 1.0).max(0.0)
     }
 
-    /// Returns the share of the work that the longest 1 % of the jobs are.
     pub(crate) fn longest_hundredth(&self) -> f64 {
         let (mut left, mut work) = (0.01, 0.0);
         for (size, weight) in self.atoms.iter().rev() {
@@ -89,8 +76,7 @@ impl Law {
         self.atoms.iter().map(|(x, weight)| of(*x) * weight).sum()
     }
 
-    /// Returns the means of so many equal parts of the jobs, in ascending order: the mean of all is kept, and the
-    /// variation within a part is lost.
+    /// Splits the jobs, in ascending order, into equal parts and returns their means.
     pub(crate) fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;
         let mut atoms = self.atoms.iter().copied();
@@ -106,7 +92,6 @@ impl Law {
                     return sum / width;
                 }
                 let Some(next) = atoms.next() else {
-                    // Rounding has left a little over.
                     return (sum + need * atom.0) / width;
                 };
                 atom = next;
@@ -128,9 +113,9 @@ mod tests {
         }))
     }
 
-    /// Kaplan and Meier's own example (1958, section 2): deaths at .8, 3.1, 5.4, 9.2, losses at 1.0, 2.7, 7.0, 12.1.
+    /// Deaths at 0.8, 3.1, 5.4, 9.2, losses at 1.0, 2.7, 7.0, 12.1 (1958, section 2).
     #[test]
-    fn the_product_limit_estimate_is_that_of_its_paper() {
+    fn product_limit_estimate_matches_the_paper() {
         let sizes = [8, 31, 54, 92, 10, 27, 70, 121].into_iter().enumerate();
         let law = Law::of(sizes.map(|(n, size)| Observation {
             size,
@@ -154,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_count_as_so_many_jobs() {
+    fn integer_weights_equal_repeated_jobs() {
         let weighted = law(&[1, 5, 9], |size| [3.0, 1.0, 2.0][size as usize / 4]);
         let same = law(&[1, 1, 1, 5, 9, 9], |_| 1.0);
         assert_eq!(weighted.atoms, same.atoms);
@@ -163,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_parts_keep_the_mean() {
+    fn equal_parts_preserve_the_mean() {
         let law = law(&[1, 2, 3, 10, 84], |_| 1.0);
         for count in [1, 2, 3, 5, 7, 1000] {
             let parts = law.parts(count);

@@ -1,4 +1,4 @@
-//! A trace that is drawn from a workload gives the workload back.
+//! Tests that a workload is recovered from a trace that was sampled from it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,6 @@ use synth_queues::law::ArrivalProcess;
 use synth_simulation::{RandomStream, Streams};
 use synth_traces::trace::{self, Servers, Source};
 
-/// A job: when it came, its size, processors, batch and limit; all whole.
 type Row = (u64, u64, u32, u32, u64);
 
 fn plain() -> FitOptions {
@@ -25,7 +24,6 @@ fn plain() -> FitOptions {
     }
 }
 
-/// The fit to a table of these jobs on 64 processors.
 fn fitted(rows: &[Row], options: &FitOptions) -> Result<Fit, FitError> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut out = BufWriter::new(file.as_file_mut());
@@ -54,12 +52,10 @@ fn server(fit: &Fit) -> &Workload {
     fit.workload.one_server().unwrap()
 }
 
-/// A whole number of seconds, 1 at least, of an exponential law.
 fn exponential(mean: f64, stream: &mut RandomStream) -> u64 {
     (stream.exponential() * mean).ceil() as u64
 }
 
-/// Jobs of 2 and of 8 processors as Poisson processes, of rates 1/500 and 1/2000 and mean sizes 5000 and 20 000.
 fn poisson(count: usize) -> Vec<Row> {
     let mut stream = Streams::new(5, 0).arrivals;
     let mut now = 0.0;
@@ -76,7 +72,7 @@ fn poisson(count: usize) -> Vec<Row> {
 }
 
 #[test]
-fn a_poisson_workload_is_recovered() {
+fn recovers_a_poisson_workload() {
     let rows = poisson(100_000);
     let fit = fitted(&rows, &plain()).unwrap();
     let workload = server(&fit);
@@ -87,7 +83,6 @@ fn a_poisson_workload_is_recovered() {
     ];
     for (job, (name, rate, mean)) in workload.types().iter().zip(expected) {
         assert_eq!(job.name(), name);
-        // Four standard errors, of n ≈ rate · 4e7 jobs with an scv of 1.
         let error = 4.0 / (rate * 4e7_f64).sqrt();
         assert!((job.arrival_rate() / rate - 1.0).abs() < error, "{name}");
         assert!((job.mean_size() / mean - 1.0).abs() < error, "{name}");
@@ -95,16 +90,14 @@ fn a_poisson_workload_is_recovered() {
         let is_near = (job.size().scv() - 1.0).abs() < 0.1;
         assert!(is_near, "{name} {}", job.size().scv());
     }
-    // What is counted is kept to the digit, and the load is that of the jobs themselves.
     let span = (rows[rows.len() - 1].0 - rows[0].0) as f64;
     let held: f64 = rows.iter().map(|row| f64::from(row.2) * row.1 as f64).sum();
     assert!((fit.report.fluid_load / (held / span / 64.0) - 1.0).abs() < 1e-9);
     assert!((fit.report.load / fit.report.fluid_load - 1.0).abs() < 1e-6);
 }
 
-/// Two types, each modulated by a chain of its own: κ = 40 and r = 1/2000.
 #[test]
-fn a_modulated_workload_is_recovered() {
+fn recovers_a_modulated_workload() {
     let (kappa, forgets): (f64, f64) = (40.0, 1.0 / 2000.0);
     let mut rows = Vec::new();
     for (n, (cpu, rate, mean)) in [(1, 0.05, 300.0), (4, 0.02, 250.0)].into_iter().enumerate() {
@@ -127,7 +120,7 @@ fn a_modulated_workload_is_recovered() {
     rows.sort_by_key(|row| row.0);
     assert!(rows.len() > 900_000);
     let fit = fitted(&rows, &plain()).unwrap();
-    let expected = "at rates that change, of each type by itself";
+    let expected = "at rates that change independently for each type";
     assert_eq!(fit.report.arrivals, expected);
     for job in server(&fit).types() {
         let ArrivalProcess::MarkovModulated { switching, .. } = job.arrivals() else {
@@ -140,15 +133,13 @@ fn a_modulated_workload_is_recovered() {
     }
 }
 
-/// Batches of 1 to 5 jobs, 70 % of which are alike; and all rates change together.
 #[test]
-fn batches_and_a_common_modulation_are_recovered() {
+fn recovers_batches_and_a_common_modulation() {
     let mut stream = Streams::new(11, 0).arrivals;
     let (mut now, mut is_high, mut batch) = (0.0, false, 0);
     let mut until = 0.0;
     let mut rows = Vec::new();
     while rows.len() < 300_000 {
-        // A factor of .25 or 1.75, which forgets at rate 1/10000.
         now += stream.exponential() * 100.0 / if is_high { 1.75 } else { 0.25 };
         if now > until {
             now = until;
@@ -186,8 +177,7 @@ fn batches_and_a_common_modulation_are_recovered() {
 }
 
 #[test]
-fn a_coarse_clock_is_no_burst() {
-    // Poisson arrivals, recorded in bins of 300 s.
+fn a_coarse_clock_is_not_mistaken_for_bursts() {
     let mut rows = poisson(50_000);
     rows.iter_mut().for_each(|row| row.0 = row.0 / 300 * 300);
     let fit = fitted(&rows, &plain()).unwrap();
@@ -196,9 +186,8 @@ fn a_coarse_clock_is_no_burst() {
 }
 
 #[test]
-fn limits_tell_types_apart_where_they_tell_sizes() {
+fn splits_types_by_limits_that_predict_sizes() {
     let mut rows = poisson(20_000);
-    // Half promise an hour and take minutes, the others a day and take hours.
     for (n, row) in rows.iter_mut().enumerate() {
         (row.1, row.4) = if n % 2 == 0 {
             (60 + row.1 % 900, 3600)
@@ -214,9 +203,8 @@ fn limits_tell_types_apart_where_they_tell_sizes() {
     assert!(workload.has_limits(), "{:?}", workload.known());
     let short = workload.types().iter();
     let short: Vec<_> = short.filter(|t| t.mean_size() < 1000.0).collect();
-    assert_eq!(short.len(), 2, "one of each demand");
+    assert_eq!(short.len(), 2, "one for each demand");
     assert!(short.iter().all(|t| t.limit().unwrap().value() == 4096.0));
-    // The load is that of the demands: limits change nothing of it.
     let whole = fitted(&rows, &plain()).unwrap();
     assert!((fit.report.load / whole.report.load - 1.0).abs() < 1e-6);
     let jobs: u64 = fit.report.types.iter().map(|found| found.jobs).sum();
@@ -224,8 +212,7 @@ fn limits_tell_types_apart_where_they_tell_sizes() {
 }
 
 #[test]
-fn recent_jobs_weigh_more_and_types_are_kept() {
-    // Jobs of 2 processors for 80 days, and from then on twice as many for 40; of 8 processors from then on.
+fn weights_recent_jobs_more_and_keeps_types() {
     let day = 86_400;
     let early = (0..80 * 24).map(|n| (n * 3600, 1000, 2, 0, 0));
     let late = (0..40 * 48).map(|n| {
@@ -247,7 +234,6 @@ fn recent_jobs_weigh_more_and_types_are_kept() {
     let names: Vec<&str> = workload.types().iter().map(|job| job.name()).collect();
     assert_eq!(names, ["narrow", "wide"]);
     assert_eq!(workload.types()[0].demand()[0].value(), 4.0);
-    // Weights 2^(−age/14 d): of the 120 days the last 40 have (1 − 2^(−40/14))/(1 − 2^(−120/14)) of the weight.
     let weight = |days: f64| 1.0 - (-days / 14.0_f64).exp2();
     let recent = weight(40.0) / weight(120.0);
     let narrow = (1.0 - recent) / 3600.0 + recent * (2.0 / 3.0) / 1800.0;
@@ -264,11 +250,11 @@ fn recent_jobs_weigh_more_and_types_are_kept() {
 }
 
 #[test]
-fn a_trace_without_rates_is_refused() {
+fn rejects_a_trace_without_rates() {
     for count in [1, 50] {
         let refused = fitted(&vec![(7, 10, 2, 0, 0); count], &plain());
         let refused = refused.unwrap_err().to_string();
-        let expected = format!("{count} jobs all came at one instant");
+        let expected = format!("all {count} jobs arrived at the same instant");
         assert!(refused.starts_with(&expected), "{refused}");
     }
     assert!(matches!(
@@ -277,7 +263,6 @@ fn a_trace_without_rates_is_refused() {
     ));
 }
 
-/// Every job fits into its type, no work is lost, and the load falls with the number of types.
 #[test]
 fn types_dominate_their_jobs() {
     let mut stream = Streams::new(13, 0).arrivals;
@@ -306,7 +291,6 @@ fn types_dominate_their_jobs() {
     assert!(fit.report.load <= 1.05 * fit.report.fluid_load);
 }
 
-/// Number and total size of the jobs of each type: a job is of the least one that holds it.
 fn by_type(rows: &[Row], demands: &[f64]) -> Vec<(f64, f64)> {
     let mut sums = vec![(0.0, 0.0); demands.len()];
     for row in rows {
@@ -319,10 +303,9 @@ fn by_type(rows: &[Row], demands: &[f64]) -> Vec<(f64, f64)> {
     sums
 }
 
-/// Nights, office hours and in these two bursts a day of a quarter of an hour, in which jobs come faster than the four
-/// slots serve them: the two-state law has no such peak.
+/// During the bursts, jobs arrive faster than the four slots can serve them.
 #[test]
-fn bursts_of_minutes_keep_the_waits_of_the_log() {
+fn levels_reproduce_waits_caused_by_short_bursts() {
     let mut stream = Streams::new(21, 0).arrivals;
     let mut rows = Vec::new();
     for quarter in 0..28 * 96_u64 {
@@ -358,9 +341,8 @@ fn bursts_of_minutes_keep_the_waits_of_the_log() {
     assert!(arrivals.contains("between levels"), "{arrivals}");
 }
 
-/// Types of several nodes at once come of jobs on several nodes, and the load is that of all parts.
 #[test]
-fn jobs_of_several_nodes_make_types_of_several_nodes() {
+fn multi_node_jobs_yield_multi_node_types() {
     let mut text = String::from("time,size,cpu,on\n");
     for n in 0..400 {
         text += &format!(

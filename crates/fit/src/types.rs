@@ -1,5 +1,3 @@
-//! How many types, and which.
-
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::jobs::Jobs;
@@ -9,32 +7,27 @@ use synth_core::number::Decimal;
 use synth_make::program::{self, SolveLimits};
 use synth_multiresource::workload::{Dominating, FleetDocument, JobDocument};
 
-/// Types of jobs that stand for vectors of demands.
 #[derive(Clone, Debug)]
 pub(crate) struct Types {
-    /// The demand of each on each of its servers, and on how many at once (K × (R + 1)).
+    /// The demand of each type on each server, followed by its number of servers (K × (R + 1)).
     pub demands: Vec<Vec<f64>>,
-    /// The type of each vector; none of a vector without jobs, or that no type dominates.
+    /// The type of each vector; `None` if it has no jobs or no type dominates it.
     pub of_vector: Vec<Option<usize>>,
-    /// Load ρ of jobs with these demands, and whether it is proven.
     pub load: (f64, bool),
 }
 
-/// What types are looked for among.
 pub(crate) struct Search<'a> {
     jobs: &'a Jobs<'a>,
     merging: Merging,
-    /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
+    /// The load if packing lost no capacity, ρ̄ = max_r ρ̄_r.
     fluid: f64,
 }
 
-/// With more types than this a program may take long: twice the number is not tried then.
 const MOST_TRIED: usize = 64;
-/// Where the search begins.
 const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
-    /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
+    /// Merges vectors by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
     pub(crate) fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
         let (servers, fluid) = (&jobs.trace.servers, jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());
@@ -49,11 +42,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The least number of types, at most `most`, whose load is within `loss` of the fluid bound; where there is none,
-    /// of the load with most types. And what was tried, with half and twice the number. `listener` is notified of each.
-    ///
-    /// # Errors
-    /// When a program has no answer.
+    /// Finds the smallest number of types, at most `most`, whose load is within `loss` of the fluid
+    /// bound, or else of the load with `most` types. The loads of all numbers of types that were
+    /// tried are returned as well.
     pub(crate) fn types(
         &self,
         most: usize,
@@ -79,7 +70,6 @@ impl<'a> Search<'a> {
         let attained = load_of(enough, &mut tried)?;
         let mut goal = (1.0 + loss) * self.fluid;
         if attained > goal {
-            // Out of reach: as good as the most types.
             goal = (1.0 + loss) * attained;
             few = FEWEST.min(most);
         }
@@ -94,7 +84,6 @@ impl<'a> Search<'a> {
         for count in others.into_iter().filter(|count| *count > 0) {
             load_of(count, &mut tried)?;
         }
-        // Where fewer would fit on no server there are more.
         let load = |types: &Types| (types.demands.len(), types.load.0);
         let mut loads: Vec<TriedTypes> = tried.values().map(load).collect();
         loads.dedup_by_key(|(count, _)| *count);
@@ -102,7 +91,6 @@ impl<'a> Search<'a> {
         Ok((types.expect("the number that is enough was tried"), loads))
     }
 
-    /// So many types, or fewer where one serves no vector.
     fn of(&self, count: usize) -> Result<Types, FitError> {
         let mut demands = self.merging.representatives(count);
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
@@ -111,10 +99,7 @@ impl<'a> Search<'a> {
         Ok(types.expect("a type that was made of vectors serves them"))
     }
 
-    /// Those of these types (K × (R + 1)) that serve a vector; `None` if there are none.
-    ///
-    /// # Errors
-    /// When the program has no answer.
+    /// Keeps the types (K × (R + 1)) that serve a vector; `None` if there are none.
     pub(crate) fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.jobs.trace.servers.total());
         let serves = |vector: &Vector| {
@@ -138,7 +123,6 @@ impl<'a> Search<'a> {
         }))
     }
 
-    /// Returns the load of exponential jobs with the same rates and means.
     fn load(
         &self,
         demands: &[Vec<f64>],
@@ -175,7 +159,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the head of a workload that counts seconds.
 pub(crate) fn in_seconds() -> FleetDocument {
     FleetDocument {
         time_unit: "s".into(),

@@ -1,32 +1,27 @@
-//! Arrivals of all classes in the order of time, a block of them at once.
-
 use super::random::{Alias, RandomStream};
 use super::sizes::Sampler;
 
-/// A job arrives.
+/// The arrival of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Arrival {
-    /// When \[time\].
+    /// The arrival time \[time\].
     pub time: f64,
-    /// Of which class.
+    /// The class of the job.
     pub class: u32,
 }
 
-/// Arrivals of all classes, some of which may be there at time 0. They depend on the processes and the stream alone, and
-/// not on the blocks in which they are requested; of classes that arrive at the same time the first one comes first.
+/// A stream of arrivals of all classes, which does not depend on the block sizes requested.
+/// Simultaneous arrivals are ordered by class.
 pub struct Arrivals {
     flow: Flow,
-    /// By class: how many more arrive at time 0, before those of the flow; and how many did in all.
+    /// By class: number of jobs still to arrive at time 0, and their initial number.
     early: Vec<[u64; 2]>,
 }
 
 enum Flow {
-    /// All classes are Poisson: so is their sum, and which class arrives does not depend on the past.
     Poisson(Poisson),
-    /// Each class has a process and a stream of its own, so that its arrivals do not depend on the
-    /// other classes.
     Mixed(Mixed),
-    /// One chain modulates all classes; which class arrives does not depend on its state.
+    /// One chain modulates all classes; the class of an arrival does not depend on its state.
     Common(Common),
 }
 
@@ -38,7 +33,7 @@ impl From<Flow> for Arrivals {
 }
 
 impl Arrivals {
-    /// Returns Poisson processes of these rates \[1/time\].
+    /// Creates Poisson processes with the given rates \[1/time\].
     pub fn poisson(rates: &[f64], stream: RandomStream) -> Self {
         let mut classes = stream.clone();
         classes.leap();
@@ -52,8 +47,7 @@ impl Arrivals {
         flow.into()
     }
 
-    /// Returns batches or single jobs of each class at its rate \[1/time\], all multiplied by what stands in
-    /// the present state of `flow`, which has the rate 1 on average.
+    /// Creates batches or single jobs at the given rates \[1/time\], modulated by `flow` of mean 1.
     pub fn common(
         classes: Vec<(f64, Option<Batches>)>,
         flow: Modulated,
@@ -77,7 +71,7 @@ impl Arrivals {
         flow.into()
     }
 
-    /// Returns arrivals with a process for each class.
+    /// Creates arrivals with an independent process for each class.
     pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: RandomStream) -> Self {
         let of_class = |mut process: Process| {
             stream.leap();
@@ -92,12 +86,12 @@ impl Arrivals {
         Flow::Mixed(Mixed { sources, next }).into()
     }
 
-    /// Adds this many jobs of each class at time 0.
+    /// Adds jobs of each class at time 0.
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.early = jobs.iter().map(|count| [*count; 2]).collect();
     }
 
-    /// Returns whether the jobs of some batches have one size, which depends on no policy: it comes with them.
+    /// Returns whether sizes are drawn with arrivals, because some batches have jobs of equal size.
     pub fn tells_sizes(&self) -> bool {
         let is_alike = |batches: &Batches| batches.alike.is_some();
         match &self.flow {
@@ -109,11 +103,10 @@ impl Arrivals {
         }
     }
 
-    /// Draws the next arrivals from time 0 on, in the order of time, as many as `arrivals` holds. Jobs that are there at
-    /// time 0 are mixed: the next class is the one of which the largest part is left.
-    ///
-    /// If it [tells sizes](Arrivals::tells_sizes), it sets these \[time\], > 0, in `sizes`, which is as long, and
-    /// filled with NaN: a size that is left NaN is drawn from the law of the job's class. Else `sizes` is empty.
+    /// Generates the next `arrivals.len()` arrivals. The jobs that are present at time 0 are
+    /// interleaved by their remaining share. If it [draws sizes](Arrivals::tells_sizes), it writes
+    /// them \[time\] to `sizes`, which must be equally long and filled with NaN; those that remain
+    /// NaN are to be drawn from the class. Otherwise, `sizes` must be empty.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         let mut count = 0;
         let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
@@ -139,21 +132,18 @@ impl Arrivals {
     }
 }
 
-/// The arrivals that are still to come. They are drawn in blocks, which is faster than one by one.
+/// The arrivals that are next, which are generated in blocks because this is faster.
 pub struct Coming {
     arrivals: Arrivals,
     block: Box<[Arrival]>,
-    /// The sizes of the arrivals of the block; empty if sizes do not come with arrivals.
     sizes: Box<[f64]>,
-    /// The place in the block of the next arrival.
     next: usize,
 }
 
-/// The number of arrivals that are drawn at a time.
 const BLOCK: usize = 256;
 
 impl Coming {
-    /// Returns these arrivals, beginning with the first.
+    /// Creates the buffer.
     pub fn new(arrivals: Arrivals) -> Self {
         let sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Coming {
@@ -164,12 +154,12 @@ impl Coming {
         }
     }
 
-    /// Adds this many jobs of each class at time 0. It must be called before [`Coming::peek`].
+    /// Adds jobs of each class at time 0. Must be called before [`Coming::peek`].
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.arrivals.begin_with(jobs);
     }
 
-    /// Returns the next arrival without passing it.
+    /// Returns the next arrival without consuming it.
     #[inline(always)]
     pub fn peek(&mut self) -> Arrival {
         if self.next == BLOCK {
@@ -180,7 +170,7 @@ impl Coming {
         self.block[self.next]
     }
 
-    /// Passes the arrival that [`Coming::peek`] returned, and returns its size \[time\]; NaN if sizes do not come with arrivals.
+    /// Consumes the arrival returned by [`Coming::peek`] and returns its size \[time\] or NaN.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {
         let size = self.sizes.get(self.next).copied();
@@ -191,10 +181,9 @@ impl Coming {
 
 struct Poisson {
     times: RandomStream,
-    /// Apart from the times, so that either is drawn in a loop of its own, whatever the block.
+    /// A separate stream, so that times and classes are drawn in separate loops.
     classes: RandomStream,
     which: Alias,
-    /// Mean time between arrivals.
     gap: f64,
     now: f64,
 }
@@ -213,7 +202,6 @@ impl Poisson {
 
 struct Mixed {
     sources: Vec<Source>,
-    /// When each class arrives next.
     next: Vec<f64>,
 }
 
@@ -236,19 +224,14 @@ impl Mixed {
     }
 }
 
-/// Batches of all classes, of which single jobs are such of one.
 struct Common {
     times: RandomStream,
-    /// Of which class the batches are, and what is in them.
     kinds: RandomStream,
     which: Alias,
     flow: Modulated,
-    /// By class; none where single jobs arrive.
     batches: Vec<Option<Batches>>,
     now: f64,
-    /// Of the present batch.
     class: usize,
-    /// Its jobs that are still to come.
     left: u32,
 }
 
@@ -266,7 +249,6 @@ impl Common {
         }
     }
 
-    /// Begins the next batch.
     fn begin(&mut self) {
         self.now += self.flow.gap(&mut self.times);
         self.class = self.which.draw(&mut self.kinds);
@@ -275,29 +257,27 @@ impl Common {
     }
 }
 
-/// How the jobs of one class arrive.
+/// The arrival process of one class.
 pub enum Process {
-    /// Independent times of one law; Poisson included.
+    /// The times between arrivals are independent and have this distribution.
     Renewal(Sampler),
-    /// Poisson at a rate that depends on the state of a chain.
+    /// A Poisson process whose rate depends on the state of a Markov chain.
     Modulated(Modulated),
-    /// Batches, with times between them of this law.
+    /// Batches, with interarrival times of this distribution.
     Batches(Batches, Sampler),
 }
 
-/// A chain that is in a state, where jobs arrive at the state's rate.
+/// A Markov chain that modulates an arrival rate.
 pub struct Modulated {
     state: usize,
     initial: Alias,
-    /// Arrival rate in each state.
     rates: Vec<f64>,
-    /// Rate of arrivals and of leaving the state, together.
     totals: Vec<f64>,
     onward: Vec<Alias>,
 }
 
 impl Modulated {
-    /// Returns a chain with the arrival rate in each state, the rates between states, and the law of the state at time 0.
+    /// Creates a chain from arrival rates, transition rates, and the initial distribution.
     pub fn new(rates: Vec<f64>, switching: &[Vec<f64>], initial: &[f64]) -> Self {
         let leave = switching.iter().map(|row| row.iter().sum::<f64>());
         Modulated {
@@ -309,7 +289,6 @@ impl Modulated {
         }
     }
 
-    /// Returns it with so many times the arrivals; the chain is the same.
     fn times(mut self, factor: f64) -> Self {
         for (rate, total) in self.rates.iter_mut().zip(&mut self.totals) {
             let leave = *total - *rate;
@@ -332,21 +311,17 @@ impl Modulated {
     }
 }
 
-/// How many jobs come at once, and what they have in common.
+/// The number of jobs in batches and the correlation of their sizes.
 pub struct Batches {
     counts: Vec<u32>,
     which: Alias,
-    /// The part of the batches whose jobs all have one size, and its law.
     alike: Option<(f64, Sampler)>,
-    /// Jobs of the present batch that are still to come.
     left: u32,
-    /// The size \[time\] that they all have, or NaN.
     size: f64,
 }
 
 impl Batches {
-    /// Returns batches of these numbers of jobs, each drawn by its weight; the jobs of this part of the batches, > 0, all have one size
-    /// of this law.
+    /// Creates batches with job numbers drawn by weight; `alike` is the fraction of equal ones.
     pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
             counts,
@@ -357,17 +332,14 @@ impl Batches {
         }
     }
 
-    /// Draws a batch: how many jobs it has.
     fn begin(&mut self, stream: &mut RandomStream) -> u32 {
         let count = self.counts[self.which.draw(stream)];
-        // One job is like itself.
         let alike = self.alike.as_ref().filter(|_| count > 1);
         let alike = alike.filter(|(part, _)| *part == 1.0 || stream.uniform() < *part);
         self.size = alike.map_or(f64::NAN, |(_, law)| law.draw(stream));
         count
     }
 
-    /// Returns the time to the next job, if that between batches has this law; 0 within a batch.
     fn gap(&mut self, law: &Sampler, stream: &mut RandomStream) -> f64 {
         if self.left > 0 {
             self.left -= 1;
@@ -378,14 +350,12 @@ impl Batches {
     }
 }
 
-/// The arrivals of one class.
 struct Source {
     stream: RandomStream,
     process: Process,
 }
 
 impl Source {
-    /// Returns the time from one arrival to the next.
     fn gap(&mut self) -> f64 {
         match &mut self.process {
             Process::Renewal(sampler) => sampler.draw(&mut self.stream),
@@ -394,7 +364,7 @@ impl Source {
         }
     }
 
-    /// Returns the size \[time\] of the job up to which [`Source::gap`] was returned last; NaN where it is not known.
+    /// The size of the job for which [`Source::gap`] was last called; NaN if unknown \[time\].
     fn size(&self) -> f64 {
         match &self.process {
             Process::Batches(batches, _) => batches.size,

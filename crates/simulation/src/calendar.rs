@@ -1,26 +1,21 @@
-//! Which of several times is first.
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Ends of jobs that are known in advance, in the order of time.
-///
-/// An end that is no longer due (the job was stopped) stays behind, and is dropped when it comes up,
-/// or when such ends outnumber those that are due. Whoever holds the jobs says which are due. So the
-/// memory is in proportion to the jobs that run.
+/// A priority queue of job completion times. Entries of jobs that stop early stay until they reach
+/// the front or outnumber valid ones; the caller decides which are due.
 #[derive(Default)]
 pub struct Calendar {
-    /// Time as bits, which order doubles ≥ 0, and slot.
+    /// The bit pattern of the time, which orders doubles ≥ 0, and slot.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 impl Calendar {
-    /// Notes that the job in this slot ends at this time.
+    /// Adds the completion time of the job in this slot.
     pub fn push(&mut self, end: f64, slot: u32) {
         self.ends.push(Reverse((end.to_bits(), slot)));
     }
 
-    /// Returns the time of the next end that is due; infinity where there is none.
+    /// Returns the time of the next entry that is due, or infinity.
     pub fn next(&mut self, is_due: impl Fn(f64, u32) -> bool) -> f64 {
         while let Some(Reverse((end, slot))) = self.ends.peek() {
             let end = f64::from_bits(*end);
@@ -32,12 +27,12 @@ impl Calendar {
         f64::INFINITY
     }
 
-    /// Takes the slot of the end that [`Calendar::next`] returned.
+    /// Removes the entry that [`Calendar::next`] returned, and returns its slot.
     pub fn take(&mut self) -> Option<u32> {
         self.ends.pop().map(|Reverse((_, slot))| slot)
     }
 
-    /// Drops ends that are not due where they outnumber the jobs that run.
+    /// Removes the stale entries if there are more of them than running jobs.
     pub fn tidy(&mut self, running: u64, is_due: impl Fn(f64, u32) -> bool) {
         if self.ends.len() as u64 > 64 + 2 * running {
             let stays = |Reverse((end, slot)): &_| is_due(f64::from_bits(*end), *slot);
@@ -45,23 +40,22 @@ impl Calendar {
         }
     }
 
-    /// Returns all ends, in no order, whether they are due or not; some may stand there twice.
+    /// Returns all entries in arbitrary order, including stale ones and duplicates.
     pub fn ends(&self) -> impl Iterator<Item = (f64, u32)> {
         let ends = self.ends.iter();
         ends.map(|Reverse((end, slot))| (f64::from_bits(*end), *slot))
     }
 }
 
-/// Which of several times is first, known in O(log n) after one of them has changed: each node of a
-/// binary tree holds the earlier of the two below it.
+/// A tournament tree: finds the earliest of several times, with O(log n) updates.
 pub struct Tournament {
     times: Vec<f64>,
-    /// The first of those below each node, from the root at 1 on; the leaves are the times.
+    /// Index of the earliest time below each node. The root is node 1; the leaves are the times.
     winners: Vec<u32>,
 }
 
 impl Tournament {
-    /// Returns so many times, all of them infinite.
+    /// Creates a tree of infinite times.
     pub fn new(players: usize) -> Self {
         let leaves = players.next_power_of_two().max(2);
         let mut winners = vec![0; 2 * leaves];
@@ -86,7 +80,7 @@ impl Tournament {
         }
     }
 
-    /// Returns the number and the time of the first; of equals the one with the lower number.
+    /// Returns index and value of the earliest time; the lowest index wins ties.
     pub fn first(&self) -> (usize, f64) {
         let n = self.winners[1] as usize;
         (n, self.times[n])
@@ -103,7 +97,6 @@ impl Tournament {
 mod tests {
     use super::*;
 
-    /// The first of all, as a scan finds it, whatever changes.
     #[test]
     fn agrees_with_a_scan() {
         for players in [1, 2, 3, 48] {

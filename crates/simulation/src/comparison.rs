@@ -1,16 +1,13 @@
-//! What runs on the same arrivals say of each other.
+//! Comparison of policies simulated with the same arrivals.
 //!
-//! Replication r of each policy faces the same arrivals, and so the policies' means move together
-//! from one replication to the next. Statements are made from the pairs: the ratio of means
-//! `r = Σa/Σb` from its residuals `e = a − r·b`, the difference from `a − b`, with Student's t on
-//! n−1 degrees of freedom. The statements of one ranking hold together at 95 % (Bonferroni over
-//! its pairs), so that its order may be read off without further care.
+//! Replication r of each policy has the same arrivals, so estimates use pairs: the ratio of means
+//! `r = Σa/Σb` with residuals `e = a − r·b`, and the difference `a − b`, with Student's t on n−1
+//! degrees of freedom. All statements of a ranking hold simultaneously at 95 % (Bonferroni).
 //!
-//! Where one of two has long queues now and then, the interval of the ratio may be as wide as the ratio
-//! although each replication says the same. From `E[a] ≥ exp(E[ln a])` (Jensen) follows a second statement,
-//! on one side only, that such values do not spoil: the mean of `ln a` is above one bound, and `1/E[b]`
-//! above another, whose interval is that of `1/b̄`: few of the long queues of b that are to come may have
-//! been seen.
+//! If one policy occasionally has long queues, the interval of the ratio may be as wide as the
+//! ratio. Jensen's inequality `E[a] ≥ exp(E[ln a])` gives a robust lower bound, from the mean of
+//! `ln a` and from the interval of `1/b̄`, which allows for long queues of b that were not yet
+//! seen.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,14 +15,12 @@ use serde::Serialize;
 use super::Estimate;
 use super::statistics::{mean, student};
 
-/// Chances that one of the ratios' intervals does not hold, or one of the bounds by logarithms: all
-/// statements of a ranking hold together at 95 %.
+/// The error probabilities of the intervals of ratios and of the logarithmic bounds, 5 % in total.
 const INTERVALS: f64 = 0.04;
 const BOUNDS: f64 = 0.01;
 
-/// Returns the ratio `Σa/Σb` of two paired samples, with its 95 % confidence interval; `None` with fewer than
-/// two pairs, or where b does not sum to something positive. Further values of the longer sample
-/// are ignored.
+/// Returns the ratio `Σa/Σb` of paired samples with its 95 % confidence interval. `None` with fewer
+/// than two pairs, or if the sum of `b` is not positive.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
     let n = pairs.len() as f64;
@@ -39,8 +34,7 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
     Some(Estimate::with_error(ratio, error, n - 1.0))
 }
 
-/// Returns the mean difference `a − b` of two paired samples, with its 95 % confidence interval; `None` with
-/// fewer than two pairs.
+/// Returns the mean of `a − b` with its 95 % confidence interval; `None` with fewer than two pairs.
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     if differences.len() < 2 {
@@ -51,7 +45,6 @@ pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     Some(Estimate::with_error(mean, error, freedom))
 }
 
-/// Returns the mean of independent values, and its standard error.
 fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = mean(values);
@@ -59,22 +52,22 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// Two policies at one load.
+/// A comparison of two policies at one load.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Pair {
-    /// The one with the greater mean response time.
+    /// The policy with the longer mean response time.
     pub slower: String,
-    /// The other.
+    /// The policy with the shorter mean response time.
     pub faster: String,
-    /// How many times as long the slower one takes, with a 95 % interval of its own.
+    /// The ratio of mean response times, ≥ 1, with its own 95 % confidence interval.
     pub ratio: Estimate,
-    /// How much longer it takes \[time\], with a 95 % interval of its own.
+    /// The difference of mean response times \[time\], with its own 95 % confidence interval.
     pub difference: Estimate,
-    /// Half the width of the ratio's interval, where those of all pairs hold together at 95 %.
+    /// The half width of the interval of the ratio, simultaneous with those of all pairs at 95 %.
     pub simultaneous_half_width: f64,
-    /// What the ratio surely exceeds, likewise: the end of that interval, or what the logarithms say.
+    /// Simultaneous lower bound on the ratio, from that interval or from logarithms.
     pub least: f64,
-    /// Whether the ratio is surely not 1: if not, the two cannot be told apart.
+    /// Whether the policies differ significantly, that is, whether this lower bound exceeds 1.
     pub apart: bool,
 }
 
@@ -83,23 +76,21 @@ pub struct Pair {
 pub struct Ranked {
     /// Its name.
     pub policy: String,
-    /// First and last place that it may have, 1 is the fastest; both true for all policies
-    /// together at 95 %.
+    /// The best and the worst possible rank from 1, simultaneously for all policies at 95 %.
     pub places: [usize; 2],
 }
 
-/// Policies at one load by their mean response times.
+/// The policies at one load, ranked by their mean response time.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Ranking {
-    /// Fastest first.
+    /// The policies, fastest first.
     pub order: Vec<Ranked>,
-    /// Each two of them.
+    /// All pairs of policies.
     pub pairs: Vec<Pair>,
 }
 
 impl Ranking {
-    /// Ranks policies by the mean response times of their replications. Only replications that
-    /// all of them have count; with fewer than two of these there is an order, and no pair.
+    /// Ranks policies by mean response time over the replications that all policies completed.
     pub fn new(policies: &[(&str, &[Option<f64>])]) -> Self {
         let mut samples = common(policies);
         let sum = |values: &[f64]| values.iter().sum::<f64>();
@@ -120,13 +111,12 @@ impl Ranking {
         }
     }
 
-    /// Returns what is known of two policies, in either order.
+    /// Returns the comparison of two policies, in either order.
     pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {
         let are = |p: &&Pair| [(one, other), (other, one)].contains(&(&p.slower, &p.faster));
         self.pairs.iter().find(are)
     }
 
-    /// Returns whether two policies differ significantly.
     #[cfg(test)]
     pub fn apart(&self, one: &str, other: &str) -> bool {
         self.pair(one, other).is_some_and(|pair| pair.apart)
@@ -135,7 +125,6 @@ impl Ranking {
 
 type Sample<'a> = (&'a str, Vec<f64>);
 
-/// Returns the values of the replications that all have.
 fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     let shortest = policies.iter().map(|(_, v)| v.len()).min().unwrap_or(0);
     let complete = |r: &usize| policies.iter().all(|(_, values)| values[*r].is_some());
@@ -144,7 +133,6 @@ fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     policies.iter().map(|(n, all)| (*n, values(all))).collect()
 }
 
-/// Compares two policies, of so many pairs.
 fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Option<Pair> {
     let ratio = paired_ratio(a, b)?;
     let interval = student(1.0 - INTERVALS / 2.0 / count as f64, ratio.freedom);
@@ -158,12 +146,12 @@ fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Opt
         ratio,
         simultaneous_half_width: half_width,
         least,
-        // Rules that make the same decisions have the same times, but for rounding.
+        // Rules that make the same decisions have equal times up to rounding.
         apart: least > 1.0 + 1e-9,
     })
 }
 
-/// Returns what the ratio of means exceeds but for this chance, by logarithms; 0 where a value is not positive.
+/// Returns the logarithmic lower bound on the ratio; 0 if a value is not positive.
 fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     let logarithms: Vec<f64> = a.iter().map(|a| a.ln()).collect();
     let [(log_a, width_a), (mean_b, width_b)] = [&logarithms, b].map(|values| {
@@ -176,7 +164,6 @@ fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     if bound.is_finite() { bound } else { 0.0 }
 }
 
-/// Returns one more than those who are surely faster, and as many as are not surely slower.
 fn places(name: &str, count: usize, pairs: &[Pair]) -> [usize; 2] {
     let surely = |end: fn(&Pair) -> &str| pairs.iter().filter(move |p| p.apart && end(p) == name);
     let faster = surely(|p| &p.slower).count();
@@ -191,7 +178,6 @@ mod tests {
 
     use super::*;
 
-    /// Pairs with a common part: `E a = ratio · E b`.
     fn correlated(seed: u64, n: usize, ratio: f64) -> (Vec<f64>, Vec<f64>) {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut noise = || (0..12).map(|_| random.random::<f64>() - 0.5).sum::<f64>();
@@ -203,9 +189,8 @@ mod tests {
             .unzip()
     }
 
-    /// Of 1000 intervals of 95 %, between 926 and 972 cover with probability .999 (binomial).
     #[test]
-    fn paired_intervals_cover_as_often_as_they_say() {
+    fn paired_intervals_have_nominal_coverage() {
         let samples = || (0..1000).map(|seed| correlated(seed, 8, 3.0));
         let ratios = samples()
             .filter(|(a, b)| paired_ratio(a, b).unwrap().covers(3.0, 0.95))
@@ -217,10 +202,9 @@ mod tests {
         assert!((926..=972).contains(&differences), "{differences}");
     }
 
-    /// Three policies, two of them alike: in 95 % of 1000 rankings and more nothing false is
-    /// said. Bonferroni errs on the safe side; below 928 the chance is .001.
+    /// The probability that fewer than 928 of the 1000 rankings are correct is 0.001.
     #[test]
-    fn what_a_ranking_says_holds_together() {
+    fn ranking_statements_hold_simultaneously() {
         let holds = |seed: &u64| {
             let (slow, first) = correlated(*seed, 8, 1.5);
             let (second, _) = correlated(seed + 5000, 8, 1.0);
@@ -233,10 +217,9 @@ mod tests {
         assert!(right >= 928, "{right}");
     }
 
-    /// Of two with the same mean, one of which has rare long queues (lognormal, coefficient of variation
-    /// 1.3), at most 5 % are told apart; above 72 of 1000 the chance is .001.
+    /// One sample is lognormal. The probability of more than 72 rejections in 1000 tests is 0.001.
     #[test]
-    fn skewed_values_are_not_told_apart_by_chance() {
+    fn skewed_samples_with_equal_means_do_not_differ_significantly() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
         let mut normal = || (0..12).map(|_| random.random::<f64>() - 0.5).sum::<f64>();
         let apart = (0..1000).filter(|_| {
@@ -249,10 +232,8 @@ mod tests {
         assert!(apart <= 72, "{apart}");
     }
 
-    /// One that takes from a hundred to twenty thousand times as long is told apart, although the interval of
-    /// the ratio is wider than the ratio.
     #[test]
-    fn a_hugely_slower_policy_is_told_apart() {
+    fn a_much_slower_policy_differs_significantly() {
         let few = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.0, 1.0].map(Some);
         let many = [100.0, 20000.0, 300.0, 150.0, 900.0, 120.0, 400.0, 200.0].map(Some);
         let ranking = Ranking::new(&[("few", &few), ("many", &many)]);
@@ -271,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_order_is_found_and_a_tie_is_left_open() {
+    fn ranks_clear_differences_and_leaves_ties_open() {
         let values = |factor: f64| -> Vec<Option<f64>> {
             (0..8)
                 .map(|r| Some(factor * (1.0 + 0.01 * f64::from(r % 3))))
@@ -301,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn one_replication_ranks_and_proves_nothing() {
+    fn one_replication_gives_an_order_without_significance() {
         let (a, b) = ([Some(1.0), None], [Some(2.0), Some(2.0)]);
         let ranking = Ranking::new(&[("b", &b), ("a", &a)]);
         assert_eq!(ranking.order[0].policy, "a");

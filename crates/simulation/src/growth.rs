@@ -1,41 +1,39 @@
-//! Whether a number of jobs that grew grows from far above, too: else it may turn where the run did not come.
+//! Tests whether a growing number of jobs also grows from a much higher level, or turns there.
 
 use super::recorder::{Replication, ReplicationSoFar};
 use super::sample::Seen;
 use super::settings::{JobClass, Settings};
 use std::sync::atomic::Ordering;
 
-/// What starts from above say of a number in system that grew.
+/// The outcome of starting replications with many jobs after growth was seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
-    /// It grows from there, too, or is as high as can be tried.
+    /// It also grows from there, or no higher level can be tried.
     Steady,
-    /// From so many jobs it falls, or does not clearly grow.
+    /// Starting from this many jobs it falls, or does not clearly grow.
     Turns(u64),
 }
 
-/// Replications that have not begun, for starts from above, and what they said.
+/// Spare replications for starts with many jobs, and their outcome.
 pub struct FromAbove<R> {
     spares: Vec<R>,
     found: Option<Growth>,
 }
 
-/// Starts, as multiples of what was reached of each class; each by as many replications.
 const LEVELS: [u64; 2] = [4, 64];
 const EACH: usize = 2;
 
-/// The most jobs to start with, and the most a replication's event, so that a start costs no more than the run.
+/// The maximum number of jobs at the start, in total and per event of a replication.
 const MOST: u64 = 1 << 22;
 const MOST_AN_EVENT: u64 = 4;
 
-/// How long a start is followed, as a multiple of the events that grew.
 const LONGEST: u64 = 4;
 
 impl<R> FromAbove<R> {
-    /// How many spare replications there have to be.
+    /// Required number of spare replications.
     pub const SPARES: usize = LEVELS.len() * EACH;
 
-    /// Takes that many replications, or none: then what grew in the run grows.
+    /// Takes `SPARES` replications, or none to assume that growth continues.
     pub fn new(spares: Vec<R>) -> Self {
         FromAbove {
             spares,
@@ -43,17 +41,14 @@ impl<R> FromAbove<R> {
         }
     }
 
-    /// Returns what was found, if anything was looked for.
+    /// Returns the outcome, if a start was tried.
     pub fn found(&self) -> Option<Growth> {
         self.found
     }
 }
 
 impl<R: Replication> FromAbove<R> {
-    /// Returns whether a number that grew grows from above, too; tried once.
-    ///
-    /// # Errors
-    /// The first violation.
+    /// Returns whether a growing number of jobs also grows from above; tries it on the first call.
     pub(super) fn is_steady(
         &mut self,
         seen: &Seen<'_>,
@@ -81,11 +76,9 @@ impl<R: Replication> FromAbove<R> {
     }
 }
 
-/// Standard deviations of a random walk beyond which a rise is believed.
 const SURELY: f64 = 5.0;
 
-/// Returns whether the work in system rises from so many jobs of each class, by half of what had gathered in the run, and
-/// by more than chance explains.
+/// Returns whether the work rises by half of that accumulated in the run, and more than by chance.
 fn rises<R: Replication>(
     pair: &mut [R],
     jobs: &[u64],
@@ -124,7 +117,6 @@ fn rises<R: Replication>(
     Ok(false)
 }
 
-/// Returns the work in system, the mean over replications, in some unit: shares of the load are those of work.
 fn work<'a>(
     classes: &[JobClass],
     engines: impl ExactSizeIterator<Item = &'a dyn ReplicationSoFar> + Clone,

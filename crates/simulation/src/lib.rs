@@ -1,12 +1,9 @@
-//! What every simulator stands on, whatever it simulates: classes of jobs, random streams, arrivals
-//! and sizes, measurements in buckets of time, and from them means with intervals, instability, and
-//! comparisons of policies.
+//! The parts shared by all simulators: job classes, random streams, arrivals and sizes,
+//! measurements in time buckets, confidence intervals, instability, and comparisons of policies.
 //!
-//! An engine of a kind of workload implements `Replication`: it goes from event to event and tells
-//! its `Recorder` which jobs came and left. `replicate` runs several of them side by side until the
-//! mean response time is known well enough, and `Results::run` makes a [`Run`] of them. What a
-//! kind measures besides stands in extra columns of the series, and in fields of its own in the
-//! run.
+//! An engine implements `Replication` and reports arrivals and departures to its `Recorder`.
+//! `replicate` runs replications in parallel until the mean response time is precise enough, and
+//! `EndedRuns::run` turns them into a [`Run`].
 
 mod arrivals;
 mod calendar;
@@ -30,7 +27,7 @@ pub mod sweep;
 mod verdict;
 mod watch;
 
-// What tests of several crates need.
+// Also used by tests of other crates.
 #[doc(hidden)]
 #[path = "tests/mm1.rs"]
 pub mod mm1;

@@ -1,28 +1,25 @@
-//! How long the queues before bottlenecks remember, by theory: what a run that is shorter has seen of them is chance,
-//! and it does not show that.
+//! The theoretical relaxation times of the queues at bottlenecks. A run that is too short for them
+//! cannot detect this from its own data.
 
 use super::sample::{Sample, Seen};
 
-/// The relative standard error of what waits before a bottleneck is at most the root of 1 over this.
+/// The inverse of the maximum squared relative standard error of the waiting work.
 const WORTH: f64 = 100.0;
 
-/// Relaxation times that each replication lasts.
+/// The minimum length of a replication in relaxation times.
 const RELAXATIONS: f64 = 10.0;
 
-/// Times that each replication could serve, with what the bottleneck has to spare, all that waits on average. A rule
-/// that loses room while little waits keeps longer queues than those of the relaxation time.
+/// The minimum length of a replication, in times that the spare capacity takes to serve the mean
+/// waiting work. This is needed for rules that lose capacity while few jobs wait.
 const BACKLOGS: f64 = 10.0;
 
-/// A run that lacks more will never be long enough.
 const MOST: f64 = 1e12;
 
-/// An interval is at least this part of what it is by theory because sizes vary more than exponential ones: one that is
-/// narrower has by chance not seen the sizes that matter. All of it would be too wide: most runs are nearer the truth than
-/// the fourth moment lets hope, which next to none of them sees.
+/// The minimum width of an interval, relative to the width that theory adds for sizes that vary
+/// more than exponential ones. If an interval is narrower, the run has probably not seen the sizes
+/// that matter.
 const LEAST: f64 = 0.5;
 
-/// Returns what is left of a run after the warm-up, if that is enough for batches; it knows what waits no better than theory
-/// allows.
 pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
     let mut sample = Sample::new(seen)?;
     let time = sample.length * seen.engines.len() as f64;
@@ -35,14 +32,12 @@ pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
     Some(sample)
 }
 
-/// Returns how many times as long the run would have to be for its means to be believed; at most 1 where they may be.
-///
-/// Of the theory, only by how much of the jobs in the system waits comes from the run: a run that by chance saw few long
-/// queues is not taken for a settled one.
+/// Returns the factor by which a run is too short for its means to be reliable; at most 1 if it is
+/// not. Only the share of waiting jobs is measured, so that runs that saw few long queues by chance
+/// are still rejected.
 pub(super) fn lacks(seen: &Seen<'_>, sample: &Sample) -> f64 {
     let least = bottlenecks(seen, sample).map(|own| own.least_length(seen.engines.len()));
     let lacks = least.fold(0.0, f64::max) / sample.length;
-    // Finite, as it is printed and written.
     lacks.min(MOST)
 }
 
@@ -54,19 +49,16 @@ fn bottlenecks<'a>(
     (0..count.unwrap_or(0)).map(|j| Bottleneck::new(j, seen, sample))
 }
 
-/// The work that waits before a resource, as a part of what that does in a unit of time.
 #[derive(Default)]
 struct Bottleneck {
-    /// What it has to spare, 1 − ρ.
+    /// 1 − ρ.
     spare: f64,
-    /// `Σ λ_i E[(d_i S_i)^n]` for n = 2, 3, 4, d_i the part of it that a job holds; n = 2 with the index of dispersion
-    /// of arrivals in place of 1.
+    /// `Σ λ_i E[(d_i S_i)^n]` for n = 2, 3, 4, with d_i the fraction of the resource that a job
+    /// holds, and with the index of dispersion of arrivals added to the squared coefficient of
+    /// variation.
     moments: [f64; 3],
-    /// The same if sizes were exponential.
     exponential: [f64; 3],
-    /// The work of all jobs that wait on average, each counted whole.
     waiting: f64,
-    /// The part of this in the work of all jobs.
     share: f64,
 }
 
@@ -101,19 +93,17 @@ impl Bottleneck {
         own
     }
 
-    /// Returns whether by chance anything waits that has a level: which one that cannot keep up has is for others to say, and
-    /// of clockwork nothing is by chance.
     fn waits(&self) -> bool {
         self.spare > 0.0 && self.share > 0.0 && self.moments[0] > 0.0
     }
 
-    /// Returns the squared error of what waits on average over a time, times that time, if jobs had these moments; relatively
-    /// to what waits, and 0 where nothing does.
+    /// Returns the squared relative error of the mean waiting work, times the length of the run.
     ///
-    /// The work V of M/G/1 has by Poisson's equation, solved by `v²/2θ` with θ = 1 − ρ, the mean `m = M₂/2θ`, and its
-    /// mean over a time T the variance `(M₂ E[V²] + M₃ m + M₄/4)/(θ² T)`, where `E[V²] = 2m² + M₃/3θ`. In heavy
-    /// traffic that is `τ m²/T` with the relaxation time `τ = 2M₂/θ²` of Brownian motion reflected at 0: Whitt,
-    /// "Planning queueing simulations", Management Science 35(11), 1989.
+    /// Solving Poisson's equation with `v²/2θ`, θ = 1 − ρ, the work V of M/G/1 has the mean `m =
+    /// M₂/2θ`, and its average over a time T has the variance `(M₂ E[V²] + M₃ m + M₄/4)/(θ² T)`,
+    /// where `E[V²] = 2m² + M₃/3θ`. In heavy traffic this is `τ m²/T` with the relaxation time `τ =
+    /// 2M₂/θ²` of reflected Brownian motion: Whitt, "Planning queueing simulations", Management
+    /// Science 35(11), 1989.
     fn variance(&self, [second, third, fourth]: &[f64; 3]) -> f64 {
         if !self.waits() {
             return 0.0;
@@ -124,8 +114,7 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// Returns how long each of so many replications has to be. How little is known of what waits counts as far as jobs
-    /// wait.
+    /// The requirements are relaxed in proportion to the share of the waiting work.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {
             return 0.0;

@@ -1,28 +1,22 @@
-/// A histogram of positive numbers with bins of constant relative width (1.6 % and less):
-/// 64 bins an octave, by the leading bits of the double itself. It has the octaves that were seen.
+/// A histogram of positive numbers with 64 bins per octave, of a relative width of at most 1.6 %.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     bins: Vec<u64>,
-    /// The leading bits of the lowest edge of the bins.
     first: usize,
-    /// Those of the lowest and of the highest bin that there may be.
+    /// Lowest and highest possible bins, by leading bits.
     range: (usize, usize),
-    /// The least and the greatest number.
     seen: (f64, f64),
 }
 
-/// Of nothing.
 const NONE_SEEN: (f64, f64) = (f64::INFINITY, 0.0);
 
-/// Bits of the mantissa that are kept.
 const KEPT: u32 = 6;
-/// Bins of an octave.
 const OCTAVE: usize = 1 << KEPT;
-/// Octaves covered below and above the unit; the rest is clamped.
+/// Octaves below and above the unit; values beyond are clamped.
 const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
-    /// Returns a histogram for numbers from 2^-32 to 2^48 of this unit, which is positive.
+    /// Creates a histogram for numbers from 2^-32 to 2^48 times `unit`, which must be positive.
     pub fn new(unit: f64) -> Self {
         let lowest = leading(unit).saturating_sub(OCTAVES.0 * OCTAVE);
         let highest = lowest + (OCTAVES.0 + OCTAVES.1) * OCTAVE - 1;
@@ -52,7 +46,6 @@ impl Histogram {
         self.bins[key - self.first] += 1;
     }
 
-    /// Makes bins for these keys and those between, in whole octaves.
     fn cover(&mut self, low: usize, high: usize) {
         let octave = |key: usize| (key - self.range.0) / OCTAVE * OCTAVE + self.range.0;
         let (low, end) = (octave(low), octave(high) + OCTAVE);
@@ -67,13 +60,13 @@ impl Histogram {
         self.bins.resize(length, 0);
     }
 
-    /// Forgets all numbers.
+    /// Removes all numbers.
     pub fn clear(&mut self) {
         self.bins.fill(0);
         self.seen = NONE_SEEN;
     }
 
-    /// Adds the data of another of the same unit.
+    /// Adds the numbers of another histogram with the same unit.
     pub fn merge(&mut self, other: &Histogram) {
         if other.bins.is_empty() {
             return;
@@ -85,12 +78,12 @@ impl Histogram {
         own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
     }
 
-    /// Returns how many numbers there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.bins.iter().sum()
     }
 
-    /// Returns the variance of the numbers, within 1.6 %; 0 without data.
+    /// Returns the variance within 1.6 %; 0 if empty.
     pub fn variance(&self) -> f64 {
         let value = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
         let moment = |power: i32| {
@@ -103,13 +96,13 @@ impl Histogram {
         moment(2) - moment(1).powi(2)
     }
 
-    /// Returns a quantile, linear within a bin, and no less or more than what was added; `None` without data.
+    /// Returns a quantile, interpolated within a bin and clamped to the range; `None` if empty.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.count() as f64;
         for (key, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {
-                // Numbers below the lowest bin are in it.
+                // The lowest bin also holds all smaller numbers.
                 if key == 0 && self.first == self.range.0 {
                     return Some(self.seen.0);
                 }
@@ -124,7 +117,6 @@ impl Histogram {
     }
 }
 
-/// Returns the sign, which is +, the exponent, and what is kept of the mantissa.
 #[inline(always)]
 fn leading(value: f64) -> usize {
     (value.to_bits() >> (52 - KEPT)) as usize
@@ -152,7 +144,6 @@ mod tests {
             }
         }
         assert_eq!(Histogram::new(1.0).quantile(0.5), None);
-        // Zeros, such as waits of jobs that start at once.
         let mut zeros = Histogram::new(1.0);
         [0.0, 0.0, 0.0, 2.0]
             .into_iter()
@@ -161,9 +152,8 @@ mod tests {
         assert!(zeros.quantile(0.99).unwrap() > 1.9);
     }
 
-    /// In whatever order octaves come, and merged in parts: what is far beyond its range counts at its ends.
     #[test]
-    fn octaves_are_made_where_numbers_are() {
+    fn stores_only_octaves_that_occur() {
         let numbers = [3.0, 1e-9, 7e12, 0.1, 3.1, 1e-300, 1e300, 40.0];
         let of = |numbers: &[f64]| {
             let mut histogram = Histogram::new(1.0);

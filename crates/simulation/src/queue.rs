@@ -1,5 +1,3 @@
-//! An engine for jobs that arrive as Poisson processes and are served by a discipline, and what its runs say of claims.
-
 use super::{
     Arrivals, BURST, Coming, Estimate, Found, Health, JobClass, Judgement, Measuring, Meter,
     Passed, Progress, RandomStream, Recorder, Replication, ReplicationSoFar, Run, Sample, Sampler,
@@ -8,46 +6,40 @@ use super::{
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
 
-/// How jobs share the servers.
+/// A queueing discipline, which decides how the jobs share the servers.
 pub trait Discipline: Send {
-    /// Takes in a job of this class and size \[work\] that arrives at time `now`.
+    /// Accepts an arriving job of this class and size \[work\].
     fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges);
 
-    /// Returns when something happens next, if no job arrives before.
+    /// Returns the time of the next event if no job arrives before.
     fn next(&mut self) -> f64;
 
-    /// Lets it happen, at that time: a job leaves, or is only interrupted.
+    /// Executes that event, and returns the job that departs, if any.
     fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure>;
 
-    /// Checks what must hold.
+    /// Checks the invariants.
     fn audit(&self) -> Result<(), String>;
 }
 
-/// A job that leaves.
+/// A job that departs.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
     /// Its class.
     pub class: u32,
-    /// When it arrived \[time\].
+    /// Its arrival time \[time\].
     pub arrived: f64,
-    /// When it was taken into service.
+    /// When its service began \[time\].
     pub started: f64,
 }
 
-/// What is integrated over time.
+/// The quantities that are integrated over time.
 pub struct Gauges {
-    /// Jobs in the system, by class of the statistics.
     present: Vec<Meter>,
-    /// Those in service.
     in_service: Vec<Meter>,
-    /// 1 for each server that works.
     busy: Vec<Meter>,
-    /// Interruptions since the open bucket began.
     interruptions: u64,
     jobs: u64,
-    /// Whether statistics distinguish the classes.
     apart: bool,
-    /// When the open bucket began.
     origin: f64,
 }
 
@@ -56,9 +48,7 @@ impl Gauges {
         if self.apart { class as usize } else { 0 }
     }
 
-    /// Notes that a job of this class arrived (+1) or left (-1).
-    ///
-    /// Returns its class of the statistics, and how many jobs of that class are in the system.
+    /// Returns the class of the statistics, and its new number of jobs in the system.
     fn present(&mut self, class: u32, change: i64, now: f64) -> (usize, u64) {
         let i = self.of(class);
         self.present[i].add(change as f64, now - self.origin);
@@ -66,63 +56,61 @@ impl Gauges {
         (i, self.present[i].value as u64)
     }
 
-    /// Notes that a job of this class is in service from now on.
+    /// Records that a job of this class enters service.
     pub fn started(&mut self, class: u32, now: f64) {
         let i = self.of(class);
         self.in_service[i].add(1.0, now - self.origin);
     }
 
-    /// Notes that it no longer is.
+    /// Records that a job of this class leaves service.
     pub fn stopped(&mut self, class: u32, now: f64) {
         let i = self.of(class);
         self.in_service[i].add(-1.0, now - self.origin);
     }
 
-    /// Notes how many jobs of this class are in service from now on.
+    /// Sets the number of jobs of this class in service.
     pub fn running(&mut self, class: u32, count: u64, now: f64) {
         let i = self.of(class);
         self.in_service[i].set(count as f64, now - self.origin);
     }
 
-    /// Notes whether a server works from now on.
+    /// Sets whether a server is busy.
     pub fn works(&mut self, server: usize, working: bool, now: f64) {
         self.busy[server].set(f64::from(working), now - self.origin);
     }
 
-    /// Counts a job that went to the end of the queue.
+    /// Counts a job that was interrupted and moved to the end of the queue.
     pub fn interrupted(&mut self) {
         self.interruptions += 1;
     }
 }
 
-/// The extra column of interruptions.
+/// The extra column with the number of interruptions.
 pub const INTERRUPTIONS: usize = 0;
 
-/// Servers of which it is measured how much they work: each has a column in every replication.
+/// The maximum number of servers with a column for their busy time.
 pub const MEASURED: usize = 1000;
 
-/// Returns the extra column of ∫ 1 while a server works.
+/// Returns the extra column with the busy time of a server.
 pub fn busy_column(server: usize) -> usize {
     1 + server
 }
 
-/// The jobs that arrive, and the number of servers.
+/// The workload of a queue and its number of servers.
 pub struct Queue<'a> {
-    /// The classes of the statistics: one each, or one for all.
+    /// The classes of the statistics: either one per class of jobs, or one for all.
     pub classes: &'a [JobClass],
     /// The arrival rate of each class of jobs \[1/time\].
     pub rates: &'a [f64],
-    /// The law of the sizes of all.
+    /// The size distribution of all jobs.
     pub size: &'a Size,
-    /// Servers with names.
+    /// The number of servers.
     pub servers: usize,
 }
 
 impl Queue<'_> {
-    /// Simulates a discipline, which gets the streams of service and routing; `measures` returns what is measured besides.
-    ///
-    /// # Errors
-    /// What did not hold that must, in words: a fault of this program.
+    /// Simulates a discipline, which is created with the random streams for service and routing. A
+    /// violated invariant is an error, and a bug in this program.
     pub fn simulate<D: Discipline, M>(
         &self,
         discipline: impl Fn([RandomStream; 2]) -> D,
@@ -167,7 +155,6 @@ impl Queue<'_> {
     }
 }
 
-/// A run under way. Arrivals and sizes have streams of their own, so that all disciplines face the same ones.
 struct QueueEngine<D> {
     discipline: D,
     gauges: Gauges,
@@ -269,7 +256,6 @@ impl<D: Discipline> Replication for QueueEngine<D> {
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
         while self.events < events && self.gauges.jobs <= crowd && !stopped() {
-            // What an event costs may grow with the number of jobs.
             let burst = (BURST / (1 + self.gauges.jobs / 64)).max(1);
             let burst = events.min(self.events + burst);
             while self.events < burst && self.gauges.jobs <= crowd {
@@ -286,28 +272,28 @@ impl<D: Discipline> Replication for QueueEngine<D> {
     }
 }
 
-/// How a run of a queue measures a quantity.
+/// How a quantity is measured in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueMeasure {
     /// Response times.
     Response,
     /// Jobs in the system.
     Number,
-    /// The fraction of time that a server works.
+    /// The fraction of time that a server is busy.
     Utilization,
-    /// A run of this policy cannot tell, and why.
+    /// Not measurable for this policy, with the reason.
     Nothing(&'static str),
 }
 
-/// A run of a queue beside the claims of its policy.
+/// A run to compare with the claims of its policy.
 pub struct QueueRun<'a, M, Q: Quantity> {
     /// The classes of jobs.
     pub classes: &'a [JobClass],
-    /// What a run measured.
+    /// The results of the run.
     pub run: &'a Run<M, ()>,
-    /// What a claim assumes and the workload does not meet.
+    /// Returns the assumptions of a claim that the workload violates.
     pub unmet: &'a dyn Fn(&Claim<Q>) -> Unmet,
-    /// The fraction of time that the server of a claim works.
+    /// Returns the fraction of time that the server of a claim is busy.
     pub utilization: &'a dyn Fn(&Claim<Q>) -> Option<Estimate>,
 }
 
@@ -317,7 +303,6 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> QueueRun<'_, M, Q> {
         judge_all(claims.iter(), self.run.health == Health::Unstable, self)
     }
 
-    /// Returns the class of the statistics that a claim is about; `None` where it is about all.
     fn class(&self, claim: &Claim<Q>) -> Option<usize> {
         let name = claim.job_type.as_deref()?;
         self.classes.iter().position(|class| class.name == name)
@@ -329,7 +314,7 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> Measuring<Q> for QueueRun<'_, M, Q>
         match claim.quantity.row().measure {
             QueueMeasure::Nothing(why) => Some(why),
             _ if claim.job_type.is_some() && self.class(claim).is_none() => {
-                Some("so many classes are not told apart by a run")
+                Some("with this many classes, a run keeps no statistics for each")
             }
             _ => None,
         }

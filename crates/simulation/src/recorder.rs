@@ -3,27 +3,23 @@ use super::series::{Row, Series};
 use super::settings::{JobClass, Settings, total_arrival_rate};
 use super::watch::Stay;
 
-/// What a replication measures: the series in buckets of time, and the response times.
+/// Records what happens in a replication, in time buckets, and its response and waiting times.
 pub struct Recorder {
-    /// What happened, by time.
+    /// Measurements in time buckets.
     pub series: Series,
-    /// Response and waiting times by class, since the last but one merge of the series' buckets and since the last.
+    /// Stays by class: between the last two merges of buckets, and since the last.
     stays: Vec<[Stays; 2]>,
-    /// Whether they are recorded.
     percentiles: bool,
 }
 
-/// How long jobs were there, and how long they waited for their last start \[time\].
+/// Response times, and waiting times until the last start \[time\].
 #[derive(Clone)]
 pub struct Stays {
-    /// Response times.
     pub responses: Histogram,
-    /// Waiting times.
     pub waits: Histogram,
 }
 
 impl Stays {
-    /// None yet, in this unit.
     pub fn new(unit: f64) -> Self {
         Stays {
             responses: Histogram::new(unit),
@@ -31,7 +27,6 @@ impl Stays {
         }
     }
 
-    /// Adds those of others in the same unit.
     pub fn merge(&mut self, other: &Self) {
         self.responses.merge(&other.responses);
         self.waits.merge(&other.waits);
@@ -43,25 +38,24 @@ impl Stays {
     }
 }
 
-/// What a replication has measured so far. Statistics see replications as this, so that they are
-/// compiled once and not for each engine.
+/// The state of a replication as seen by statistics, which are compiled once for all engines.
 pub trait ReplicationSoFar {
-    /// Returns what was measured.
+    /// Returns the recorded measurements.
     fn recorder(&self) -> &Recorder;
 
-    /// Returns the events so far: arrivals, completions and clocks.
+    /// Returns the number of events so far (arrivals, completions and clocks).
     fn events(&self) -> u64;
 
-    /// Returns the time of the last of them.
+    /// Returns the time of the last event.
     fn now(&self) -> f64;
 
-    /// Returns jobs in the system.
+    /// Returns the number of jobs in the system.
     fn jobs(&self) -> u64;
 
-    /// Returns those of class i.
+    /// Returns the number of jobs of class i in the system.
     fn present(&self, i: usize) -> u64;
 
-    /// Returns the least rate \[1/time\] of the clocks of the rule that run; infinity where none does.
+    /// Returns the smallest rate \[1/time\] of the rule's running clocks, or infinity.
     fn slowest_clock(&self) -> f64 {
         f64::INFINITY
     }
@@ -69,26 +63,24 @@ pub trait ReplicationSoFar {
 
 /// One of several independent runs of an engine.
 pub trait Replication: ReplicationSoFar + Send {
-    /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
-    /// that does not hold.
+    /// The reason why a simulation is invalid, such as an infeasible decision.
     type Violation: Clone;
 
-    /// Lets so many jobs of each class be there at the beginning, at time 0; only of one that has not begun.
+    /// Adds jobs of each class at time 0. Must be called before the first event.
     fn begin_with(&mut self, jobs: &[u64]);
 
-    /// Goes on to this many events, or until it is stopped, or until more jobs than `crowd` are in the system.
+    /// Runs up to this number of events, until `stopped`, or with more than `crowd` jobs.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
 
-    /// Checks what must hold; what did not so far.
+    /// Checks the invariants, and returns the first violation so far.
     fn audit(&mut self) -> Option<&Self::Violation>;
 }
 
-/// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
-/// arrivals are not seen at the same phase at each tick.
+/// This is ten times the golden ratio, so that ticks do not synchronize with regular arrivals.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
-    /// Returns a recorder for these classes, with so many extra columns; watches of other classes are dropped.
+    /// Creates a recorder with `extra` additional columns. Watches of unknown classes are ignored.
     pub fn new(classes: &[JobClass], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(JobClass::offered_load).sum();
@@ -101,7 +93,7 @@ impl Recorder {
         }
     }
 
-    /// Notes that a job of class i arrived at time `now`; `present` returns how many of them are there then.
+    /// Records an arrival of class i; `present` returns the resulting number of its jobs.
     #[inline(always)]
     pub fn arrived(&mut self, i: usize, now: f64, present: impl FnOnce() -> u64) {
         if self.series.watches() {
@@ -109,8 +101,7 @@ impl Recorder {
         }
     }
 
-    /// Notes that a job of class i left at time `now`, after this stay; `present` returns how many of
-    /// them are there then.
+    /// Records a departure of class i; `present` returns the resulting number of its jobs.
     #[inline(always)]
     pub fn departed(&mut self, i: usize, stay: Stay, now: f64, present: impl FnOnce() -> u64) {
         let response = stay.response;
@@ -126,8 +117,7 @@ impl Recorder {
         }
     }
 
-    /// Closes the open bucket at time `now`: `collect` fills in the integrals of each class, and adds
-    /// to the extra columns.
+    /// Closes the open bucket at time `now`; `collect` sets integrals and extra columns.
     pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
         let merges = self.series.merges;
         self.series.close(now, collect);
@@ -139,7 +129,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the stays of jobs of class i since the last but one merge of the series' buckets.
+    /// Returns the stays of jobs of class i in two parts, since the last merge but one.
     pub fn stays(&self, i: usize) -> &[Stays; 2] {
         &self.stays[i]
     }

@@ -8,18 +8,15 @@ use super::sample::Seen;
 use super::settings::{JobClass, Progress, Settings};
 use super::settling;
 
-/// Events between two looks at whether to stop.
+/// The number of events between checks of the stop conditions.
 pub const BURST: u64 = 1 << 14;
 
-/// Events by which a run may end for its precision at the earliest. The precision is looked at after half as many, and
-/// then each time the number of events has doubled; a run ends once the mean over all jobs has been precise at two looks in
-/// a row, and the mean of each class is precise enough.
-///
-/// Runs with few long queues measure both a small mean and a small spread. A rule that needs one look ends such runs
-/// early, so that more intervals miss than should, and nearly all of these are too low.
+/// The minimum number of events of a run that ends because it is precise. Precision is checked
+/// after half this number and at each doubling, and must hold twice in a row: runs that saw few
+/// long queues look precise early, so with one check too many intervals would miss, nearly all on
+/// the low side.
 pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
-/// Times that is seen how far a run is from one look to the next.
 const VIEWS: i32 = 3;
 
 fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [JobClass]) -> Seen<'a> {
@@ -27,7 +24,7 @@ fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [JobClass]) -> Seen<'
     Seen { classes, engines }
 }
 
-/// Returns what replications measured, to be summarized.
+/// Collects the state of replications, to be summarized.
 pub fn results<'a, R: Replication>(
     engines: &'a [R],
     classes: &'a [JobClass],
@@ -43,11 +40,10 @@ pub fn results<'a, R: Replication>(
     }
 }
 
-/// Runs independent replications side by side until there is a reason to end, and summarizes them. `engine` makes the
-/// one of this number.
+/// Runs independent replications in parallel until a stop condition holds, and summarizes them.
 ///
 /// # Errors
-/// The first violation of any of them.
+/// The first violation of any replication.
 pub fn replicate<R: Replication, T>(
     classes: &[JobClass],
     engine: impl Fn(u32) -> R,
@@ -56,7 +52,6 @@ pub fn replicate<R: Replication, T>(
     summarize: impl FnOnce(&EndedRuns<'_>) -> T,
 ) -> Result<T, R::Violation> {
     let mut engines: Vec<R> = (0..settings.replications.max(1)).map(engine).collect();
-    // What an event costs may grow with the number of jobs: these queues are not started from above.
     let mut above = FromAbove::new(Vec::new());
     let ending = go_on(&mut engines, &mut above, classes, settings, &mut progress)?;
     Ok(summarize(&results(
@@ -64,11 +59,11 @@ pub fn replicate<R: Replication, T>(
     )))
 }
 
-/// Lets replications go on side by side from where they are until there is a reason to end: the events of the settings
-/// are those from the start on. What they measure does not depend on where they were stopped on the way.
+/// Continues replications in parallel until a stop condition holds. Results do not depend on
+/// earlier interruptions.
 ///
 /// # Errors
-/// The first violation of any of them.
+/// The first violation of any replication.
 pub fn go_on<R: Replication>(
     engines: &mut [R],
     above: &mut FromAbove<R>,

@@ -1,5 +1,3 @@
-//! What a run says of itself.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,159 +11,150 @@ use super::settling::{self, Unsettled};
 use super::statistics::{self, Estimate};
 use super::watch::{Threshold, Watched};
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// The requested precision was reached.
     Precision,
-    /// The budget of events was spent.
+    /// The event budget was exhausted.
     Events,
-    /// The time was over.
+    /// The time limit was reached.
     Time,
-    /// The number in system grew without end.
+    /// The number of jobs in the system grew without bound.
     RunsAway,
-    /// It was interrupted.
+    /// The run was interrupted.
     Interrupted,
 }
 
-/// Whether a run's means may be believed.
+/// Whether the means of a run are reliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// Of every class enough was seen, and the numbers in system have a level.
+    /// Converged: every class was observed enough, and the numbers in system are in steady state.
     Settled,
-    /// The run was too short for means, for all classes together or for one of them:
-    /// `unsettled` says why. It has none.
+    /// Not converged: too short for all classes or for one of them. There are no means.
     Unsettled,
-    /// The number in system grows steadily, faster than chance explains. It has no means.
+    /// The number of jobs grows steadily and faster than chance explains. There are no means.
     Unstable,
 }
 
-/// Results of one class: a job type.
-///
-/// `C` is what its kind of workload measures of a class besides.
+/// Results of one job type; `C` holds measurements specific to a kind of workload.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClassResult<C = ()> {
     /// Its name.
     pub name: String,
-    /// Jobs that left after the warm-up.
+    /// The number of jobs that departed after the warm-up.
     pub completions: u64,
-    /// Mean response time; none without completions, or where the run is short beside the sizes
-    /// of its jobs.
+    /// The mean response time; null without completions, or if the run is too short for its sizes.
     pub mean_response: Option<Estimate>,
-    /// Mean time in system without service.
+    /// The mean time in system without service.
     pub mean_waiting: Option<Estimate>,
-    /// Mean response time over mean size, E\[T\]/E\[S\].
+    /// The mean response time over mean size, E\[T\]/E\[S\].
     pub slowdown: Option<Estimate>,
-    /// 50th, 95th and 99th percentile of the response time, within 1.6 %, as those of a whole run.
+    /// 50th, 95th and 99th percentile of the response time, within 1.6 %; see those of the run.
     pub percentiles: Option<[f64; 3]>,
-    /// The same of the waiting time: from arrival to the last start.
+    /// The same for the waiting time from arrival to the last start.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// The percentiles of the response and of the waiting time with what replications differ by; none of those that some
-    /// replication saw too few jobs for.
+    /// The percentiles of response and waiting times with intervals, if enough jobs were seen.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
-    /// Mean time in system without service in each replication; empty if the run has no means.
+    /// The mean time in system without service in each replication; empty if the run has no means.
     #[serde(skip)]
     pub waiting_replications: Vec<f64>,
-    /// The waiting times themselves, to be merged with those of others.
+    /// Histogram of the waiting times, to be merged with others.
     #[serde(skip)]
     pub waits: Option<Histogram>,
-    /// Mean number in system.
+    /// The mean number in system.
     pub mean_number: Option<Estimate>,
-    /// Mean number in service.
+    /// The mean number in service.
     pub mean_in_service: Option<Estimate>,
-    /// What its kind measures besides; in a document its fields stand beside the others.
+    /// Measurements specific to a kind, flattened in documents.
     #[serde(flatten)]
     pub own: C,
-    /// Jobs waiting or running when the run ended, in all replications.
+    /// The number of jobs that were waiting or running at the end, in all replications.
     pub left: u64,
-    /// Whether their number in system grew steadily, faster than chance explains.
+    /// Whether the number of jobs in the system grew steadily and faster than chance explains.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
-    /// Mean number in system over the second half of each replication, settled or not.
+    /// Mean number in system over the second half of each replication, whether converged or not.
     #[serde(skip)]
     pub late: Vec<f64>,
 }
 
-/// Results of a run, in the workload's time unit, after the warm-up.
-///
-/// `M` is what its kind of workload measures besides, `C` the same of each class.
+/// Results of a run after the warm-up, in the time unit of the workload. `M` and `C` depend on the
+/// kind.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Run<M = (), C = ()> {
-    /// The seed.
+    /// The random seed.
     pub seed: u64,
-    /// Mean response time of each independent replication.
+    /// The mean response time of each independent replication.
     pub replications: Vec<Option<f64>>,
-    /// The weighted mean response time of each.
+    /// The weighted mean response time of each replication.
     #[serde(default)]
     pub weighted_replications: Vec<Option<f64>>,
-    /// The 99th percentile of the response time in each.
+    /// 99th percentile of the response time in each replication.
     #[serde(default)]
     pub p99_replications: Vec<Option<f64>>,
-    /// Events simulated in all replications, warm-ups included.
+    /// The number of simulated events in all replications, including warm-up.
     pub events: u64,
-    /// Time simulated in all replications, warm-ups included.
+    /// Simulated time in all replications, including warm-up.
     pub simulated_time: f64,
-    /// Time cut off from each replication as warm-up: a tenth, or more beside long jobs.
+    /// Warm-up removed from each replication: a tenth, or more if jobs are long.
     pub warm_up: f64,
-    /// Why it ended.
+    /// Why the run ended.
     pub ending: Ending,
-    /// Whether the means may be believed.
+    /// Whether the means are reliable.
     pub health: Health,
-    /// Why there are none, where nothing was seen to grow.
+    /// Why the run did not converge, if no growth was detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<Unsettled>,
-    /// Mean response time over all jobs.
+    /// The mean response time over all jobs.
     pub mean_response: Option<Estimate>,
-    /// Mean time in system without service, over all jobs.
+    /// The mean time in system without service, over all jobs.
     pub mean_waiting: Option<Estimate>,
-    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. Of a long
-    /// run the first quarter to half is left out, whatever the warm-up; of a short one nothing.
+    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. The first
+    /// quarter to half of a long run is excluded.
     pub percentiles: Option<[f64; 3]>,
-    /// The same of the waiting time: from arrival to the last start.
+    /// The same for the waiting time from arrival to the last start.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// The mean over the replications of the 99th percentile in each.
+    /// The mean over replications of the 99th percentile in each.
     #[serde(default)]
     pub p99_response: Option<Estimate>,
-    /// The 99th percentile of what has left, settled or not.
+    /// 99th percentile of the departed jobs, whether converged or not.
     #[serde(skip)]
     pub rough_p99: Option<f64>,
-    /// Mean response time weighted by load share.
+    /// The mean response time weighted by load share.
     pub weighted_response: Option<Estimate>,
-    /// Mean number in system over all classes.
+    /// The mean number in system over all classes.
     pub mean_number: Option<Estimate>,
-    /// Jain's index over the classes' mean response times: 1 is equal.
+    /// Jain's index of the mean response times of classes; 1 means equal.
     pub fairness: Option<f64>,
-    /// What its kind measures besides; in a document its fields stand beside the others.
+    /// Measurements specific to a kind, flattened in documents.
     #[serde(flatten)]
     pub own: M,
-    /// By class, in the order of the workload's job types.
+    /// Results by class, in the order of the workload's job types.
     pub types: Vec<ClassResult<C>>,
-    /// What was seen of the watched thresholds.
+    /// The results for the thresholds that were watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Watched>,
-    /// Mean number in system in equal intervals of time from the start, over all replications:
-    /// at most 256 of them, and their length.
+    /// Mean number in system over replications in at most 256 equal intervals, and their length.
     pub path: (Vec<f64>, f64),
 }
 
-/// Replications that ended, to be summarized.
+/// Finished replications to be summarized.
 pub struct EndedRuns<'a> {
     pub(super) seen: Seen<'a>,
     pub(super) settings: &'a Settings,
     pub(super) ending: Ending,
-    /// What starts from above said, if they were tried.
     pub(super) growth: Option<Growth>,
 }
 
 impl EndedRuns<'_> {
-    /// Returns the results: `own` and `of_class` return what the kind measures besides, of the sample after the
-    /// warm-up where there is one, settled or not, for not all of it depends on the queues (of class i:
-    /// where it is long enough to tell of its jobs).
+    /// Returns the results. `own` and `of_class` compute additional measurements from the sample
+    /// after the warm-up, whether it has converged or not.
     pub fn run<M, C>(
         &self,
         own: impl FnOnce(Option<&Sample>) -> M,
@@ -257,7 +246,7 @@ impl EndedRuns<'_> {
         let each = engines.iter().filter(|_| sample.is_some());
         let each: Vec<Stays> = each.map(|e| together(e.recorder().stays(i))).collect();
         let watched = watched.iter().filter(|w| w.watch.job_type == i);
-        // The histogram has fewer jobs than the watch, and bins: it must not contradict it.
+        // The histogram holds fewer jobs than the watch, in bins; it must not contradict the watch.
         let right = |is_wait: bool, p: f64, value: f64| {
             let above = watched.clone().filter_map(|w| Some((w, w.above?.mean)));
             above.fold(value, |value, (w, above)| match w.watch.threshold {
@@ -303,7 +292,6 @@ impl EndedRuns<'_> {
     }
 }
 
-/// Merges stays that are all in one unit.
 fn together<'a>(stays: impl IntoIterator<Item = &'a Stays>) -> Stays {
     let mut stays = stays.into_iter();
     let first = stays.next().cloned();
@@ -312,23 +300,19 @@ fn together<'a>(stays: impl IntoIterator<Item = &'a Stays>) -> Stays {
     all
 }
 
-/// Returns the percentiles, each as `corrected` returns it for its probability and its measured value.
 fn percentiles(times: &Histogram, corrected: impl Fn(f64, f64) -> f64) -> Option<[f64; 3]> {
     let [p50, p95, p99] = PERCENTILES.map(|p| Some(corrected(p, times.quantile(p)?)));
     Some([p50?, p95?, p99?])
 }
 
-/// The percentiles that are measured.
 const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
-/// Jobs beyond a percentile that each replication has to have seen.
+/// The minimum number of jobs beyond a percentile in each replication.
 const BEYOND: f64 = 10.0;
 
-/// Half the relative width of a bin, as a standard error: percentiles are not known closer.
+/// The minimum relative standard error of percentiles: half the relative width of a bin.
 const BIN: f64 = 0.008;
 
-/// Returns a percentile of all, with what those of the replications differ by; none where one of these saw too few jobs,
-/// or there is one only.
 fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
     let is_seen = |own: &&Histogram| own.count() as f64 * (1.0 - p) >= BEYOND;
     if each.len() < 2 || !each.iter().all(is_seen) {
@@ -340,7 +324,6 @@ fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
     Some(Estimate { mean, ..spread }.at_least(BIN * mean))
 }
 
-/// Returns what was seen of the watched thresholds.
 fn watched(
     engines: &[&dyn ReplicationSoFar],
     sample: Option<&Sample>,
@@ -349,7 +332,6 @@ fn watched(
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
     let seen = watches.iter().enumerate().map(|(w, &watch)| {
-        // The fraction of time, or of jobs.
         let above = sample.and_then(|s| {
             let above = |row: &[f64]| row[s.columns.above(w)];
             let jobs = |row: &[f64]| row[s.columns.completions(watch.job_type)];
@@ -367,7 +349,6 @@ fn watched(
     seen.collect()
 }
 
-/// Returns the mean number in system, in few enough intervals to draw them.
 fn path(seen: &Seen<'_>) -> (Vec<f64>, f64) {
     let (number, length) = mean_number(seen.series(), None);
     let size = number.len().div_ceil(256).max(1);
@@ -375,7 +356,6 @@ fn path(seen: &Seen<'_>) -> (Vec<f64>, f64) {
     (path, length * size as f64)
 }
 
-/// Returns Jain's index, `(Σ x)² / (K Σ x²)`; none of nothing.
 fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();

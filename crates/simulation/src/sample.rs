@@ -1,69 +1,59 @@
-//! What replications measured after their warm-up, in batches, and the estimates from it.
-
 use super::recorder::ReplicationSoFar;
 use super::series::{Columns, Series};
 use super::settings::JobClass;
 use super::statistics::{self, BATCHES, Estimate};
 
-/// Batches of all replications.
+/// Batches of measurements of all replications.
 pub struct Sample {
-    /// Where each quantity stands in a row.
+    /// Columns of the rows.
     pub columns: Columns,
-    /// Row after row, those of one replication one after another.
     rows: Vec<Vec<f64>>,
-    /// Batches a replication.
     batches: usize,
-    /// Time cut off from each replication.
+    /// Warm-up removed from each replication \[time\].
     pub warm_up: f64,
-    /// Time that is left of the shortest.
+    /// Remaining length of the shortest replication \[time\].
     pub length: f64,
-    /// Relative standard error of the work that waits, at least, and the part of this in the work of all jobs.
+    /// The minimum relative standard error of the waiting work, and the share of that work.
     pub(super) least_error: (f64, f64),
 }
 
-/// The part of each replication that is cut off as warm-up, where that is not too short beside the sizes.
-///
-/// It is not chosen by what it leaves. The cut that MSER finds also follows an early long queue, which it
-/// takes for the warm-up, so that the mean of the rest is too small: cut so, of the 95 % intervals of
-/// M/G/1 with lognormal sizes at ρ = .8 85 % to 93 % covered, and with a tenth cut off 93 % to 96 %.
+/// The fraction of each replication removed as warm-up, unless sizes require more. A cut found by
+/// MSER also removes early long queues and biases the mean downward: with it, 95 % intervals for
+/// M/G/1 with lognormal sizes at ρ = 0.8 covered in 85 % to 93 % of cases, and with a fixed tenth
+/// in 93 % to 96 %.
 const CUT: f64 = 0.1;
 
-/// The warm-up is at least so many times the mean residual size of the longest jobs, and the rest at
-/// least so many times: what was not there at the start, and what is not done at the end, then weighs
-/// less than a hundredth of them.
+/// The minimum length of the warm-up and of the rest in mean residual sizes of the longest jobs,
+/// which keeps the bias below 1 %.
 pub(super) const WARM_UP: f64 = 3.0;
 pub(super) const REST: f64 = 10.0;
 
-/// Classes with a smaller share of the jobs in service are left out.
 const SMALLEST_SHARE: f64 = 1e-3;
 
-/// Replications as statistics see them.
+/// Replications as seen by statistics.
 pub struct Seen<'a> {
-    /// The classes of jobs.
     pub classes: &'a [JobClass],
-    /// The replications.
     pub engines: Vec<&'a dyn ReplicationSoFar>,
 }
 
 impl Seen<'_> {
-    /// Returns the events of all replications.
+    /// Returns the number of events of all replications.
     pub fn events(&self) -> u64 {
         self.engines.iter().map(|e| e.events()).sum()
     }
 
-    /// Returns whether a replication has more jobs than this.
+    /// Returns whether a replication has more than `crowd` jobs.
     pub fn is_crowded(&self, crowd: u64) -> bool {
         self.engines.iter().any(|e| e.jobs() > crowd)
     }
 
-    /// Returns how often the slowest clock of the rule that runs would ring in the shortest replication; infinity
-    /// where there is none.
+    /// Returns the expected rings of the slowest clock in the shortest replication, or infinity.
     pub fn rings(&self) -> f64 {
         let each = self.engines.iter().map(|e| e.slowest_clock() * e.now());
         each.fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns the longest mean residual size \[time\] of the classes that make up the mean.
+    /// Returns the longest mean residual size \[time\] of the classes with a significant load.
     pub fn memory(&self) -> f64 {
         let all: f64 = self.classes.iter().map(JobClass::offered_load).sum();
         let weighty = |class: &&JobClass| class.offered_load() >= SMALLEST_SHARE * all;
@@ -71,12 +61,11 @@ impl Seen<'_> {
         residuals.fold(0.0, f64::max)
     }
 
-    /// Returns the series of all replications.
     pub fn series(&self) -> impl ExactSizeIterator<Item = &Series> + Clone {
         self.engines.iter().map(|e| &e.recorder().series)
     }
 
-    /// Returns the mean number of a class in system over the second half of each replication.
+    /// Returns the mean number in system of a class over the second half of each replication.
     pub fn late_numbers(&self, of_class: usize) -> Vec<f64> {
         let late = |series: &Series| {
             let total = |column| series.total(series.len() / 2..series.len(), column);
@@ -88,7 +77,7 @@ impl Seen<'_> {
 }
 
 impl Sample {
-    /// Returns what is left after the warm-up; none where that is too little for batches.
+    /// Removes the warm-up; `None` if the rest is too short for batches.
     pub fn new(seen: &Seen<'_>) -> Option<Self> {
         let least = WARM_UP * seen.memory();
         let batches = BATCHES.div_ceil(seen.engines.len());
@@ -116,7 +105,7 @@ impl Sample {
         })
     }
 
-    /// Returns whether it is long enough to tell of jobs of this class.
+    /// Returns whether the sample is long enough compared with the sizes of a class.
     pub fn tells(&self, class: &JobClass) -> bool {
         self.length >= REST * class.residual()
     }
@@ -126,12 +115,12 @@ impl Sample {
         self.rows.iter().map(|row| quantity(row)).sum()
     }
 
-    /// Returns the number of jobs of a class that left.
+    /// Returns the number of departed jobs of a class.
     pub fn completions(&self, class: usize) -> f64 {
         self.total(|row| row[self.columns.completions(class)])
     }
 
-    /// Returns a ratio of sums; none where the lower one is zero.
+    /// Returns a ratio of sums; `None` if the denominator is zero.
     pub fn ratio(
         &self,
         upper: impl Fn(&[f64]) -> f64,
@@ -146,19 +135,18 @@ impl Sample {
         Some(self.estimate(mean, |row| (upper(row) - mean * lower(row)) / share))
     }
 
-    /// Returns the estimate `mean`, from what each batch deviates by.
+    /// Returns an estimate with the given mean and the deviation of each batch.
     pub fn estimate(&self, mean: f64, deviation: impl Fn(&[f64]) -> f64) -> Estimate {
         let deviations: Vec<f64> = self.rows.iter().map(|row| deviation(row)).collect();
         Estimate::new(mean, &deviations, self.batches)
     }
 
-    /// Returns the time average of a quantity that is integrated in each batch.
+    /// Returns the time average of a quantity that is integrated over each batch.
     pub fn time_average(&self, quantity: impl Fn(&[f64]) -> f64) -> Option<Estimate> {
         let time = self.columns.time();
         self.ratio(quantity, |row| row[time])
     }
 
-    /// Returns the time that jobs of some classes waited, all together.
     fn waits(&self, classes: &[usize]) -> f64 {
         let c = self.columns;
         let of_row = |row: &[f64], i: &usize| row[c.present(*i)] - row[c.busy(*i)];
@@ -166,15 +154,14 @@ impl Sample {
         waits.max(0.0)
     }
 
-    /// Returns the estimate as that of the mean of a queue, of which so much is due to those that wait: these may be many
-    /// that bring little of the work.
+    /// Widens an estimate of a queue's mean, of which `waits` is due to waiting jobs.
     fn of_queue(&self, estimate: Estimate, waits: f64) -> Estimate {
         let (error, share) = self.least_error;
         let unsure = waits.min(share * estimate.mean);
         estimate.of_queue().at_least(error * unsure)
     }
 
-    /// Returns the mean number of some classes together in system.
+    /// Returns the mean number in system of some classes together.
     pub fn mean_number(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         let number = self.time_average(|row| classes.iter().map(|&i| row[c.present(i)]).sum())?;
@@ -182,7 +169,7 @@ impl Sample {
         Some(self.of_queue(number, self.waits(classes) / time))
     }
 
-    /// Returns the mean response time of each replication, over the jobs of all classes.
+    /// Returns the mean response time over all classes in each replication.
     pub fn replications(&self) -> Vec<f64> {
         let c = self.columns;
         self.of_replications(|row| {
@@ -192,7 +179,7 @@ impl Sample {
         })
     }
 
-    /// Returns `Σ w_i E[T_i]` of each replication.
+    /// Returns `Σ w_i E[T_i]` in each replication.
     pub fn weighted_replications(&self, weights: &[f64]) -> Vec<f64> {
         let c = self.columns;
         let of_class = |row: &[f64], i: usize| row[c.responses(i)] / row[c.completions(i)];
@@ -207,7 +194,6 @@ impl Sample {
         self.of_replications(|row| waits(row) / row[c.completions(class)])
     }
 
-    /// Returns what follows from the sums of each replication.
     fn of_replications(&self, value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let sum = |rows: &[Vec<f64>]| {
             let column = |c: usize| rows.iter().map(|row| row[c]).sum();
@@ -223,13 +209,12 @@ impl Sample {
         self.per_job(classes, |row, i| row[c.responses(i)])
     }
 
-    /// Returns the mean time in system without service, over the jobs of some classes together.
+    /// Returns the mean time in system without service over the jobs of some classes together.
     pub fn mean_waiting(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         self.per_job(classes, |row, i| row[c.present(i)] - row[c.busy(i)])
     }
 
-    /// Returns a quantity of classes, over the jobs of them together.
     fn per_job(&self, classes: &[usize], of: impl Fn(&[f64], usize) -> f64) -> Option<Estimate> {
         let c = self.columns;
         let ratio = self.ratio(
@@ -240,7 +225,7 @@ impl Sample {
         Some(self.of_queue(ratio, self.waits(classes) / jobs))
     }
 
-    /// Returns `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
+    /// Returns `Σ w_i E[T_i]` for weights of sum 1; `None` if a class has no completions.
     pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
         let c = self.columns;
         let classes = 0..weights.len();
@@ -261,8 +246,7 @@ impl Sample {
     }
 }
 
-/// Returns the mean number of a class or of all in system, in buckets of time, over all replications, and the
-/// buckets' length. A replication that is not as far as others has smaller buckets: these are merged.
+/// Returns the mean number in system in time buckets over all replications, and the bucket length.
 pub(super) fn mean_number<'a>(
     all: impl Iterator<Item = &'a Series> + Clone,
     of_class: Option<usize>,

@@ -1,5 +1,5 @@
-//! Whether a run is long enough for its means to be believed, or the number of jobs grows without end: of each class as
-//! well as of all, since a class that starves, or whose queue changes slowly, may be too small to be seen in the sum.
+//! Detects whether a run has converged, or whether the number of jobs grows without bound. Classes
+//! are also tested individually, because one that starves may be invisible in the sum.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,81 +9,77 @@ use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
 use super::settings::{JobClass, total_arrival_rate};
 use super::statistics::{has_level, mean};
 
-/// Why a run in which nothing was seen to grow has no means.
+/// Why a run has no means although no growth was detected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Unsettled {
-    /// Of a class too few jobs left to say how long they stay, and what they do to others.
+    /// Too few jobs of a class departed to estimate their response time and their effect on others.
     #[error("{class}: {}", few_done(*done, *left))]
     FewDone {
-        /// Its name.
+        /// The name of the class.
         class: String,
-        /// Jobs that left, after the warm-up, in all replications.
+        /// The number of jobs that departed after the warm-up, in all replications.
         done: u64,
-        /// Jobs waiting or running when the run ended.
+        /// The number of jobs waiting or running at the end.
         left: u64,
     },
-    /// Jobs of a class stay so long that the start is not forgotten: more than a twentieth of each
-    /// replication.
-    #[error("{class}: jobs stay for {:.0} % of the run", 100.0 * part)]
+    /// Jobs of a class stay for over a twentieth of a replication: the initial state still matters.
+    #[error("{class}: jobs stay in the system for {:.0} % of the run", 100.0 * part)]
     LongStay {
-        /// Its name.
+        /// The name of the class.
         class: String,
-        /// Time that its jobs spent in the system for each that left, as a fraction of the length of a
-        /// replication after the warm-up.
+        /// The mean time in system per departed job, as a fraction of the length of a replication.
         part: f64,
     },
-    /// No warm-up is found in the first half: the number in system has no level yet.
-    #[error("the number in system has no level yet")]
+    /// No warm-up was found in the first half: the number in system has not reached a steady state.
+    #[error("the number of jobs in the system has not reached a steady state yet")]
     NoLevel,
-    /// A replication is short beside the time in which a queue before a bottleneck of this load forgets.
-    #[error("too short for so high a load; some {events:.1e} events would do")]
+    /// The replications are short compared with the relaxation time of a bottleneck at this load.
+    #[error("too short for this high load; about {events:.1e} events would suffice")]
     HeavyTraffic {
-        /// Events of a run that would be long enough, of all replications.
+        /// The estimated number of events, over all replications, of a sufficiently long run.
         events: f64,
     },
-    /// The rule's slowest clock rings too seldom in a replication.
-    #[error("a clock of the rule rings some {rings:.1} times in a replication")]
+    /// The slowest clock of the rule does not ring often enough in a replication.
+    #[error("a clock of the rule rings only about {rings:.1} times per replication")]
     SlowClock {
-        /// How often it would at its rate.
+        /// The expected number of rings per replication.
         rings: f64,
     },
-    /// The number in system grew, but does not from far above.
-    #[error("the number in system grew, but from {jobs} jobs it does not")]
+    /// The number in system grew, but does not grow from a much higher level.
+    #[error("the number of jobs in the system grew, but does not grow further from {jobs} jobs")]
     Turns {
-        /// Jobs at the beginning of a replication in which it fell, or did not clearly grow.
+        /// The initial number of jobs of a replication in which it fell, or did not clearly grow.
         jobs: u64,
     },
-    /// Less than ten mean residual sizes of the longest jobs are left after the warm-up.
-    #[error("too short beside the longest jobs")]
+    /// The length after the warm-up is less than ten mean residual sizes of the longest jobs.
+    #[error("too short compared with the longest jobs")]
     LongJobs,
-    /// The number of a class in system, or of all, changes so slowly that a replication sees too few
-    /// independent values of it.
+    /// The number of jobs changes so slowly that there are too few independent observations.
     #[error("{} changes too slowly", number_of(class.as_ref()))]
     Slow {
-        /// Its name; none for all together.
+        /// The name of the class; null for all together.
         class: Option<String>,
     },
     /// The interval of the mean response time is as wide as the mean.
-    #[error("the interval is as wide as the mean")]
+    #[error("the confidence interval is as wide as the mean")]
     Vague,
 }
 
 fn few_done(done: u64, left: u64) -> String {
     match (done, left) {
-        (0, 0) => "no job came".into(),
-        (0, _) => format!("{left} waiting, none done"),
-        _ => format!("{done} done, {left} left"),
+        (0, 0) => "no job arrived".into(),
+        (0, _) => format!("{left} jobs waiting, none completed"),
+        _ => format!("{done} jobs completed, {left} still in the system"),
     }
 }
 
-/// Returns the jobs that change slowly, at the beginning of a message.
 fn number_of(class: Option<&String>) -> String {
-    let of_class = |class| format!("{class}: the number of its jobs");
-    class.map_or("the number in system".into(), of_class)
+    let of_class = |class| format!("{class}: the number of jobs");
+    class.map_or("the number of jobs in the system".into(), of_class)
 }
 
-/// Returns why the means of queues of a sample may not be believed; `None` where they may.
+/// Returns why the means of a sample are not reliable; `None` if they are.
 pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     if let Some(why) = starved(seen, sample).or_else(|| slow_clock(seen)) {
         return Some(why);
@@ -96,8 +92,6 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     if !has_level(&mean_number(seen.series(), None).0) {
         return Some(Unsettled::NoLevel);
     }
-    // The longest jobs weigh most in the means, and the number of them in system, which grows for as
-    // long as they last, can drown in the noise of all others.
     if sample.length < REST * seen.memory() {
         return Some(Unsettled::LongJobs);
     }
@@ -109,16 +103,15 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     })
 }
 
-/// Jobs of each class that is not rare that have to leave before a precision is reached: what fewer of them do to the mean is
-/// not known well enough to end a run.
+/// Completions of each class, unless rare, required before a run may end because it is precise.
 const MANY: f64 = 300.0;
 
-/// The half-width of each class's own mean may be this many times the required precision of the mean over all jobs.
-/// At the default precision of 1 % the mean of each class is then known within 5 %, which confirms a claim about it.
+/// The allowed half width of class means, as a multiple of the required precision of the overall
+/// mean. At the default of 1 % they are known within 5 %, which suffices to confirm a claim.
 const OF_CLASS: f64 = 5.0;
 
-/// Returns the relative half-width of the mean response time so far, and a fraction 1/[`OF_CLASS`] of the greatest one of a
-/// class; `None` while nothing can be said.
+/// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest
+/// one.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     let sample = memory::sample(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
@@ -133,16 +126,13 @@ pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     Some([overall, worst.into_iter().fold(0.0, f64::max)])
 }
 
-/// Jobs of each class that have to leave. With one a batch, what they do differs from batch to batch, and
-/// so stands in the intervals; with fewer, a run may have seen none of what matters.
+/// The minimum number of completions per class: about one per batch.
 const FEWEST: f64 = 32.0;
 
-/// A replication is at least so many times as long as jobs of any class stay. What was not there at the
-/// start, and what has not left at the end, is then a twentieth of what is measured at most.
+/// The minimum length of a replication in mean times in system of any class, which limits the bias
+/// from jobs missing at the start or unfinished at the end to a twentieth.
 const STAYS: f64 = 20.0;
 
-/// Returns a class of which too few jobs left, or that stay too long. Of a rare class few come: it is enough
-/// that most of them left.
 fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     let (c, classes) = (sample.columns, seen.classes);
     let done = |i: usize| sample.completions(i);
@@ -161,31 +151,27 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
             left: left(fewest),
         });
     }
-    // By those that have not left as well: of a class that starves, those that leave are the lucky ones.
     let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
     let (class, part) = (name(longest), stay(longest));
     (STAYS * part > 1.0).then_some(Unsettled::LongStay { class, part })
 }
 
-/// Rings of each clock of a rule in a replication that say how it goes on.
 const RINGS: f64 = 50.0;
 
-/// Returns a clock of the rule beside which replications are short: what grows then may only wait for it.
+/// Reports a slow clock of the rule: growth may only be waiting for it.
 pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
     let rings = seen.rings();
     (rings < RINGS).then_some(Unsettled::SlowClock { rings })
 }
 
-/// Parts of a replication whose mean numbers are compared with those of the next.
 const PARTS: usize = 16;
 
-/// Correlation of neighbouring parts from which on a queue is slow. A number that is forgotten as
-/// e^(−t/τ) has it where a replication lasts 13 τ. Shorter ones see too few long excursions, or none: of
-/// the 95 % intervals of M/M/1 at ρ = .95 nine in ten cover at 17 τ, and fewer below.
+/// The correlation of neighboring parts above which a queue is too slow: at a relaxation time τ, a
+/// replication of 13 τ reaches it. 95 % intervals of M/M/1 at ρ = 0.95 cover in nine of ten cases
+/// at 17 τ, and less often below.
 const SLOW: f64 = 0.6;
 
-/// Returns a class whose number, or the number of all, changes too slowly; the slowest.
 fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
     let each = (0..seen.classes.len()).map(Some).chain([None]);
     let memory = |class: &Option<usize>| correlation(seen, *class, warm_up);
@@ -195,8 +181,6 @@ fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
     })
 }
 
-/// Returns the correlation of the mean number in one part of a replication with that in the next, over the parts of
-/// all replications.
 fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let parts = seen.series().map(|series| {
         let (number, length) = mean_number(std::iter::once(series), class);
@@ -212,47 +196,39 @@ fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let pairs = || parts.iter().flat_map(|run| run.windows(2));
     let products = pairs().map(|two| (two[0] - level) * (two[1] - level));
     let covariance = products.sum::<f64>() / pairs().count() as f64;
-    // Where it is constant but for rounding, there is nothing to be slow.
     let varies = variance > (1e-9 * level).powi(2);
     if varies { covariance / variance } else { 0.0 }
 }
 
-/// Returns whether the run should be given up: too many jobs, or clearly growing.
 pub(super) fn runs_away(seen: &Seen<'_>, crowd: u64) -> bool {
     seen.is_crowded(crowd) || (seen.events() > 4_000_000 && grows(seen, SURELY))
 }
 
-/// Returns whether the number in system grows, of all classes together or of one: a class that
-/// starves may be too small to be seen in the sum.
 pub(super) fn grows(seen: &Seen<'_>, deviations: f64) -> bool {
     slow_clock(seen).is_none()
         && (number_grows(seen, None, deviations)
             || (0..seen.classes.len()).any(|i| class_grows(seen, i)))
 }
 
-/// Returns whether the number of class i in system grows.
 pub(super) fn class_grows(seen: &Seen<'_>, i: usize) -> bool {
     number_grows(seen, Some(i), SURELY)
 }
 
-/// Standard deviations beyond which growth is believed of a run that has ended.
+/// The growth in standard deviations that is required at the end of a run.
 pub(super) const AT_THE_END: f64 = 5.0;
 
-/// Standard deviations beyond which growth is beyond doubt, even when it is looked for often.
+/// The growth in standard deviations that is required if it is tested repeatedly.
 const SURELY: f64 = 10.0;
 
-/// Returns whether the number in system grew from quarter to quarter, and over the second half by more
-/// than chance explains, in two ways: by more than `deviations` standard deviations of a random
-/// walk of as many steps; and, as jobs that block the server for long make greater waves than
-/// those, with increments from eighth to eighth of that half whose mean is more than [`STEADY`]
-/// of its own standard errors.
+/// Returns whether the number in system grew from quarter to quarter, and over the second half by
+/// more than chance explains: by more than `deviations` standard deviations of a random walk, and
+/// with a mean increment between eighths of more than [`STEADY`] standard errors, because long jobs
+/// that block the server cause larger waves.
 ///
-/// A stable system does not grow at all in the long run; one at its very limit grows as the walk.
-/// Its variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
-/// coefficient of variation of the sizes; here both are the greatest of all classes, and 1 at least.
-/// The mean of n replications has an n-th of that variance.
+/// At the stability limit, the number is a random walk with variance (a + c)/2 per step, where a is
+/// the dispersion of arrivals and c the squared coefficient of variation of sizes. The largest
+/// values of all classes are used, at least 1. The mean of n replications has 1/n of that variance.
 fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
-    // What grows while the first of the longest jobs last is the way to the steady state.
     let length = seen.engines.iter().map(|e| e.now());
     if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * seen.memory() {
         return false;
@@ -262,7 +238,6 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
     if window == 0 {
         return false;
     }
-    // Nine levels, from the middle to the end.
     let last = &number[number.len() - 9 * window..];
     let levels: Vec<f64> = last.chunks_exact(window).map(mean).collect();
     let growth = levels[8] - levels[0];
@@ -277,12 +252,10 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
         && growth > deviations * walk(seen, of_class)
 }
 
-/// Standard errors of a growth that is steady. Of a random walk's eight increments the mean is
-/// beyond that with probability .0003.
+/// The probability that a random walk exceeds this number of standard errors is 0.0003.
 const STEADY: f64 = 6.0;
 
-/// Returns the standard deviation of the mean number in system after half of the run, were it a random
-/// walk.
+/// Returns the standard deviation after half of the run of a random walk with the same steps.
 fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
     let classes = seen.classes;
     let all = total_arrival_rate(classes);

@@ -1,23 +1,20 @@
-//! Sizes drawn from their laws.
-
 use super::random::{Alias, RandomStream};
 use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
 use synth_queues::law::{Size, lognormal, weibull};
 
-/// Draws sizes of one law \[time\], > 0, without allocating. Nothing is drawn where there is no
-/// choice.
+/// Draws sizes \[time\], > 0. If the sizes are deterministic, no random numbers are drawn.
 pub enum Sampler {
-    /// By its mean: most laws are this one.
+    /// Exponential with this mean \[time\], the most common case.
     Exponential(f64),
-    /// Always this size \[time\].
+    /// Constant size \[time\].
     Deterministic(f64),
-    /// Any other law.
+    /// Any other distribution.
     Other(Box<dyn Fn(&mut RandomStream) -> f64 + Send + Sync>),
 }
 
 impl Sampler {
-    /// Draws sizes of this law.
+    /// Creates a sampler for a distribution.
     pub fn of(size: &Size) -> Self {
         if size.is_exponential() {
             return Sampler::Exponential(size.mean());
@@ -43,23 +40,22 @@ impl Sampler {
             }
             Size::Pareto { shape, low, high } => {
                 let [shape, low, high] = [shape, low, high].map(|x| x.value());
-                // By inversion: low (1 − U (1 − (low/high)^α))^(−1/α).
+                // Inversion: low (1 − U (1 − (low/high)^α))^(−1/α).
                 let reach = (-shape * (high / low).ln()).exp_m1();
                 Box::new(move |stream| {
                     let fallen = stream.uniform() * reach;
-                    // The power is twice as fast, and loses digits only where α is next to 0.
+                    // `powf` is twice as fast, and loses precision only for α near 0.
                     let growth = if shape > 1e-3 {
                         (1.0 + fallen).powf(-1.0 / shape)
                     } else {
                         (-fallen.ln_1p() / shape).exp()
                     };
-                    // Rounding must not take it past the end.
+                    // Rounding must not exceed the upper end.
                     (low * growth).min(high)
                 })
             }
             Size::Uniform { low, high } => {
                 let (high, width) = (high.value(), high.value() - low.value());
-                // Never 0.
                 Box::new(move |stream| high - width * stream.uniform())
             }
             Size::Empirical {
@@ -73,7 +69,7 @@ impl Sampler {
         })
     }
 
-    /// Returns one size \[time\].
+    /// Draws a size \[time\].
     pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         match self {
             Sampler::Exponential(mean) => stream.exponential() * mean,
@@ -87,7 +83,7 @@ fn through_stages(law: &PhaseType, stream: &mut RandomStream) -> f64 {
     let mut stage = 0;
     if law.initial[0] != 1.0 {
         let mut point = stream.uniform();
-        // The sum may fall short of 1 by rounding: the rest is the last stage's.
+        // Rounding may leave the sum below 1; the last stage gets the rest.
         let last = law.initial.len() - 1;
         let chosen = law.initial[..last].iter().position(|p| {
             point -= p;
@@ -110,7 +106,7 @@ pub fn numbers(decimals: &[Decimal]) -> Vec<f64> {
     decimals.iter().map(|x| x.value()).collect()
 }
 
-/// Returns probabilities, or equal weights where none are given.
+/// Returns the probabilities, or equal weights if none are given.
 pub fn weights(probabilities: Option<&[Decimal]>, count: usize) -> Vec<f64> {
     probabilities.map_or_else(|| vec![1.0; count], numbers)
 }

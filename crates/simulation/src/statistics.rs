@@ -1,52 +1,49 @@
-//! Output analysis: levels by MSER-5, intervals by batch means of independent replications.
+//! Output analysis with MSER-5 to detect the steady state, and batch means for intervals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Returns the mean of some values.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Returns the median of some values; none of none.
+/// Returns the median; `None` if there are no values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;
-    // Both may be infinite.
     Some(values[(values.len() - 1) / 2].midpoint(upper))
 }
 
-/// Returns the mean of what independent replications, two at least, measured.
+/// Returns the mean of at least two independent replications.
 pub fn over_replications(values: &[f64]) -> Estimate {
     let mean = mean(values);
     let deviations: Vec<f64> = values.iter().map(|x| x - mean).collect();
     Estimate::new(mean, &deviations, 1)
 }
 
-/// Batches behind an interval, at least.
+/// The minimum number of batches for an interval.
 pub const BATCHES: usize = 32;
 
-/// A mean with half the width of its 95 % confidence interval.
+/// A mean with the half width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The point estimate.
     pub mean: f64,
-    /// Half the width of the 95 % confidence interval.
+    /// The half width of the 95 % confidence interval.
     pub half_width: f64,
-    /// The standard error behind it.
+    /// The standard error.
     pub standard_error: f64,
-    /// The degrees of freedom of Student's t behind it.
+    /// The degrees of freedom of Student's t.
     pub freedom: f64,
 }
 
 impl Estimate {
-    /// Returns the estimate `mean`, from what each batch deviates by; runs of `neighbours` of them come
-    /// from one replication.
+    /// Creates an estimate from the deviations of batches, `neighbours` of them per replication.
     ///
-    /// Positive correlation r of neighbouring batches widens it by `√((1+r)/(1−r))`, as for an
-    /// autoregressive series of order one, and takes from the degrees of freedom what it takes from
-    /// the number of independent batches; at most as if all batches of a replication were one.
+    /// A positive correlation r of neighboring batches widens the interval by `√((1+r)/(1−r))`, as
+    /// for a first-order autoregressive series, and reduces the degrees of freedom accordingly, at
+    /// most as if all batches of a replication were one.
     pub fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
         let n = deviations.len() as f64;
         let square = deviations.iter().map(|d| d * d).sum::<f64>();
@@ -61,13 +58,13 @@ impl Estimate {
         Estimate::with_error(mean, standard_error, (n / widening - 1.0).max(1.0))
     }
 
-    /// Returns what is known without error.
+    /// Creates an estimate without error.
     #[must_use]
     pub fn exact(mean: f64) -> Self {
         Estimate::with_error(mean, 0.0, 1.0)
     }
 
-    /// Returns the estimate `mean` of this standard error, from so many degrees of freedom.
+    /// Creates an estimate from a standard error and its degrees of freedom.
     pub fn with_error(mean: f64, standard_error: f64, freedom: f64) -> Self {
         Estimate {
             mean,
@@ -77,7 +74,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the estimate of this multiple of it.
+    /// Scales the estimate.
     pub fn times(&self, factor: f64) -> Self {
         Estimate {
             mean: self.mean * factor,
@@ -87,13 +84,10 @@ impl Estimate {
         }
     }
 
-    /// Returns the estimate as that of the mean of a queue, or of a time in it.
-    ///
-    /// A run that by chance saw few long queues measures both too small a mean and too small a spread, and
-    /// one that ends where its interval is narrow is such a run more often than not. In heavy traffic
-    /// the spread goes with the square of the mean, so that 1/mean has one that does not depend on it:
-    /// the interval in 1/mean ends at `mean/(1 − d)`, d the relative half-width, and so far it goes on
-    /// both sides here; to twice the width at most.
+    /// Widens the interval for the mean of a queue, or of a time in it. A run that happened to see
+    /// few long queues underestimates both mean and spread. In heavy traffic, the spread of 1/mean
+    /// does not depend on the mean; its interval ends at `mean/(1 − d)`, with d the relative half
+    /// width. That width is used on both sides, up to a factor of two.
     pub fn of_queue(self) -> Self {
         let wider = 1.0 / (1.0 - self.relative()).max(0.5);
         Estimate {
@@ -103,7 +97,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the estimate with no less than this standard error.
+    /// Raises the standard error to at least this value.
     #[must_use]
     pub fn at_least(self, standard_error: f64) -> Self {
         if self.standard_error < standard_error {
@@ -113,7 +107,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the relative half-width; 0 for what is known without error.
+    /// Returns the relative half width; 0 if exact.
     pub fn relative(&self) -> f64 {
         let is_exact = self.half_width == 0.0;
         if is_exact {
@@ -123,27 +117,22 @@ impl Estimate {
         }
     }
 
-    /// Returns whether the value lies in the interval of this two-sided confidence, or within 1e-9 of
-    /// it relatively: a constant is measured without any spread but that of rounding.
+    /// Returns whether the interval at this confidence contains the value, within 1e-9.
     pub fn covers(&self, value: f64, confidence: f64) -> bool {
         let quantile = student(0.5 + confidence / 2.0, self.freedom);
         (value - self.mean).abs() <= quantile * self.standard_error + 1e-9 * value.abs()
     }
 }
 
-/// Returns the quantile of Student's t.
+/// Returns a quantile of Student's t distribution.
 pub fn student(probability: f64, freedom: f64) -> f64 {
-    // The parameters are in range: location 0, scale 1, positive freedom.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(probability))
 }
 
-/// Returns whether a series has a level, by MSER-5 (White, Simulation 69, 1997): observations are averaged by
-/// fives; dropping as many leading ones as makes the standard error of the rest least, in the first half,
-/// leaves more than that half.
-///
-/// Cuts in the second half are not looked at: there few observations lie close together by chance.
+/// Returns whether a series has reached a steady state, by MSER-5 (White, Simulation 69, 1997):
+/// among cuts in the first half, in groups of five observations, the one that minimizes the
+/// standard error of the rest is clearly before the middle.
 pub(crate) fn has_level(series: &[f64]) -> bool {
-    // By fewer where they are few.
     let group = (series.len() / 20).clamp(1, 5);
     let fives: Vec<f64> = series.chunks_exact(group).map(mean).collect();
     let (mut sum, mut square) = (0.0, 0.0);
@@ -172,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_transient_leaves_a_level_and_a_long_one_none() {
+    fn detects_a_steady_state_only_after_a_short_transient() {
         let level_after = |memory: f64| {
             let mut series = noise(2000, 1);
             for (t, value) in series.iter_mut().enumerate() {
@@ -185,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trend_never_settles() {
+    fn a_trend_has_no_steady_state() {
         let series: Vec<f64> = noise(2000, 2)
             .iter()
             .enumerate()
@@ -194,10 +183,9 @@ mod tests {
         assert!(!has_level(&series));
     }
 
-    /// Of 95 % intervals for the mean of independent noise, 95 % cover it: of 1000, between
-    /// 926 and 972 with probability .999 (binomial).
+    /// With probability 0.999 (binomial), between 926 and 972 of the intervals contain the mean.
     #[test]
-    fn intervals_cover_as_often_as_they_say() {
+    fn intervals_have_nominal_coverage() {
         let covered = (0..1000).filter(|seed| {
             let sample = noise(BATCHES, 1000 + seed);
             let mean = sample.iter().sum::<f64>() / BATCHES as f64;

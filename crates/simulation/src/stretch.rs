@@ -1,50 +1,48 @@
-//! What ran and what waited in a stretch of time: what a picture of a schedule is drawn from.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A stretch of time under a policy.
+/// A period of time under a policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stretch {
-    /// When it begins \[time\].
+    /// The start \[time\].
     pub from: f64,
-    /// When it ends \[time\].
+    /// The end \[time\].
     pub to: f64,
-    /// The resource that parts are of, and how much of it there is.
+    /// The name and total amount of the resource that `part` of the stints refers to.
     pub resource: (String, f64),
-    /// Names of the classes of jobs.
+    /// Names of the job classes.
     pub classes: Vec<String>,
-    /// What ran, by start.
+    /// The periods in which jobs ran, in order of their start.
     pub stints: Vec<Stint>,
-    /// How many wait, and since when: ascending in time.
+    /// Times at which the number of waiting jobs changes, in ascending order, with the new numbers.
     pub waiting: Vec<(f64, f64)>,
 }
 
-/// A job that held its room without a break.
+/// A period in which a job held its resources without interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stint {
-    /// Its class.
+    /// The class of the job.
     pub class: u32,
-    /// What it held of the resource, over all that there is.
+    /// The fraction of the resource that it held.
     pub part: f64,
-    /// When it began \[time\]; that may be before the stretch.
+    /// The start \[time\], which may be before the period shown.
     pub start: f64,
-    /// When it ended \[time\]; that may be after it.
+    /// The end \[time\], which may be after it.
     pub end: f64,
 }
 
 impl Stretch {
-    /// Returns whether this time is in it, or reaches into it.
+    /// Returns whether a time span overlaps with this period.
     pub fn overlaps(&self, start: f64, end: f64) -> bool {
         start < self.to && end > self.from
     }
 
-    /// Returns the most that wait at once.
+    /// Returns the maximum number of waiting jobs.
     pub fn most_waiting(&self) -> f64 {
         self.waiting.iter().map(|(_, own)| *own).fold(0.0, f64::max)
     }
 
-    /// Returns what stood idle while jobs waited, over all that there was in the stretch: in [0, 1].
+    /// Returns the fraction of the capacity that was idle while jobs waited, in [0, 1].
     pub fn idle_while_waiting(&self) -> f64 {
         let mut idle = 0.0;
         for (n, &(since, _)) in self.waiting.iter().enumerate().filter(|own| own.1.1 > 0.0) {

@@ -1,12 +1,11 @@
-//! One server, first come, first served, run by its own engine.
 #![allow(clippy::unwrap_used)]
 
 use super::mm1::{Own, run};
 use super::*;
 
-/// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and the server works for ρ of the time.
+/// E\[T\] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and the server is busy for ρ of the time.
 #[test]
-fn an_engine_of_its_own_gets_all_that_is_measured() {
+fn mm1_matches_closed_forms() {
     let settings = Settings {
         precision: 0.02,
         watch: vec![Watch {
@@ -31,11 +30,10 @@ fn an_engine_of_its_own_gets_all_that_is_measured() {
     }
 }
 
-/// Of the 95 % intervals of 40 runs that end by their precision at most 6 miss the exact mean of M/M/1, and at most 4 on
-/// either side: more has probability 0.003 each (binomial). A rule that ends a run the first time it looks precise fails
-/// this, since runs with few long queues look precise early.
+/// The probability of more misses is 0.003 for each of these limits (binomial). Ending at the first
+/// precise check fails this test.
 #[test]
-fn intervals_that_end_by_precision_miss_on_both_sides_alike() {
+fn stopping_by_precision_does_not_bias_intervals() {
     let misses = (1..=40).map(|seed| {
         let settings = Settings {
             seed,
@@ -54,10 +52,8 @@ fn intervals_that_end_by_precision_miss_on_both_sides_alike() {
     assert!(low <= 4 && high <= 4, "{low} low, {high} high");
 }
 
-/// A percentile is on the same side of a watched time as the fraction of jobs that take longer than that.
 #[test]
 fn percentiles_do_not_contradict_watched_times() {
-    // Response times are exponential.
     let p95 = 20_f64.ln() / 0.3;
     let times = [0.98, 0.99, 0.995, 1.0, 1.005, 1.01, 1.02].map(|part| part * p95);
     let watch = times.map(|time| Watch {
@@ -80,14 +76,13 @@ fn percentiles_do_not_contradict_watched_times() {
         };
         assert!(
             is_consistent,
-            "{above} take longer than {time}, and P95 is {measured}"
+            "{above} take longer than {time}, but P95 is {measured}"
         );
     }
 }
 
-/// What is a kind's own stands beside the other fields, and is read back.
 #[test]
-fn own_fields_stand_beside_the_others() {
+fn kind_specific_fields_are_flattened() {
     let settings = Settings {
         events: 400_000,
         ..Settings::default()
@@ -102,16 +97,15 @@ fn own_fields_stand_beside_the_others() {
 }
 
 #[test]
-fn a_queue_that_grows_has_no_mean() {
+fn an_unstable_queue_has_no_mean() {
     let run = run(1.2, &Settings::default());
     assert_eq!(run.health, Health::Unstable);
     assert_eq!(run.ending, Ending::RunsAway);
     assert!(run.mean_response.is_none() && run.own.busy.is_none() && run.types[0].grows);
 }
 
-/// Those that come at once come first, and the others when they would have come.
 #[test]
-fn arrivals_may_begin_with_a_crowd() {
+fn arrivals_can_start_with_jobs_in_the_system() {
     let of = |early: &[u64]| {
         let mut arrivals = Arrivals::poisson(&[1.0, 2.0], Streams::new(1, 0).arrivals);
         arrivals.begin_with(early);

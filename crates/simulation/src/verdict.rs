@@ -1,46 +1,40 @@
-//! What a run says of claims, whatever they are about.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BATCHES, Estimate, student};
 use synth_core::artifact::{Claim, Method as _, Quantity, Side, Standing, Unmet};
 
-/// What a run says of a claim.
+/// The verdict of a run on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Not refuted, and the 95 % interval is narrower than ±5 %; for a fraction p of time or jobs
-    /// above a threshold, narrower than ±5 % of the threshold would move it if the tail were
-    /// exponential, which is `±5 % p ln(1/p)`. A bound: the whole 95 % interval keeps to it.
+    /// Not refuted, and the 95 % interval is narrower than ±5 %, or for a fraction p above a
+    /// threshold, `±5 % p ln(1/p)`, by which p changes if the threshold of an exponential tail
+    /// moves by 5 %. For a bound, the whole 95 % interval satisfies it.
     Confirmed,
-    /// The claim lies outside an interval so wide that a right artifact has one chance in a
-    /// thousand to see any of its claims refuted; or the run is unstable. A bound: that whole
-    /// interval breaks it. Also where intervals cannot be trusted yet: all replications have so much
-    /// more in the system than is claimed that they hardly could if it were right.
+    /// The claim (for a bound, its whole side) is outside an interval so wide that any claim of a
+    /// correct artifact is refuted with probability at most 0.001. Also if the run is unstable, or
+    /// if all replications have far more jobs in the system than the claim permits.
     Refuted,
-    /// Neither: the interval is too wide to say more; or the run so short beside the queue's
-    /// memory that its intervals cannot be trusted, which they can where they are narrower than
-    /// ±10 % (a fraction above a threshold: as narrow as confirms a claim of p or of what was
-    /// measured), with ten jobs of the type a batch.
+    /// The interval is too wide, or not reliable because the run is short compared with the memory
+    /// of the queue. Reliable intervals are narrower than ±10 %, with at least ten jobs of the type
+    /// per batch.
     NotEnoughEvidence,
-    /// The claim is an approximation, as it says or since it assumes what the workload does not
-    /// meet, so there is nothing to refute.
+    /// The claim is an approximation, by its method or because its assumptions are violated.
     Approximate,
-    /// A run of this policy cannot tell; [`Judgement::unexamined`] says why.
+    /// A run cannot measure this for the policy; [`Judgement::unexamined`] has the reason.
     NotExamined,
 }
 
-/// A claim beside what was measured.
+/// A claim compared with the measurement.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(bound = "")]
 pub struct Judgement<Q: Quantity> {
     /// The claim.
     pub claim: Claim<Q>,
-    /// What the run measured: of a percentile, the fraction of the jobs whose response time is not
-    /// longer than it; of all else, the quantity itself.
+    /// The measurement; for a percentile, the fraction of jobs with at most that response time.
     pub measured: Option<Estimate>,
-    /// How far an approximation is off, relatively to what was measured.
+    /// The relative error of an approximation, compared with the measurement.
     pub off: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -49,46 +43,41 @@ pub struct Judgement<Q: Quantity> {
     pub unexamined: Option<&'static str>,
 }
 
-/// The chance that a right artifact has any claim refuted.
+/// The probability that any claim of a correct artifact is refuted.
 const FALSE_ALARM: f64 = 1e-3;
 
-/// Relative half-width of a 95 % interval that confirms.
 const NARROW: f64 = 0.05;
 
-/// Relative half-width of a 95 % interval from which on it is not trusted: the run is then too
-/// short beside the queue's memory for batches to be independent, and too short by chance where
-/// it looks long enough. (Found by runs against exact means: of the 95 % intervals of runs
-/// within this limit 95 % cover, of those beyond as few as a quarter.)
+/// The relative half width above which a 95 % interval is not trusted. In runs with known means, 95
+/// % of the narrower intervals contain the mean, but as few as 25 % of the wider ones.
 const WIDE: f64 = 0.1;
 
-/// Half a 95 % interval over its standard error, where there are many replications; with fewer a
-/// claim's standard error is taken for more than it is, and less is refuted.
+/// The half width of a 95 % interval over its standard error, with many replications.
 const NORMAL: f64 = 1.96;
 
-/// Ten jobs a batch: with fewer of a type, batch means say nothing about their own spread.
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
 
-/// How a run of one kind of workload measures what is claimed.
+/// Measures claimed quantities in a run of one kind of workload.
 pub trait Measuring<Q: Quantity> {
-    /// Returns why a claim cannot be examined; `None` where it can.
+    /// Returns why a claim cannot be examined; `None` if it can.
     fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str>;
 
-    /// Returns what the claim assumes and the workload does not meet.
+    /// Returns the assumptions of a claim that the workload violates.
     fn unmet(&self, _: &Claim<Q>) -> Unmet {
         Unmet::default()
     }
 
-    /// Returns what was measured for it, if that could be.
+    /// Returns the measurement for a claim, if available.
     fn found(&self, claim: &Claim<Q>) -> Option<Found>;
 
-    /// Returns of a claim about a queue how many times as much as claimed each replication had late in the run,
-    /// settled or not; with the claim's own half-width on its side.
+    /// Returns, for a claim about a queue, the late number of jobs of each replication over the
+    /// claimed one, whether the run converged or not.
     fn excess(&self, _: &Claim<Q>) -> Option<Vec<f64>> {
         None
     }
 }
 
-/// Judges claims by a run under the conditions that they hold for.
+/// Judges claims by a run under the conditions for which they hold.
 pub fn judge_all<'a, Q: Quantity>(
     claims: impl Iterator<Item = &'a Claim<Q>> + Clone,
     is_unstable: bool,
@@ -97,7 +86,6 @@ pub fn judge_all<'a, Q: Quantity>(
     let approximate =
         |c: &Claim<Q>| c.method.standing() == Standing::Approximation || run.unmet(c).any();
     let tested = |c: &&Claim<Q>| run.unexamined(c).is_none() && !approximate(c);
-    // A claim has two ways to be refuted.
     let count = 2 * claims.clone().filter(tested).count();
     let alarm = FALSE_ALARM / count.max(1) as f64;
     let judged = |claim: &Claim<Q>| {
@@ -111,7 +99,6 @@ pub fn judge_all<'a, Q: Quantity>(
             _ if is_grossly_missed(run.excess(claim).as_deref(), alarm) => Verdict::Refuted,
             _ => Verdict::NotEnoughEvidence,
         };
-        // None where nothing was measured, or zero.
         let off = || {
             let off = claim.value / found.as_ref()?.of_claimed - 1.0;
             off.is_finite().then_some(off)
@@ -127,26 +114,19 @@ pub fn judge_all<'a, Q: Quantity>(
     claims.map(judged).collect()
 }
 
-/// What was measured for a claim, and what it has to be if the claim is right.
+/// A measurement for a claim, and its expected value if the claim is correct.
 pub struct Found {
-    /// What is shown.
     measured: Estimate,
-    /// What is tested, with the spread that it has if the claim is right.
     tested: Estimate,
-    /// What `tested` is to be.
     expected: f64,
-    /// On which side of it the claim lies.
     side: Side,
-    /// A half-width that confirms.
     narrow: f64,
-    /// Whether the interval says anything.
     trusted: bool,
-    /// The quantity that the claim gives a number for, as it was measured.
     of_claimed: f64,
 }
 
 impl Found {
-    /// Returns a mean that does not depend on the memory of a queue.
+    /// Creates a measurement that does not depend on the memory of a queue.
     pub fn mean(measured: Estimate, claimed: f64) -> Self {
         Found {
             measured,
@@ -159,9 +139,9 @@ impl Found {
         }
     }
 
-    /// Returns a mean over independent replications, whose interval says as much as it is wide; claimed from others,
-    /// with this half-width and so many degrees of freedom. The degrees of the difference are those of
-    /// Welch and Satterthwaite (Biometrika 34, 1947).
+    /// Creates a measurement from independent replications, always reliable. The claim is from
+    /// others, with this half width and degrees of freedom; those of the difference follow Welch
+    /// and Satterthwaite (Biometrika 34, 1947).
     pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
         let (half_width, freedom) = of_claim;
         let errors = [
@@ -179,7 +159,7 @@ impl Found {
         }
     }
 
-    /// Returns a mean of a queue, claimed on this side with this half-width.
+    /// Creates a measurement of a queue's mean, claimed on this side with this half width.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
         let error = error_of_queue(&measured, claimed);
         let tested = Estimate::with_error(measured.mean, error, measured.freedom);
@@ -192,7 +172,7 @@ impl Found {
         .known_within(half_width)
     }
 
-    /// Returns the same, where the claim itself was measured, with this half-width.
+    /// Adds the uncertainty of a claim that was itself measured with this half width.
     #[must_use]
     pub fn known_within(self, half_width: Option<f64>) -> Self {
         let own = half_width.unwrap_or(0.0) / NORMAL;
@@ -203,12 +183,11 @@ impl Found {
         }
     }
 
-    /// Returns the fraction of time, or of jobs, `above` a threshold, claimed to be p, of a queue with this
-    /// mean.
+    /// Measures the fraction above a threshold, claimed to be p, in a queue with this mean.
     pub fn above(above: Estimate, p: f64, mean: &Estimate) -> Self {
         let error = error_of_fraction(&above, p, mean);
         let tested = Estimate::with_error(above.mean, error, above.freedom);
-        // Grows until 1/e; what was seen instead may be much more than p.
+        // Increases up to 1/e; the observed fraction may be much more than p.
         let narrow = |p: f64| NARROW * p * (1.0 / p).ln();
         let widest = narrow(p).max(narrow(above.mean.min((-1.0_f64).exp())));
         Found {
@@ -219,9 +198,9 @@ impl Found {
         }
     }
 
-    /// Returns the same where the claim is 0 within this half-width, since none of n jobs was above: by the rule of three
-    /// `(1 − p)^n = .05` at its end. What it claims is a bound, so far away that none of n would be above once in
-    /// [`FALSE_ALARM`] if the fraction were more.
+    /// Creates the same for a claim of 0 with a half width from the rule of three: none of n jobs
+    /// was above, `(1 − p)^n = 0.05`. The claim is an upper bound: for larger fractions none of n
+    /// jobs is above with probability at most [`FALSE_ALARM`].
     pub fn hardly_above(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
         let most = (half_width * FALSE_ALARM.ln() / f64::ln(0.05)).min(1.0);
         Found {
@@ -231,7 +210,7 @@ impl Found {
         }
     }
 
-    /// Returns the same shown as the fraction below, for a claimed percentile that was measured to be this.
+    /// Reports the fraction below instead, for a claimed percentile measured as `measured`.
     pub fn for_percentile(self, measured: f64) -> Self {
         Found {
             measured: Estimate {
@@ -243,8 +222,7 @@ impl Found {
         }
     }
 
-    /// Trusts a run that is long enough beside the memory of the claim's queue, whose mean number was
-    /// measured from so many jobs; else nothing is said.
+    /// Trusts the measurement only if the mean number in the queue is precise, from enough jobs.
     pub fn settled(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
         Found {
@@ -270,22 +248,19 @@ impl Found {
     }
 }
 
-/// A run may overshoot on the way to its steady state; by this factor, averaged over its second half, at
-/// most.
+/// The maximum overshoot of the mean over the second half of a run.
 const OVERSHOOT: f64 = 1.5;
 
-/// Parts of a stake that are put on each replication.
 const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
-/// Returns whether replications that each had so many times as much as claimed refute the claim, with this chance of
-/// a false alarm at most.
+/// Returns whether the numbers of jobs in replications, relative to the claim, refute it with at
+/// most this probability of a false alarm.
 ///
-/// Nothing is assumed of the law of what they had, nor of how a replication remembers. From an empty
-/// system its expectation is not above that of the steady state (but for [`OVERSHOOT`]). If the claim
-/// is right, who stakes a part of what he has on each replication in turn, and gets back that part times
-/// what the replication had over what was claimed, does not win in the mean; so he multiplies what he
-/// had by 1/p with a probability of at most p (Markov). See Shafer, "Testing by betting", J. R. Statist.
-/// Soc. A 184(2), 2021.
+/// This makes no assumptions about distributions or memory. Starting empty, the expected number is
+/// at most that of the steady state (up to [`OVERSHOOT`]). A gambler who stakes fractions of the
+/// capital on each replication in turn, and receives them times the ratio of measured to claimed
+/// number, multiplies it by 1/p with probability at most p (Markov) if the claim is correct. See
+/// Shafer, "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
     let excess = excess.unwrap_or_default().iter();
     let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
@@ -294,12 +269,10 @@ fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
     won * alarm > 1.0
 }
 
-/// Returns the standard error of a queue's measured mean if the truth were `mean`. A run that by chance
-/// saw few long excursions measures both too small a mean and too small a spread; in heavy traffic
-/// the spread goes with the square of the mean. At most twice what was measured, so that what is
-/// far off is refuted.
+/// Returns the standard error if the true mean were `mean`. In heavy traffic it is proportional to
+/// the square of the mean, so a run that happened to see few long excursions underestimates both.
+/// The correction is at most a factor of two, so that claims far off are still refuted.
 fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
-    // Where neither is anything there is no ratio.
     let ratio = if mean > 0.0 {
         mean / measured.mean
     } else {
@@ -308,10 +281,9 @@ fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
     measured.standard_error * ratio.powi(2).clamp(1.0, 2.0)
 }
 
-/// Returns the standard error of a measured fraction if the truth were p. When by chance too little was
-/// seen of what is rare, its measured spread is too small as well; the run is worth n independent
-/// observations, of variance p(1−p)/n. Where nothing was seen, n is what the run is worth for the
-/// mean, as if that had a coefficient of variation of 1.
+/// Returns the standard error if the true fraction were p. The run is worth n independent
+/// observations, with variance p(1−p)/n. If no event was observed, n is taken from the mean,
+/// assuming a coefficient of variation of 1.
 fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
     let seen = measured.mean * (1.0 - measured.mean);
     let worth = if measured.standard_error > 0.0 && seen > 0.0 {
@@ -329,11 +301,9 @@ mod tests {
 
     use super::*;
 
-    /// Replications of which each has the claimed mean, times the overshoot allowed for: of 20 000 claims at
-    /// an alarm of 1 % at most 243 are refuted (more has probability .001 if the chance is 1 %), whether the
-    /// replications differ little, are exponential, or have rare huge values.
+    /// If an alarm has probability 1 %, more than 243 in 20 000 claims have probability 0.001.
     #[test]
-    fn right_claims_are_hardly_ever_grossly_missed() {
+    fn correct_claims_are_rarely_refuted_by_betting() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
         let mut uniform = || random.random::<f64>();
         let laws: [fn(f64) -> f64; 3] = [
@@ -349,21 +319,16 @@ mod tests {
         }
     }
 
-    /// Eight replications of eight times as much as claimed refute it with all but certainty; twice as much
-    /// says nothing, nor does one replication.
     #[test]
-    fn what_is_grossly_missed() {
+    fn refutes_claims_that_are_far_off() {
         let missed = |excess: &[f64]| is_grossly_missed(Some(excess), 1e-3 / 20.0);
         assert!(missed(&[8.0; 8]) && missed(&[15.0, 9.0, 22.0, 12.0, 7.0, 18.0, 30.0, 11.0]));
         assert!(!missed(&[2.0; 8]) && !missed(&[1000.0]) && !missed(&[]));
         assert!(!is_grossly_missed(None, 1e-3));
-        // A claim of nothing at all where something was.
         assert!(missed(&[f64::INFINITY; 8]) && !missed(&[f64::NAN; 8]));
     }
-    /// That none of n jobs was above is confirmed by as many of which none was, and not by a tenth as many; it is refuted
-    /// where one in a hundred was, and not where two in n were.
     #[test]
-    fn none_of_so_many() {
+    fn judges_claims_that_no_job_is_above() {
         let jobs = 1e5;
         let verdict = |of: f64, p: f64| {
             let error = |spread: f64| spread / of.sqrt();

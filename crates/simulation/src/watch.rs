@@ -1,11 +1,9 @@
-//! Thresholds that a run watches: how often something lies above one.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ClassResult, Estimate, Histogram};
 
-/// What is watched of a class, and above which threshold.
+/// The watched quantity of a class, with its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
@@ -13,11 +11,11 @@ pub enum Threshold {
     Number(u64),
     /// Response time \[time\].
     Response(f64),
-    /// Time from arrival to the last start \[time\]; of jobs that share a server 0.
+    /// Time from arrival to the last start \[time\]; 0 for jobs that share a server.
     Waiting(f64),
 }
 
-/// How long a job was there \[time\].
+/// The times that a job spent in the system \[time\].
 #[derive(Clone, Copy, Debug)]
 pub struct Stay {
     /// From arrival to completion.
@@ -26,34 +24,32 @@ pub struct Stay {
     pub waiting: f64,
 }
 
-/// A threshold of a class of jobs.
+/// A watched threshold of a class of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Watch {
-    /// The class, by its place; in a document the job type.
+    /// The index of the class, called job type in documents.
     pub job_type: usize,
     /// What is watched.
     pub threshold: Threshold,
 }
 
-/// What a run saw of a watched threshold.
+/// The result for a watched threshold.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Watched {
-    /// What was watched.
+    /// The threshold.
     pub watch: Watch,
-    /// The fraction of time with more jobs than the threshold; or of jobs that took longer, none
-    /// without jobs.
+    /// The fraction of time with more jobs, or of jobs that took longer; null if there are no jobs.
     pub above: Option<Estimate>,
-    /// The same fraction, settled or not.
+    /// The same fraction, whether converged or not.
     #[serde(skip)]
     pub rough: Option<f64>,
 }
 
 impl Watched {
-    /// Returns the fraction of jobs above the threshold, with an interval that allows for what too few jobs have shown.
-    ///
-    /// By the rule of three, none of n independent jobs is above the threshold with a probability of 5 % if the fraction is
-    /// `3/n`: `(1 − p)^n = 0.05`. Jobs that come together wait together, so n is the number of independent jobs whose mean
-    /// would be known as precisely. Response times are taken to vary as exponential ones do.
+    /// Returns the fraction above the threshold, with an interval that accounts for small samples.
+    /// By the rule of three, none of n independent jobs is above with probability 5 % if the
+    /// fraction is `3/n`: `(1 − p)^n = 0.05`; n is the number of independent jobs that give the
+    /// mean its precision. Response times are assumed to be exponential.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);
@@ -63,7 +59,6 @@ impl Watched {
             Threshold::Response(_) => (own.mean_response?, None),
         };
         let variance = variance.unwrap_or(mean.mean.powi(2));
-        // Where nothing varies all jobs count, even if no job waits.
         let worth = (variance / mean.standard_error.powi(2)).min(own.completions as f64);
         Some(Estimate {
             half_width: above.half_width.max(3.0 / worth).min(1.0),
@@ -74,13 +69,11 @@ impl Watched {
 
 struct Watcher {
     threshold: Threshold,
-    /// 1 while there are more jobs.
     more: Meter,
-    /// Jobs so far that took longer.
     longer: f64,
 }
 
-/// All that is watched, in the open bucket.
+/// All watched thresholds, for the open bucket.
 pub struct Watchers {
     of_class: Vec<Vec<Watcher>>,
     /// In the order of the values of [`Watchers::collect`].
@@ -88,7 +81,6 @@ pub struct Watchers {
 }
 
 impl Watchers {
-    /// Returns those of so many classes; watches of other classes are dropped.
     pub fn new(classes: usize, watches: &[Watch]) -> Self {
         let of = |i: usize| watches.iter().filter(move |w| w.job_type == i);
         let watcher = |w: &Watch| Watcher {
@@ -102,7 +94,7 @@ impl Watchers {
         }
     }
 
-    /// Notes that so many jobs of class i are there, `at` after the bucket's begin.
+    /// Sets the number of jobs of class i, `at` after the start of the bucket.
     pub fn number(&mut self, i: usize, present: u64, at: f64) {
         for watcher in &mut self.of_class[i] {
             if let Threshold::Number(most) = watcher.threshold {
@@ -111,7 +103,6 @@ impl Watchers {
         }
     }
 
-    /// Notes that a job of class i left.
     pub fn departed(&mut self, i: usize, stay: Stay) {
         for watcher in &mut self.of_class[i] {
             watcher.longer += match watcher.threshold {
@@ -122,16 +113,14 @@ impl Watchers {
         }
     }
 
-    /// Returns the time above, or jobs above, in the bucket of this length.
+    /// Returns the time or number of jobs above each threshold in a bucket of this length.
     pub fn collect(&mut self, length: f64) -> impl Iterator<Item = f64> {
         let all = self.of_class.iter_mut().flatten();
         all.map(move |own| own.more.collect(length) + std::mem::take(&mut own.longer))
     }
 }
 
-/// The first moment of the jumps of a quantity, for its integral over time: `Σ Δ t` over its jumps Δ
-/// at times t since an origin. At time T after it the integral is `value·T − Σ Δ t`; so a constant
-/// quantity costs no work.
+/// The first moment `Σ Δ t` of the jumps Δ at times t. The integral up to T is `value·T − Σ Δ t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstMoment(f64);
 
@@ -153,17 +142,16 @@ impl FirstMoment {
         self.0 += by * at;
     }
 
-    /// Returns the integral over the `length` since the origin, which moves to its end, where the quantity
-    /// has this value.
+    /// Returns the integral over `length`, and moves the origin to its end.
     pub fn collect(&mut self, value: f64, length: f64) -> f64 {
         value * length - std::mem::take(&mut self.0)
     }
 }
 
-/// A quantity that jumps, its integral kept.
+/// A quantity that is constant between jumps, with its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Meter {
-    /// The quantity.
+    /// The current value.
     pub value: f64,
     moment: FirstMoment,
 }
@@ -175,13 +163,13 @@ impl Meter {
         self.moment.jump(more, at);
     }
 
-    /// Sets it to `value`, `at` after the origin.
+    /// Sets the value, `at` after the origin.
     pub fn set(&mut self, value: f64, at: f64) {
         self.moment.jump(value - self.value, at);
         self.value = value;
     }
 
-    /// Returns the integral over the `length` since the origin, which moves to its end.
+    /// Returns the integral over `length`, and moves the origin to its end.
     pub fn collect(&mut self, length: f64) -> f64 {
         self.moment.collect(self.value, length)
     }

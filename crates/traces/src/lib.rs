@@ -1,4 +1,4 @@
-//! Logs of real clusters: reading and replay.
+//! Reads and replays the logs of real clusters.
 
 pub mod replay;
 pub mod trace;

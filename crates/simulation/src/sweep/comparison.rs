@@ -1,5 +1,3 @@
-//! The document of a comparison of policies over loads: its cells, and who is faster.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,20 +6,20 @@ use super::journal::Journal;
 use crate::comparison::Ranking;
 use crate::run::{Health, Run};
 
-/// One policy at one load. `M` and `C` are what its kind of workload measures besides: see the measurements of one run.
+/// Result of one policy at one load. `M` and `C` hold measurements specific to a kind of workload.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell<M = (), C = ()> {
     /// The policy's name.
     pub policy: String,
     /// The load ρ.
     pub load: f64,
-    /// What came of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: CellOutcome<M, C>,
 }
 
 impl<M, C> Cell<M, C> {
-    /// Returns its run, if there is one.
+    /// Returns the run, if there is one.
     pub fn run(&self) -> Option<&Run<M, C>> {
         match &self.outcome {
             CellOutcome::Run(run) => Some(run),
@@ -29,67 +27,67 @@ impl<M, C> Cell<M, C> {
         }
     }
 
-    /// Returns whether it is of this policy at this load.
+    /// Returns whether the cell is that of this policy at this load.
     pub fn is_of(&self, policy: &str, load: f64) -> bool {
         self.policy == policy && self.load.to_bits() == load.to_bits()
     }
 }
 
-/// What came of a cell.
+/// The outcome of a cell.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CellOutcome<M = (), C = ()> {
-    /// It ran; the run says whether it is stable.
+    /// It ran, whether stable or not.
     Run(Box<Run<M, C>>),
-    /// It could not be run, or had to be stopped, and why.
+    /// It could not run or was stopped, with the reason.
     Failure(String),
 }
 
-/// Policies over loads, on the same arrivals and sizes at each load.
+/// Results of policies over loads, with the same arrivals and sizes at each load.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Comparison<M = (), C = ()> {
-    /// What it is about.
+    /// The header, which defines the comparison.
     #[serde(flatten)]
     pub header: SweepHeader,
-    /// Whether it was interrupted before all cells were there.
+    /// Whether it was interrupted before all cells were finished.
     pub interrupted: bool,
-    /// What ran, load by load.
+    /// The cells that are finished, by load.
     pub cells: Vec<Cell<M, C>>,
-    /// Which policies are faster, and how surely, at each load.
+    /// Rankings of the policies at each load.
     pub rankings: Vec<AtLoad>,
-    /// Means that are known without a run, at loads where they are.
+    /// Exact means, for loads at which they are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<ExactMeans>,
-    /// Where finished cells stand, to be removed once the results are written.
+    /// The journal of finished cells, to be deleted once the results are written.
     #[serde(skip)]
     pub journal: Option<Journal>,
 }
 
-/// Exact means at a load, to stand beside those that were simulated.
+/// The exact means at a load, which are shown next to the simulated ones.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExactMeans {
-    /// What they are of; the same at all loads.
+    /// The name of the model; the same at all loads.
     pub name: String,
     /// The load ρ.
     pub load: f64,
-    /// Mean response time over all jobs \[time\].
+    /// The mean response time over all jobs \[time\].
     pub mean_response: f64,
     /// The same by class.
     pub types: Vec<(String, f64)>,
 }
 
-/// A ranking and its load.
+/// A ranking at one load.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AtLoad {
     /// The load ρ.
     pub load: f64,
-    /// Of the policies with a mean there.
+    /// The ranking of the policies that have a mean at this load.
     #[serde(flatten)]
     pub ranking: Ranking,
 }
 
 impl<M, C> Comparison<M, C> {
-    /// Ranks the policies at each load by the cells that are there.
+    /// Creates a comparison from its cells, and ranks the policies at each load.
     pub fn new(header: SweepHeader, cells: Vec<Cell<M, C>>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
             exact: Vec::new(),
@@ -109,13 +107,13 @@ impl<M, C> Comparison<M, C> {
         comparison
     }
 
-    /// Returns the exact means at a load, where they are known.
+    /// Returns the exact means at a load, if known.
     pub fn exact(&self, load: f64) -> Option<&ExactMeans> {
         let mut exact = self.exact.iter();
         exact.find(|exact| exact.load.to_bits() == load.to_bits())
     }
 
-    /// Returns the cell of a policy at a load; none where it was not reached.
+    /// Returns the cell of a policy at a load, if it was reached.
     pub fn cell(&self, policy: &str, load: f64) -> Option<&Cell<M, C>> {
         self.cells.iter().find(|cell| cell.is_of(policy, load))
     }
@@ -125,7 +123,7 @@ impl<M, C> Comparison<M, C> {
         self.cell(policy, load)?.run()
     }
 
-    /// Returns its run, if that has means.
+    /// Returns the run of a policy at a load, if it has converged.
     pub fn settled(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
         let run = self.run(policy, load)?;
         (run.health == Health::Settled).then_some(run)
@@ -137,12 +135,12 @@ impl<M, C> Comparison<M, C> {
         run.is_some_and(|run| run.health == Health::Unstable)
     }
 
-    /// Returns names of the policies.
+    /// Returns the names of the policies.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.header.policies.iter().map(|p| p.name.as_str())
     }
 
-    /// Returns the policy's label, with what sets it apart from others: `max-weight (preempts)`.
+    /// Returns the label with distinguishing properties, such as `max-weight (preempts)`.
     pub fn titled(&self, name: &str) -> String {
         let label = self.label(name);
         let entrant = self.header.policies.iter().find(|p| p.name == name);
@@ -154,7 +152,7 @@ impl<M, C> Comparison<M, C> {
         }
     }
 
-    /// Returns the policy's name for people: of a file its last part, unless another policy shares it.
+    /// Returns a short name: the last component of a path, unless several policies share it.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         let short = last_part(name);
         let sharing = self.names().filter(|other| last_part(other) == short);
@@ -172,7 +170,7 @@ mod tests {
     use crate::sweep::Knows;
 
     #[test]
-    fn files_are_called_by_their_last_part_unless_two_share_it() {
+    fn labels_are_shortened_unless_ambiguous() {
         let names = ["fcfs", "a/p.json", "b/p.json", "c/q.json"];
         let comparison: Comparison =
             Comparison::new(SweepHeader::sample(&names), Vec::new(), false);
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_tells_what_a_policy_may_do_and_knows() {
+    fn titles_mention_preemption_and_size_information() {
         let mut header = SweepHeader::sample(&["fcfs", "a/p.json", "srpt", "easy:3"]);
         for (n, preempts, knows) in [
             (1, true, Knows::Means),

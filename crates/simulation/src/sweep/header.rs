@@ -1,4 +1,4 @@
-//! What a comparison is about, and how its cells are dealt to shards: one process each, on machines that share nothing.
+//! The definition of a comparison, and the assignment of its cells to shards.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,85 +10,85 @@ use serde_json::Value;
 use crate::replication::FIRST_LOOK;
 use synth_core::document::digest;
 
-/// What a comparison is about. Two of the same header have the same results.
+/// The definition of a comparison. Comparisons with equal headers have equal results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepHeader {
     /// `synth-comparison`.
     pub format: String,
-    /// Version of the document's shape.
+    /// The version of the document format.
     pub version: u32,
     /// The program and its version.
     pub tool: String,
-    /// What arrives.
+    /// The workload.
     pub workload: SweepSubject,
-    /// When a cell ends, and what it draws from.
+    /// Stop conditions of a cell, and its random seed.
     pub settings: Budgets,
     /// The policies, in the order of the arguments.
     pub policies: Vec<Entrant>,
-    /// The loads ρ, as fractions of what any policy can serve.
+    /// The loads ρ, as fractions of the maximum that any policy can sustain.
     pub loads: Vec<f64>,
 }
 
 /// The workload of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepSubject {
-    /// The file as it was named.
+    /// The file name as given.
     pub file: String,
-    /// Where its figures come from, if it says.
+    /// The origin of its figures, if stated.
     pub source: Option<String>,
-    /// What identifies it, before its rates were scaled.
+    /// The digest of the workload before its rates were scaled.
     pub digest: String,
-    /// Its unit of time.
+    /// Its time unit.
     pub time_unit: String,
-    /// Its own load ρ, before its rates were scaled.
+    /// The load ρ of the workload before its rates were scaled.
     pub load: f64,
 }
 
-/// When a cell ends.
+/// Stop conditions of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Budgets {
-    /// Seed of all random streams.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// Independent replications.
+    /// The number of independent replications.
     pub replications: u32,
-    /// Relative half-width of the mean response time's 95 % interval that is enough.
+    /// The sufficient relative half width of the 95 % interval of the mean response time.
     pub precision: f64,
-    /// Most events.
+    /// The maximum number of events.
     pub events: u64,
-    /// Most wall-clock time \[s\]; results then depend on the machine.
+    /// The maximum wall-clock time \[s\]; results then depend on the machine.
     pub time_seconds: Option<f64>,
 }
 
-/// A policy that was entered.
+/// A policy in a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entrant {
-    /// As it was named: a rule, or a policy file.
+    /// Its name as given: a rule, or a policy file.
     pub name: String,
-    /// `sha256:…` of the policy file; none for a rule.
+    /// `sha256:…` of the policy file; null for a rule.
     pub digest: Option<String>,
-    /// Whether it stops running jobs.
+    /// Whether it preempts running jobs.
     #[serde(default)]
     pub preempts: bool,
-    /// What it knows of jobs.
+    /// The information about sizes that it uses.
     #[serde(default)]
     pub knows: Knows,
 }
 
-/// What a policy knows of a job's size. Policies that know different things are no rivals.
+/// The information about job sizes that a policy uses; compare only policies with the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Knows {
-    /// The mean of its class at most.
+    /// At most the mean of its class.
     #[default]
     Means,
     /// An estimate.
     Estimates,
-    /// The size itself.
+    /// The exact size.
     Sizes,
 }
 
 impl Knows {
-    /// Returns what it knows beside its class, in words.
+    /// Describes the information beyond the class, if any.
     pub fn words(self) -> Option<&'static str> {
         match self {
             Knows::Means => None,
@@ -98,7 +98,7 @@ impl Knows {
     }
 }
 
-/// Returns where two headers differ, each place with its value there and here; what stands under these keys does not count.
+/// Returns the paths at which two documents differ, with both values, except for `ignored` keys.
 #[must_use]
 pub fn differences(there: &impl Serialize, here: &impl Serialize, ignored: &[&str]) -> Vec<String> {
     fn compare(path: &str, pair: [&Value; 2], ignored: &[&str], found: &mut Vec<String>) {
@@ -132,31 +132,29 @@ pub fn differences(there: &impl Serialize, here: &impl Serialize, ignored: &[&st
     found
 }
 
-/// More shards than this are a slip of the finger.
 const MOST: usize = 100_000;
 
 /// One of several shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// From 1.
+    /// Starts at 1.
     pub(super) number: usize,
     pub(super) of: usize,
 }
 
 impl Shard {
-    /// Returns the n-th of so many, from 1; none where there is no such shard.
+    /// Returns shard `number` (from 1) of `of`; `None` if there is no such shard.
     #[must_use]
     pub fn new(number: usize, of: usize) -> Option<Self> {
         ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
     }
 
-    /// Returns whether the n-th of several things, from 0, is its own where they are dealt in turn.
+    /// Returns whether item n (from 0) belongs to this shard if items are dealt in turn.
     #[must_use]
     pub fn has(self, n: usize) -> bool {
         n % self.of + 1 == self.number
     }
 
-    /// All cells as one.
     pub(super) const WHOLE: Shard = Shard { number: 1, of: 1 };
 }
 
@@ -168,7 +166,7 @@ impl FromStr for Shard {
             Shard::new(number.trim().parse().ok()?, of.trim().parse().ok()?)
         });
         numbers.ok_or_else(|| {
-            format!("`{text}` is no shard: give its number from 1 and how many there are, at most {MOST}, such as 3/8")
+            format!("`{text}` is not a valid shard: give its number (from 1) and the number of shards (at most {MOST}), such as 3/8")
         })
     }
 }
@@ -179,10 +177,9 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Returns the shard of each cell, from 1, in the order of [`SweepHeader::cells`]: the cell with the most work
-/// first, each to the shard that has the least so far (R. L. Graham, SIAM Journal on Applied
-/// Mathematics 17, 1969: at most 4/3 of the least possible makespan). Work is counted in whole
-/// events, so that every machine deals alike.
+/// Returns the shard (from 1) of each cell: the cells with most work first, each to the shard with
+/// the least work so far (R. L. Graham, SIAM Journal on Applied Mathematics 17, 1969). Work is an
+/// integer, so that all machines compute the same assignment.
 #[must_use]
 pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
@@ -200,22 +197,22 @@ pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
 }
 
 impl SweepHeader {
-    /// Returns all cells, each by the place of its policy and its load, in the order in which one process runs them.
+    /// Returns policy index and load of all cells, in the order in which one process runs them.
     pub fn cells(&self) -> impl Iterator<Item = (usize, f64)> {
         let policies = 0..self.policies.len();
         let of = move |&load: &f64| policies.clone().map(move |n| (n, load));
         self.loads.iter().flat_map(of)
     }
 
-    /// Returns a load as people read it: `ρ = 0.9`.
+    /// Formats a load for display: `ρ = 0.9`.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        // Percentages that were typed are rounded when they are divided by 100.
+        // Removes the rounding error of percentages divided by 100.
         let rounded = (load * 1e10).round() / 1e10;
         format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
 
-    /// Returns the command that compares the same, with all settings.
+    /// Returns the command line that runs this comparison with the same settings.
     #[must_use]
     pub fn command(&self) -> String {
         let s = &self.settings;
@@ -235,10 +232,10 @@ impl SweepHeader {
         )
     }
 
-    /// Returns the events that a cell at this load is taken to need: as many as give an M/M/1 queue's mean
-    /// number in system its precision, `4 z² (1+ρ) / ((1−ρ)² ε²)` with z = 1.96, from the asymptotic
-    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989); up to the next look at
-    /// the precision, and at most as many as may be spent.
+    /// Estimates the number of events of a cell: that of an M/M/1 queue for this precision of the
+    /// mean number in system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with z = 1.96, from the asymptotic
+    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989), limited by the
+    /// budget.
     #[must_use]
     pub fn work(&self, load: f64) -> u64 {
         const Z: f64 = 1.96;
@@ -252,7 +249,7 @@ impl SweepHeader {
     }
 }
 
-/// Returns a text as a shell takes it.
+/// Quotes a text for a shell if necessary.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
@@ -277,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_name_what_differs() {
+    fn differences_have_paths_and_values() {
         let (one, mut other) = (
             SweepHeader::sample(&["fcfs"]),
             SweepHeader::sample(&["fcfs"]),
@@ -296,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shard_is_refused() {
+    fn rejects_invalid_shards() {
         for text in [
             "0/4",
             "5/4",
@@ -320,9 +317,8 @@ mod tests {
         assert_eq!(shard.map(|shard| shard.to_string()), Ok("3/8".into()));
     }
 
-    /// Each cell has one shard, and no two shards differ by more than the greatest cell.
     #[test]
-    fn shards_have_about_the_same_work() {
+    fn shards_are_balanced() {
         for (policies, loads) in [
             (1, &[0.5][..]),
             (4, &[0.3, 0.5, 0.7, 0.9]),
@@ -343,7 +339,6 @@ mod tests {
         }
     }
 
-    /// Higher loads need more events, and never more than may be spent.
     #[test]
     fn work_grows_with_the_load_up_to_the_budget() {
         let header = header(1, &[]);

@@ -1,9 +1,7 @@
-//! The finished cells of a comparison under way: a file of JSON lines beside its output, each line
-//! on the disk before the next cell begins.
-//!
-//! A part of a comparison is what one shard has run, in a file of its own. Its first line is the
-//! [`PartHeading`], with the whole plan; a line a cell follows; the last line says that it is whole. Each line
-//! has a check. While its cells run, it is the journal of its shard.
+//! The journal of a comparison: a file of JSON lines next to the output. Each finished cell is
+//! written to disk before the next one starts. The part written by a shard has the same lines,
+//! between the [`PartHeading`] with the whole plan and a line that marks it as complete. Each line
+//! has a checksum.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,10 +14,10 @@ use super::header::{Shard, SweepHeader, differences, quoted};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::{digest, fault_of_json};
 
-/// What is shared out, and to whom, beside what every comparison says of itself.
+/// The part of a comparison that a shard runs.
 #[derive(Clone, Debug)]
 pub struct Share {
-    /// Which part runs.
+    /// The shard.
     pub shard: Shard,
     /// The kind of workload.
     pub kind: String,
@@ -34,28 +32,25 @@ pub struct PartHeading {
     pub kind: String,
     /// `synth-part`.
     pub format: String,
-    /// Version of the shape of parts.
+    /// The version of the file format.
     pub version: u32,
-    /// Which part it is, from 1.
+    /// The number of the shard, from 1.
     pub shard: usize,
-    /// How many there are.
+    /// The number of shards.
     pub shards: usize,
-    /// `sha256:…` of all that follows, of the kind and of the number of shards: the same in all parts
-    /// of a comparison.
+    /// `sha256:…` of the plan, which is equal in all parts of a comparison.
     pub plan: String,
     /// The comparison.
     pub comparison: SweepHeader,
-    /// The text of the workload: whoever merges needs no other file.
+    /// The text of the workload, so that merging needs no other file.
     pub document: String,
 }
 
-/// The last line of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct End {
-    /// Always true.
     pub complete: bool,
-    /// Lines of cells before it.
+    /// The number of cells before this line.
     pub cells: usize,
 }
 
@@ -63,7 +58,6 @@ impl PartHeading {
     pub(super) const FORMAT: &'static str = "synth-part";
     pub(super) const VERSION: u32 = 1;
 
-    /// Returns the heading of this share of a comparison.
     pub(super) fn new(comparison: &SweepHeader, share: &Share) -> Self {
         let mut heading = PartHeading {
             kind: share.kind.clone(),
@@ -79,18 +73,15 @@ impl PartHeading {
         heading
     }
 
-    /// Returns what identifies the plan.
     pub(super) fn digest(&self) -> String {
         let plan = PartHeading {
             shard: 0,
             plan: String::new(),
             ..self.clone()
         };
-        // Every field of a plan has a form in JSON.
         digest(&serde_json::to_string(&plan).unwrap_or_default())
     }
 
-    /// Returns the command that runs a shard of this plan, or what is left of it.
     pub(super) fn command(&self, shard: usize, output: &str) -> String {
         format!(
             "{} --shard {shard}/{} --resume --output {}",
@@ -101,12 +92,11 @@ impl PartHeading {
     }
 }
 
-/// The file, open at its end.
+/// The journal file, open at its end.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
-    /// Cells that it holds.
     cells: usize,
 }
 
@@ -118,19 +108,15 @@ pub struct JournalError(pub(super) String);
 type Opened<T> = Result<T, JournalError>;
 
 impl Journal {
-    /// Returns where the journal of an output stands.
+    /// Returns the path of the journal of an output.
     pub fn path(output: &Path) -> PathBuf {
         let mut name = output.file_name().unwrap_or_default().to_os_string();
         name.push(".partial");
         output.with_file_name(name)
     }
 
-    /// Begins a journal that is about this; or, to resume, continues the one that is there and gives its cells.
-    /// What stands under the keys `ignored` may differ there.
-    ///
-    /// # Errors
-    /// When there is one and it shall not be resumed, when it is about something else or cannot
-    /// be read, when another process writes it, when the disk refuses.
+    /// Creates a journal, or resumes the existing one and returns its cells. `about` identifies the
+    /// comparison; values of keys in `ignored` may differ.
     pub(super) fn open<A: Serialize + DeserializeOwned, C: DeserializeOwned>(
         output: &Path,
         about: &A,
@@ -144,7 +130,7 @@ impl Journal {
         let file = file.map_err(|source| refused(&path, &source))?;
         let (cells, name) = (0, path.display().to_string());
         let mut journal = Journal { path, file, cells };
-        // Not every file system can lock, and one writer needs no lock.
+        // Some file systems cannot lock, and a single writer does not need a lock.
         if let Err(TryLockError::WouldBlock) = journal.file.try_lock() {
             return Err(JournalError(format!(
                 "another process is writing {name}: wait for it, or choose another --output"
@@ -152,10 +138,9 @@ impl Journal {
         }
         let there = journal.whole();
         let there = there.map_err(|why| refused(&journal.path, &why))?;
-        // Without a whole line nothing is lost: a full disk leaves it so.
         if !there.is_empty() && !resume {
             return Err(JournalError(format!(
-                "{name} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again"
+                "{name} holds finished cells of an earlier comparison: give --resume to continue it, or delete it to start again"
             )));
         }
         let text = String::from_utf8_lossy(&there);
@@ -173,12 +158,12 @@ impl Journal {
         Ok((journal, cells))
     }
 
-    /// Returns the bytes up to the end of the last whole line, after which the file goes on.
+    /// Returns the complete lines, and truncates the file after them.
     fn whole(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;
         bytes.truncate(end_of_lines(&bytes));
-        // A part that was whole, and not yet in its place.
+        // A complete part that has not been renamed yet.
         let last = end_of_lines(&bytes[..bytes.len().saturating_sub(1)]);
         if is_end(&bytes[last..]) {
             bytes.truncate(last);
@@ -188,11 +173,11 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Writes a finished cell down, and waits until it is on the disk. A run with a number that
-    /// JSON cannot hold is left out, and so runs again in a later process; says whether it is kept.
+    /// Writes a finished cell to disk. Returns whether JSON can represent it; if not, it is not
+    /// kept and will run again.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// If writing fails.
     pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
         let text = text_of(cell)?;
         let is_kept = serde_json::from_str::<T>(&text).is_ok();
@@ -210,11 +195,10 @@ impl Journal {
         written.map_err(|source| refused(&self.path, &source))
     }
 
-    /// Makes it the part that goes to this file, with a last line that says that it is whole; gives the
-    /// number of its cells.
+    /// Completes the part of a shard, moves it to `output`, and returns the number of its cells.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// If writing fails.
     pub fn complete(mut self, output: &Path) -> Opened<usize> {
         self.line(&End {
             complete: true,
@@ -224,10 +208,10 @@ impl Journal {
         Ok(self.cells)
     }
 
-    /// Deletes it: the comparison is done.
+    /// Deletes the journal once the comparison is finished.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// If deleting fails.
     pub fn remove(self) -> Opened<()> {
         std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, &source))
     }
@@ -244,22 +228,18 @@ fn parse<T: DeserializeOwned>(name: &str, line: usize, text: &str) -> Opened<T> 
     })
 }
 
-/// What is wrong with a line whose check does not fit.
-pub(super) const DAMAGED: &str = "it does not fit its check: it was damaged or changed";
+pub(super) const DAMAGED: &str = "the checksum does not match: the line was damaged or modified";
 
-/// Returns where the last whole line ends.
 fn end_of_lines(bytes: &[u8]) -> usize {
     let end = bytes.iter().rposition(|b| *b == b'\n');
     end.map_or(0, |end| end + 1)
 }
 
-/// Returns whether it is the last line of a part.
 fn is_end(line: &[u8]) -> bool {
     let object = unsealed(String::from_utf8_lossy(line).trim_end());
     object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())
 }
 
-/// Checks that what is at this place is about the same, but for what stands under these keys.
 pub(super) fn same(
     path: &str,
     there: &impl Serialize,
@@ -271,7 +251,7 @@ pub(super) fn same(
         return Ok(());
     }
     Err(JournalError(format!(
-        "{path} is of another comparison:\n  {}\ngive the same options to continue it, or delete it to start again",
+        "{path} belongs to a different comparison:\n  {}\ngive the same options to continue it, or delete it to start again",
         differences.join("\n  ")
     )))
 }
@@ -282,5 +262,5 @@ fn refused(path: &Path, source: &io::Error) -> JournalError {
 
 fn text_of(value: &impl Serialize) -> Opened<String> {
     serde_json::to_string(value)
-        .map_err(|error| JournalError(format!("a cell cannot be written: {error}")))
+        .map_err(|error| JournalError(format!("cannot serialize a cell: {error}")))
 }

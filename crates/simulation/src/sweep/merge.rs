@@ -1,5 +1,3 @@
-//! The parts of a comparison put together: the cells of one process, each from the shard that ran it.
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +9,6 @@ use super::journal::{DAMAGED, End, JournalError, PartHeading, same};
 use synth_core::document::line::unsealed;
 use synth_core::document::{all_bytes_of, fault_of_json};
 
-/// At most so many lines of a list are printed.
 const MOST_LINES: usize = 20;
 
 fn listed(lines: &[String]) -> String {
@@ -22,39 +19,34 @@ fn listed(lines: &[String]) -> String {
     }
 }
 
-/// A part as it was read.
 #[derive(Clone, Debug)]
 struct Part {
     path: String,
     heading: PartHeading,
-    /// Lines of cells, without their checks.
     cells: Vec<String>,
-    /// Why it is not whole.
     fault: Option<String>,
 }
 
 /// All cells of a comparison, from its parts.
 #[derive(Debug)]
 pub struct Whole {
-    /// What it is about; of which shard does not matter.
+    /// The heading of one of the parts; its shard number is irrelevant.
     pub heading: PartHeading,
-    /// By shard.
     parts: Vec<Part>,
 }
 
 impl Whole {
-    /// Puts parts together.
+    /// Reads and combines parts.
     ///
     /// # Errors
-    /// When a file is no part or cut short, when parts are of different plans, when shards are missing,
-    /// and when two parts of one shard differ.
+    /// If a file is not a complete part, shards are missing, or parts do not belong together.
     pub fn read(paths: &[PathBuf]) -> Result<Self, JournalError> {
         let parts = paths.iter().map(|path| Part::read(path));
         let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;
         let mut shards: BTreeMap<usize, &Part> = BTreeMap::new();
         let (mut faults, mut commands) = (Vec::new(), Vec::new());
         let Some(first) = parts.first() else {
-            return Err(no_part("", "there is none"));
+            return Err(no_part("", "no file was given"));
         };
         for part in &parts {
             let differences = differences(&first.heading, &part.heading, &["plan", "shard"]);
@@ -85,7 +77,7 @@ impl Whole {
         if !faults.is_empty() {
             let (faults, commands) = (listed(&faults), listed(&commands));
             return Err(JournalError(format!(
-                "the parts do not make a whole:\n  {faults}\nrun again, and merge then:\n  {commands}"
+                "the parts are incomplete:\n  {faults}\nrun these commands, then merge again:\n  {commands}"
             )));
         }
         Ok(Whole {
@@ -94,10 +86,7 @@ impl Whole {
         })
     }
 
-    /// Returns the comparison, as one process has it once its cells have run.
-    ///
-    /// # Errors
-    /// When a cell is not where the plan has it, or this program cannot read it.
+    /// Returns the comparison as a single process would have produced it.
     pub fn comparison<M: DeserializeOwned, C: DeserializeOwned>(
         &self,
     ) -> Result<Comparison<M, C>, JournalError> {
@@ -116,23 +105,19 @@ impl Whole {
             let cell: Option<Cell<M, C>> = serde_json::from_str(text)
                 .map_err(|error| bad_cell(part, at, &fault_of_json(&error)))?;
             let place = header.place(load);
-            let missing = format!("here the cell of {policy} at {place} is expected");
+            let missing = format!("expected the cell of {policy} at {place}");
             let cell = cell.filter(|cell| cell.is_of(policy, load));
             cells.push(cell.ok_or_else(|| bad_cell(part, at, &missing))?);
         }
         for (part, count) in self.parts.iter().zip(next) {
             if part.cells.len() > count {
-                return Err(bad_cell(part, count, "a cell that is not of this shard"));
+                return Err(bad_cell(part, count, "the cell is of another shard"));
             }
         }
         Ok(Comparison::new(header.clone(), cells, false))
     }
 }
 
-/// Returns whether the whole part of this heading is there already. One that is not whole is to be run again.
-///
-/// # Errors
-/// When something else is there.
 pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, JournalError> {
     if !output.exists() {
         return Ok(false);
@@ -152,7 +137,7 @@ impl Part {
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().and_then(|line| line.strip_suffix('\n'));
-        let first = first.ok_or_else(|| no_part(&name, "it has no whole line"))?;
+        let first = first.ok_or_else(|| no_part(&name, "it has no complete line"))?;
         let heading = heading(&name, first)?;
         let mut part = Part {
             path: name,
@@ -164,58 +149,55 @@ impl Part {
         Ok(part)
     }
 
-    /// Takes the lines after the first one; says why the part is not whole.
     fn take<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let mut ended = false;
         for (n, line) in lines.enumerate() {
             let number = n + 2;
             if ended {
-                return Err(format!("line {number} stands behind its last line"));
+                return Err(format!("line {number} follows the line that marks its end"));
             }
             let Some(line) = line.strip_suffix('\n') else {
-                return Err(format!("it is cut short in line {number}"));
+                return Err(format!("it is truncated in line {number}"));
             };
             let object = unsealed(line).ok_or_else(|| format!("line {number}: {DAMAGED}"))?;
             match serde_json::from_str::<End>(&object) {
                 Ok(end) if end.complete && end.cells == self.cells.len() => ended = true,
                 Ok(end) => {
                     let (there, all) = (self.cells.len(), end.cells);
-                    return Err(format!("{there} of its {all} cells are there"));
+                    return Err(format!("only {there} of its {all} cells are present"));
                 }
                 Err(_) => self.cells.push(object),
             }
         }
         let count = self.cells.len();
-        let missing = || format!("it is cut short after {count} cells: its last line is missing");
+        let missing = || format!("it is truncated after {count} cells: its last line is missing");
         ended.then_some(()).ok_or_else(missing)
     }
 }
 
-/// Returns the heading of a part.
 fn heading(path: &str, first: &str) -> Result<PartHeading, JournalError> {
     let object = unsealed(first);
-    let object = object.ok_or_else(|| no_part(path, "its first line has no check that fits"))?;
+    let object = object.ok_or_else(|| no_part(path, "its first line has no valid checksum"))?;
     let heading: PartHeading =
         serde_json::from_str(&object).map_err(|error| no_part(path, &fault_of_json(&error)))?;
     let format = format!("{} {}", heading.format, heading.version);
     let known = format!("{} {}", PartHeading::FORMAT, PartHeading::VERSION);
     if format != known {
-        let why = format!("it is {format}, and here {known} is read");
+        let why = format!("its format is {format}, expected {known}");
         return Err(no_part(path, &why));
     }
     if Shard::new(heading.shard, heading.shards).is_none() || heading.plan != heading.digest() {
-        return Err(no_part(path, "its first line contradicts itself"));
+        return Err(no_part(path, "its first line is inconsistent"));
     }
     Ok(heading)
 }
 
 fn no_part(path: &str, why: &str) -> JournalError {
     JournalError(format!(
-        "{path} is no part of a comparison: {why}; parts are what `synth compare --shard i/N --output FILE` writes"
+        "{path} is not a part of a comparison: {why}; parts are the files written by `synth compare --shard i/N --output FILE`"
     ))
 }
 
-/// Checks that two whole parts of one shard say the same.
 fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
     if there.cells == here.cells {
         return Ok(());
@@ -224,7 +206,7 @@ fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
     let common = there.cells.len().min(here.cells.len());
     let differs = both.position(|(there, here)| there != here);
     Err(JournalError(format!(
-        "{} and {} are both shard {} of {} and differ from line {} on: merge one of them (with --time results depend on the machine)",
+        "{} and {} are both shard {} of {}, but differ from line {} on: merge only one of them (with --time, results depend on the machine)",
         there.path,
         here.path,
         here.heading.shard,

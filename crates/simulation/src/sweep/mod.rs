@@ -1,7 +1,4 @@
-//! Policies × loads: the plan of a comparison, the journal of what is finished, parts of it that
-//! other machines run, and the document of the results.
-//!
-//! Which workload arrives at a load, and how a policy runs on it, is the kind's own: see [`Cells`].
+//! Compares policies over loads, possibly on several machines, with a journal of finished runs.
 
 mod comparison;
 mod header;

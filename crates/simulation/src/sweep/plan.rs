@@ -1,5 +1,3 @@
-//! The order in which cells run, and what is kept of them.
-
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -14,27 +12,22 @@ use crate::run::{Ending, Run};
 use crate::settings::{Progress, Settings};
 use synth_core::artifact::Changes;
 
-/// How a kind of workload runs the cells of a comparison.
+/// Runs the cells of a comparison of one kind of workload.
 pub trait Cells {
-    /// What arrives at one load.
+    /// The workload at one load.
     type Scene;
-    /// What its runs measure besides.
+    /// Measurements specific to the kind.
     type Measures: Clone + Serialize + DeserializeOwned;
-    /// What they measure besides of each class.
+    /// Measurements of each class specific to the kind.
     type OfClass: Clone + Serialize + DeserializeOwned;
-    /// Why a load cannot be reached, or the journal not be written.
+    /// An error that aborts the comparison.
     type Error: From<JournalError>;
 
-    /// Returns what arrives at the load ρ.
-    ///
-    /// # Errors
-    /// When the load cannot be reached.
+    /// Returns the workload at the load ρ; an error if it cannot be reached.
     fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
 
-    /// Runs the n-th policy of the header; the text says why it cannot be run, or had to be stopped.
-    ///
-    /// # Errors
-    /// When the policy cannot be run there; the other cells go on.
+    /// Runs policy number `policy` of the header. If it cannot run, the reason is returned as an
+    /// error and other cells still run.
     fn run(
         &self,
         scene: &Self::Scene,
@@ -43,28 +36,27 @@ pub trait Cells {
     ) -> Result<Run<Self::Measures, Self::OfClass>, String>;
 }
 
-/// What is compared.
+/// The request for a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparing<'a> {
-    /// The workload's file, as it was named.
+    /// The workload file as given.
     pub file: &'a str,
-    /// Policies, by name or file, each once.
+    /// Distinct policies, by name or file.
     pub policies: &'a [String],
-    /// What becomes of a file that was changed after it was written.
+    /// How to treat policy files that were modified after they were written.
     pub changes: Changes,
-    /// Loads ρ in (0, 1) that were typed, each once; see [`Comparing::loads`].
+    /// Distinct loads ρ in (0, 1), if given; see [`Comparing::loads`].
     pub loads: &'a [f64],
-    /// When a cell ends; two replications at least, and sizes in common.
+    /// Stop conditions of a cell; requires at least two replications, and common sizes.
     pub settings: &'a Settings,
-    /// The file of the results, beside which finished cells are kept, and whether to continue with
-    /// those that are there.
+    /// The results file, next to which the journal is kept, and whether to resume from the journal.
     pub journal: Option<(&'a Path, bool)>,
-    /// The part that runs, where it is not all: then nothing stands beside its cells.
+    /// The part to run, if not all cells; exact means are then omitted.
     pub share: Option<&'a Share>,
 }
 
 impl Comparing<'_> {
-    /// Returns loads to compare at: those that were typed, or some that tell policies apart.
+    /// Returns the given loads, or default ones that distinguish policies.
     #[must_use]
     pub fn loads(&self) -> &[f64] {
         match self.loads {
@@ -73,7 +65,7 @@ impl Comparing<'_> {
         }
     }
 
-    /// Returns the header of the comparison of a workload.
+    /// Returns the header of a comparison on this workload.
     #[must_use]
     pub fn header(&self, workload: SweepSubject, policies: Vec<Entrant>) -> SweepHeader {
         SweepHeader {
@@ -94,27 +86,26 @@ impl Comparing<'_> {
     }
 }
 
-/// How far a comparison is.
+/// The progress of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepStage<'a> {
-    /// The policy that runs.
+    /// The running policy.
     pub policy: &'a str,
     /// The load ρ.
     pub load: f64,
-    /// Cells that this process has run, the present one not counted.
+    /// The number of cells that this process has finished.
     pub done: usize,
-    /// Cells that it has to run.
+    /// The number of cells that it has to run.
     pub cells: usize,
-    /// How far the present one is; nothing at its beginning.
+    /// The progress of the current cell; `None` when it starts.
     pub reached: Option<Progress>,
 }
 
-/// Runs all cells of a comparison, or those of a share, load by load: those that the journal holds are
-/// not run again. After an interruption the cell under way is the last, and not kept. A part that is
-/// there already, and shall be resumed, is only read.
+/// Runs the cells of a comparison, or of a shard, except those in the journal. An interrupted cell
+/// is not stored. A complete part is not modified.
 ///
 /// # Errors
-/// When a load cannot be reached, or the journal not be read or written.
+/// If a load cannot be reached, or the journal cannot be read or written.
 pub fn sweep<C: Cells>(
     header: SweepHeader,
     runs: &C,
@@ -161,8 +152,6 @@ pub fn sweep<C: Cells>(
         let outcome = match runs.run(scene, n, &mut listener) {
             Err(why) => CellOutcome::Failure(why),
             Ok(mut run) => {
-                // One that was cut short may by chance be precise enough; it still is another run than without the
-                // interruption.
                 if is_interrupted() {
                     run.ending = Ending::Interrupted;
                 }
@@ -178,7 +167,7 @@ pub fn sweep<C: Cells>(
             let is_kept = journal.append(&cell)?;
             if request.share.is_some() && !is_kept {
                 return Err(JournalError(format!(
-                    "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
+                    "the run of {policy} at ρ = {load} has a number that cannot be stored in a part: compare without --shard"
                 ))
                 .into());
             }
@@ -193,7 +182,6 @@ pub fn sweep<C: Cells>(
     })
 }
 
-/// Finished cells, and where further ones are kept; none where a whole part is there already.
 type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
 
 fn open<T: DeserializeOwned>(
@@ -218,7 +206,6 @@ fn open<T: DeserializeOwned>(
 
 type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
 
-/// Returns whether a cell's run was interrupted.
 fn is_cut<M, C>(cell: &Cell<M, C>) -> bool {
     matches!(&cell.outcome, CellOutcome::Run(run) if run.ending == Ending::Interrupted)
 }

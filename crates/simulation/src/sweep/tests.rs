@@ -1,4 +1,3 @@
-//! A comparison of a kind without any workload: its runs are made up.
 #![allow(clippy::unwrap_used)]
 
 use std::cell::{Cell as Counter, RefCell};
@@ -14,15 +13,13 @@ use super::{
 use crate::{Progress, Run, Settings};
 use synth_core::artifact::Changes;
 
-/// What these runs measure besides: nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Nothing {}
 
-/// Means are 1/(1 - ρ), times 2 for each policy after the first; the third one cannot run.
+/// The means are 1/(1 - ρ), and twice as long for each further policy. The third one cannot run.
 #[derive(Default)]
 struct MadeUp {
     runs: RefCell<Vec<(usize, f64)>>,
-    /// Sets this in the n-th run, counted from 0.
     interrupts: Option<usize>,
     settings: Settings,
     count: Counter<usize>,
@@ -113,8 +110,6 @@ fn all_cells_run_load_by_load_and_are_ranked() {
     }
 }
 
-/// Cells before the interruption are kept, the one under way is not; a second process runs the rest,
-/// and the results are those of one that was not interrupted.
 #[test]
 fn an_interrupted_comparison_is_resumed() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,7 +137,6 @@ fn text_of(comparison: &Comparison<Nothing, Nothing>) -> String {
     serde_json::to_string(comparison).unwrap()
 }
 
-/// The part of a shard, in this file.
 fn part(path: &Path, shard: &str, document: &str) {
     let share = Share {
         shard: shard.parse().unwrap(),
@@ -162,9 +156,8 @@ fn parts(folder: &Path, shards: usize) -> Vec<PathBuf> {
     each.collect()
 }
 
-/// In any order, some of them twice, some without a cell: the comparison is that of one process.
 #[test]
-fn parts_make_the_whole() {
+fn merged_parts_equal_a_single_process() {
     let folder = tempfile::tempdir().unwrap();
     let whole = swept(&MadeUp::default(), None, false).unwrap();
     for shards in [1, 2, 4, 6, 9] {
@@ -178,9 +171,8 @@ fn parts_make_the_whole() {
     }
 }
 
-/// A part that is whole is not run again; one that is not is; one of something else is not touched.
 #[test]
-fn a_part_that_is_there_is_resumed() {
+fn resumes_existing_parts() {
     let folder = tempfile::tempdir().unwrap();
     let path = &parts(folder.path(), 2)[0];
     let again = |document: &str| {
@@ -199,16 +191,14 @@ fn a_part_that_is_there_is_resumed() {
     assert!(refused.contains(expected), "{refused}");
     let text = std::fs::read_to_string(path).unwrap();
     std::fs::write(path, text.split_inclusive('\n').take(2).collect::<String>()).unwrap();
-    // Cut short, it is run again from its start.
     assert_eq!(again("a workload").unwrap(), (3, true));
-    // All cells are in the journal, with the last line; only its place was wanting.
     std::fs::remove_file(path).unwrap();
     std::fs::write(Journal::path(path), &text).unwrap();
     assert_eq!(again("a workload").unwrap(), (0, true));
 }
 
 #[test]
-fn what_makes_no_whole_is_refused() {
+fn rejects_parts_that_cannot_be_merged() {
     let folder = tempfile::tempdir().unwrap();
     let good = parts(folder.path(), 4);
     let at = |name: &str| folder.path().join(name);
@@ -251,27 +241,26 @@ fn what_makes_no_whole_is_refused() {
     has(
         &with("a.jsonl", lines[..lines.len() - 1].concat()),
         &[
-            "a.jsonl: it is cut short after 1 cells",
+            "a.jsonl: it is truncated after 1 cells",
             "--shard 3/4 --resume --output ",
         ],
     );
-    let expected = ["b.jsonl: it is cut short in line 3"];
+    let expected = ["b.jsonl: it is truncated in line 3"];
     has(&with("b.jsonl", text[..text.len() - 1].into()), &expected);
-    let expected = ["c.jsonl is no part", "check"];
+    let expected = ["c.jsonl is not a part", "checksum"];
     has(&with("c.jsonl", text.replace("0.5,", "0.25,")), &expected);
-    let expected = ["d.jsonl: 0 of its 1 cells are there"];
+    let expected = ["d.jsonl: only 0 of its 1 cells are present"];
     has(&with("d.jsonl", [lines[0], lines[2]].concat()), &expected);
-    let expected = ["line 4 stands behind"];
+    let expected = ["line 4 follows"];
     has(&with("e.jsonl", [&text, lines[1]].concat()), &expected);
-    let expected = ["g.jsonl is no part"];
+    let expected = ["g.jsonl is not a part"];
     has(&with("g.jsonl", "kind: toy\n".into()), &expected);
-    has(&with("h.jsonl", String::new()), &["h.jsonl is no part"]);
+    has(&with("h.jsonl", String::new()), &["h.jsonl is not a part"]);
     has(&refused(&[at("nothing")]), &["cannot read", "nothing"]);
 }
 
-/// Two parts of one shard that differ, as runs under `--time` may.
 #[test]
-fn doubled_parts_must_say_the_same() {
+fn rejects_differing_parts_of_one_shard() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = parts(folder.path(), 2);
     let text = std::fs::read_to_string(&paths[0]).unwrap();
@@ -284,6 +273,6 @@ fn doubled_parts_must_say_the_same() {
     std::fs::write(&other, changed.collect::<String>()).unwrap();
     paths.push(other);
     let refused = Whole::read(&paths).unwrap_err().to_string();
-    let expected = "are both shard 1 of 2 and differ from line 2 on";
+    let expected = "are both shard 1 of 2, but differ from line 2 on";
     assert!(refused.contains(expected), "{refused}");
 }

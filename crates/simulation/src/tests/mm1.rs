@@ -1,5 +1,4 @@
-//! The smallest discipline: one server with exponential sizes, first come, first served (M/M/1). It shows what a discipline has to
-//! do, and stands for one where what is tested knows no kind of workload.
+//! M/M/1, the simplest example of a discipline.
 
 use std::collections::VecDeque;
 
@@ -13,7 +12,6 @@ use crate::statistics::Estimate;
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Arrival times and sizes; the first job is in service, until `end`.
 struct Fcfs {
     jobs: VecDeque<(f64, f64)>,
     end: f64,
@@ -54,17 +52,14 @@ impl Discipline for Fcfs {
     }
 }
 
-/// What it measures besides.
+/// Measurements of M/M/1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Own {
-    /// The part of the time that the server works.
+    /// The fraction of time that the server is busy.
     pub busy: Option<Estimate>,
 }
 
-/// Runs M/M/1 at this arrival rate \[1/time\], with sizes of mean 1.
-///
-/// # Panics
-/// Never: it has no invariant that could break.
+/// Simulates M/M/1 with the given arrival rate \[1/time\] and a mean size of 1.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let size = Size::Exponential { mean: Decimal::ONE };
     let queue = Queue {
@@ -82,5 +77,5 @@ pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
         busy: sample.and_then(busy),
     };
     let run = queue.simulate(fcfs, settings, |_| (), own);
-    run.expect("it has no invariant that could break")
+    run.expect("there is no invariant to violate")
 }

@@ -1,15 +1,10 @@
-//! A header for tests of what renders a comparison.
-
 use serde_json::Value;
 
 use crate::sweep::SweepHeader;
 
 #[doc(hidden)]
 impl SweepHeader {
-    /// Returns the header of a comparison that nothing was run of, for tests of what renders it.
-    ///
-    /// # Panics
-    /// Never: it has the shape of a header.
+    /// Returns the header of a comparison without results.
     pub fn sample(names: &[&str]) -> SweepHeader {
         let policy = |name: &&str| serde_json::json!({"name": name, "digest": null});
         let policies: Vec<Value> = names.iter().map(policy).collect();
@@ -18,6 +13,6 @@ impl SweepHeader {
             "workload": {"file": "a file.yaml", "source": null, "digest": "sha256:0", "time_unit": "s", "load": 0.9},
             "settings": {"seed": 1, "replications": 8, "precision": 0.01, "events": 10, "time_seconds": 1.5},
         });
-        serde_json::from_value(header).expect("it has the shape of a header")
+        serde_json::from_value(header).expect("the JSON is a valid header")
     }
 }

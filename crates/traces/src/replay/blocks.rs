@@ -1,42 +1,35 @@
-//! Intervals of means over one trace, by moving blocks of time; and other traces of whole parts of it.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ReplayJob, early};
 use synth_simulation::Streams;
 
-/// Where a mean may be.
+/// A 95 % interval of a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
-    /// The quantile .025 of the draws.
+    /// The 0.025 quantile of the draws.
     pub low: f64,
-    /// The quantile .975.
+    /// The 0.975 quantile.
     pub high: f64,
 }
 
-/// Sequences of blocks drawn with replacement: each has as many blocks as the span has room for, which begin anywhere
-/// (Künsch, 1989). What happens in a block stays together, so that its dependence is kept; the same draws give the
-/// ratio of two policies.
+/// Bootstrap samples of blocks with random starts, which preserve dependence (Künsch, 1989).
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    /// Jobs of each block, from the first to before the last; `count` blocks a draw.
+    /// The range of jobs of each block; `count` blocks per draw.
     jobs: Vec<[u32; 2]>,
     pub(super) count: usize,
 }
 
-/// Draws that an interval is computed from.
 const DRAWS: usize = 1000;
 
-/// Blocks in a draw at most: in a longer window, blocks are longer.
 const MOST: f64 = 4000.0;
 
-/// With fewer blocks a spread says little of that of the mean.
 const FEWEST: usize = 10;
 
 impl Blocks {
-    /// Blocks of this length, or longer where there would be too many, within a window, both in the unit of `submits`,
-    /// which ascend; `None` where the window has room for fewer than ten, or no job.
+    /// Draws blocks of at least `length` from a window; `submits` ascend and have the same unit.
+    /// `None` without jobs, or with fewer than ten blocks.
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
         let length = length.max((to - from) / MOST);
@@ -55,7 +48,7 @@ impl Blocks {
         Some(Blocks { jobs, count })
     }
 
-    /// Returns the mean of these values, one a job, in each draw; none where no job fell into its blocks.
+    /// Returns the mean of these values (one per job) for each draw; `None` if a draw has no jobs.
     pub fn means(&self, values: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
         let mut sum = 0.0;
         let sums = values.map(|value| {
@@ -76,7 +69,7 @@ impl Blocks {
 }
 
 impl Interval {
-    /// That of 95 % of these draws; `None` where there are none.
+    /// Returns the interval of these draws; `None` if there are none.
     pub fn of(draws: impl Iterator<Item = f64>) -> Option<Self> {
         let mut draws: Vec<f64> = draws.filter(|draw| draw.is_finite()).collect();
         draws.sort_unstable_by(f64::total_cmp);
@@ -88,22 +81,21 @@ impl Interval {
         })
     }
 
-    /// That of the ratio of two means, drawn in pairs.
+    /// Returns the interval of the ratio of two means with paired draws.
     pub fn of_ratio(means: &[Option<f64>], others: &[Option<f64>]) -> Option<Self> {
         let pairs = means.iter().zip(others);
         Interval::of(pairs.filter_map(|(a, b)| Some((*a)? / (*b)?)))
     }
 }
 
-/// Whole parts of the span, each this long \[ticks\], drawn with replacement and put one after the other: as many as
-/// there are (Zakay and Feitelson, 2013). What comes in a part stays together. `None` where there are fewer than two.
+/// Concatenates random parts of this length \[ticks\], as many as the span has (Zakay and
+/// Feitelson, 2013); `None` below two.
 pub fn resampled(
     jobs: &[ReplayJob],
     part: f64,
     seed: u64,
     replication: u32,
 ) -> Option<Vec<ReplayJob>> {
-    // What was there when the log began is part of no week.
     let jobs = &jobs[early(jobs)..];
     let span = jobs.last()?.submit;
     let count = (span / part).floor();

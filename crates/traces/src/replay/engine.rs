@@ -1,21 +1,19 @@
-//! One server, or a fleet with one queue, to which the jobs of a trace come.
-
 use super::scene::DecisionState;
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::{Action, Event, Policy, System};
 use synth_multiresource::simulator::{Contender, Due, Ends, Failure, Server};
 use synth_simulation::{RandomStream, Streams};
 
-/// Why there is no result on a log.
+/// The reason why a log has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum NoResult {
     /// A replay ended.
     #[error(transparent)]
     Stopped(#[from] Stopped),
-    /// The jobs cannot be counted.
+    /// The workload of the jobs is invalid.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The log is too short, or the rule cannot serve its jobs.
+    /// The log is too short, or the rule does not support its jobs.
     #[error("{0}")]
     Refused(String),
 }
@@ -23,41 +21,41 @@ pub enum NoResult {
 /// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// When each job left, in the policy's time.
+    /// Departure time of each job, in the policy's time.
     pub ends: Vec<f64>,
-    /// Whether every job ran without a pause at full speed: then it started its size, and its start latency, before it
-    /// left.
+    /// Whether all jobs ran at full speed without interruption, so that their starts are known.
     pub runs_through: bool,
-    /// Whether the policy has clocks, which are drawn.
+    /// Whether the policy has random clocks.
     pub has_clocks: bool,
-    /// Arrivals, completions and clocks.
+    /// The number of arrivals, completions and clocks.
     pub events: u64,
 }
 
-/// Why a replay has no result.
+/// The reason why a replay has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Stopped {
-    /// The policy cannot serve such jobs, or made a decision that no server could carry out.
+    /// The policy does not support such jobs, or made an infeasible decision.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The policy never starts the jobs that are left.
-    #[error("the policy starts no more jobs, and {0} of them are left waiting at the end")]
+    /// The policy never starts the remaining jobs.
+    #[error("the policy stopped starting jobs, and {0} jobs are still waiting at the end")]
     Stuck(u64),
-    /// The caller ended it.
-    #[error("interrupted before the last job had left")]
+    /// The caller interrupted it.
+    #[error("interrupted before the last job finished")]
     Interrupted,
 }
 
-/// Events between two looks at whether to go on: of a rule that is slow with long queues this may be a second.
+/// The number of events between calls of `goes_on`.
 const BURST: u64 = 1 << 10;
 
-/// After so many clocks since the last job came or left, none is expected to start another one.
+/// The number of clocks without arrivals or departures after which a replay is stuck.
 const FUTILE: u64 = 10_000_000;
 
-/// Replays jobs under a policy. `goes_on` gets the number of jobs that have come now and then, and says whether to go on.
+/// Replays jobs under a policy. `goes_on` receives the number of submitted jobs and returns whether
+/// to continue.
 ///
 /// # Errors
-/// When the policy cannot serve these jobs or leaves some unserved, and when `goes_on` ends it.
+/// If the policy does not support these jobs or never starts some, or if `goes_on` interrupts it.
 pub fn replay(
     rule: &Contender,
     scene: &DecisionState<'_>,
@@ -86,34 +84,27 @@ pub fn replay(
     })
 }
 
-/// A replay under way, in which one policy may follow another: each begins with the jobs that wait and run.
+/// A running replay. Its policy can be replaced, and the new one starts with the jobs present.
 pub struct Walk<'a> {
     scene: &'a DecisionState<'a>,
     server: Server,
-    /// The job that comes next.
     next: usize,
-    /// When each job that has come left; NaN before.
     ends: Vec<f64>,
     service: RandomStream,
     decides_on_state: bool,
-    /// Arrivals, completions and clocks so far.
     events: u64,
-    /// Clocks that rang since a job came or left.
     rings: u64,
 }
 
 impl<'a> Walk<'a> {
-    /// Begins with this policy, and with the jobs that ran when the log began.
+    /// Starts with this policy, and with the jobs that were running when the log began.
     pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
         let system = System::for_policy(&scene.fleet, &*policy);
         let (system, present) = scene.begun(system);
         Walk::with_present(scene, system, policy, present)
     }
 
-    /// Goes on with all that happens before this time.
-    ///
-    /// # Errors
-    /// When the policy made a decision that no server could carry out.
+    /// Processes all events before this time; fails if the policy made an infeasible decision.
     pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
         let next = |own: &mut Self| {
             let wake = own.server.system.wake();
@@ -123,10 +114,7 @@ impl<'a> Walk<'a> {
         self.audit().map(drop)
     }
 
-    /// Goes on until the last job has left.
-    ///
-    /// # Errors
-    /// As [`until`](Self::until), and when the policy leaves jobs waiting.
+    /// Runs until the last job has left; also fails if the policy leaves jobs waiting.
     pub fn finish(&mut self) -> Result<(), Stopped> {
         self.until(f64::INFINITY)?;
         match self.server.system.jobs() {
@@ -135,24 +123,23 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Another policy decides from this time on, before which all has happened.
+    /// Replaces the policy at this time; all earlier events must have been processed.
     pub fn hand_over(&mut self, policy: Box<dyn Policy>, time: f64) {
         self.server.system.advance(time);
         self.server.hand_over(policy);
     }
 
-    /// Returns when each job that has come left, in the policy's time; NaN where it has not.
+    /// Returns the departure time of each submitted job in the policy's time, or NaN.
     pub fn ends(&self) -> &[f64] {
         &self.ends
     }
 
-    /// Returns a copy of the policy as it is now.
+    /// Returns a copy of the current policy.
     pub fn policy(&self) -> Box<dyn Policy> {
         self.server.policy()
     }
 
-    /// Returns the jobs that wait and run now: the place of each in the scene, when it started if it runs, and on which
-    /// servers of a fleet.
+    /// Returns the jobs present: index in the scene, start time if running, and servers in a fleet.
     pub fn present(&self) -> Vec<(usize, Option<f64>, Vec<usize>)> {
         let system = &self.server.system;
         let mut present = Vec::new();
@@ -169,9 +156,9 @@ impl<'a> Walk<'a> {
         present
     }
 
-    /// Begins at a time at which the first jobs of the scene are there already: when each of them started, if it has, and on
-    /// which servers of a fleet, or where there is room; and what others use of servers, in units. All times are in the
-    /// policy's time.
+    /// Starts at a time at which the first jobs of the scene are present: for each its start time,
+    /// if running, and its servers (empty to let the system choose). `occupied` has the units of
+    /// servers that others use. Times are in the policy's time.
     pub fn from_present(
         scene: &'a DecisionState<'a>,
         present: &[(Option<f64>, &[usize])],
@@ -207,11 +194,11 @@ impl<'a> Walk<'a> {
         Walk::with_present(scene, system, policy, present.len())
     }
 
-    /// Goes on until these jobs, by their places in the scene, have started, or no more starts before this time; returns when
-    /// each did in the policy's time, infinity where it has not.
+    /// Runs until the jobs with these indices have started or the time is `until`, and returns
+    /// their start times in the policy's time (infinity if not started).
     ///
     /// # Errors
-    /// When the policy made a decision that no server could carry out.
+    /// If the policy made an infeasible decision.
     pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, Stopped> {
         let count = jobs.iter().max().map_or(0, |last| last + 1);
         let mut starts = vec![f64::NAN; count];
@@ -236,7 +223,6 @@ impl<'a> Walk<'a> {
         Ok(jobs.iter().map(|n| starts[*n]).collect())
     }
 
-    /// Begins with a system in which so many jobs are present, the first ones of the scene.
     fn with_present(
         scene: &'a DecisionState<'a>,
         system: System,
@@ -245,7 +231,6 @@ impl<'a> Walk<'a> {
     ) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
         let decides_on_state = policy.decides_on_state();
-        // Jobs come with their sizes.
         let server = match present {
             0 => Server::new(system, policy, Some(Ends::default()), &mut service),
             _ => Server::resume(system, policy, &mut service),
@@ -264,7 +249,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks the system's invariants; returns how many jobs are there, which nothing starts any more once it is over.
     fn audit(&mut self) -> Result<u64, Stopped> {
         self.server.settle();
         let system = &self.server.system;
@@ -272,7 +256,6 @@ impl<'a> Walk<'a> {
         violation.map_or_else(|| Ok(system.jobs()), |why| Err(why.into()))
     }
 
-    /// Carries out the next instant; returns whether there was one.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (end, arrival) = (self.server.next_end(), self.arrival());
@@ -292,7 +275,7 @@ impl<'a> Walk<'a> {
         if until == f64::INFINITY {
             return false;
         }
-        // Where both come at one instant, the end comes first.
+        // Simultaneous completions come before arrivals.
         let is_end = end <= arrival;
         if self.decides_on_state {
             self.instant(until, is_end)
@@ -302,9 +285,8 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// The same where the rule's clocks may ring before.
+    /// Like [`Self::step`], but a clock of the rule may ring first.
     fn step_with_clocks(&mut self, end: f64, arrival: f64) {
-        // Where both come at one instant, the end comes first.
         let bound = match end <= arrival {
             true => f64::INFINITY,
             false => arrival,
@@ -319,7 +301,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Carries out all that happens at this instant, and then one decision.
     fn instant(&mut self, now: f64, is_end: bool) {
         let mut event = self.happen(now, is_end);
         let mut is_alone = true;
@@ -340,14 +321,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns when the next job comes; infinity where none does.
     #[inline(always)]
     fn arrival(&self) -> f64 {
         let next = self.scene.jobs.get(self.next);
         next.map_or(f64::INFINITY, |job| self.scene.clock.submit(job.submit))
     }
 
-    /// A job comes or leaves.
     #[inline(always)]
     fn happen(&mut self, now: f64, is_end: bool) -> Option<Event> {
         self.events += 1;

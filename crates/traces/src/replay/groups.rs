@@ -1,5 +1,3 @@
-//! Jobs in groups: by how much they hold, how long they run and whose they are. One mean hides who waits.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -7,46 +5,43 @@ use super::log::{Log, ReplayJob};
 use super::measured::{Visit, percentiles};
 use super::scene::Kinds;
 
-/// What came of the jobs of a group that are measured. Times are in seconds.
+/// Results of the measured jobs of a group. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfGroup {
-    /// What its jobs have in common, such as `nodes 5 to 16`.
+    /// Common property of its jobs, such as `nodes 5 to 16`.
     pub name: String,
-    /// How many they are.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Their share of the work, size times the largest fraction of a resource.
+    /// The share of the work (size times largest fraction of a resource).
     pub work: f64,
-    /// Mean wait.
+    /// The mean wait.
     pub mean_wait: f64,
-    /// The least wait that 95 % of them do not exceed.
+    /// 95th percentile of the wait.
     pub wait_p95: f64,
-    /// Mean response time.
+    /// The mean response time.
     pub mean_response: f64,
 }
 
-/// Which groups the jobs of a log are in, one of each way to group them.
+/// The groups of the jobs of a log, for several criteria.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// By way, the names of the groups, and by job the group.
     ways: Vec<(Vec<String>, Vec<u8>)>,
-    /// By job, its work.
     work: Vec<f64>,
 }
 
-/// The least sizes of the groups by size \[s\].
+/// The lower bounds of the groups by size \[s\].
 const LENGTHS: [(f64, &str); 4] = [
     (0.0, "size below 1 min"),
     (60.0, "size 1 min to 1 h"),
     (3600.0, "size 1 h to 1 day"),
     (86_400.0, "size 1 day and more"),
 ];
-/// So many different amounts are distinguished; of more, each group has amounts up to four times as large as the one before.
+/// The maximum number of distinct amounts; with more, each group spans a factor of four.
 const AMOUNTS: usize = 6;
-/// Users that are distinguished, those with the most work.
 const USERS: usize = 5;
 
 impl Groups {
-    /// Groups the jobs of a log, whose kinds are these.
+    /// Groups the jobs of a log with these kinds.
     pub fn of(log: &Log, kinds: &Kinds) -> Self {
         let work = |job: &ReplayJob| job.size * kinds.most_held(job.kind);
         let work: Vec<f64> = log.jobs.iter().map(work).collect();
@@ -63,21 +58,18 @@ impl Groups {
             (lengths, length_of.collect()),
             users(log, &work),
         ];
-        // A way by which all are alike says nothing.
         let differ = |of: &[u8]| of.iter().any(|own| *own != of[0]);
         let ways = ways.into_iter().filter(|(_, of)| differ(of)).collect();
         Groups { ways, work }
     }
 
-    /// Returns the groups of the first way that tells jobs apart, by what they hold where that differs: names, and by job
-    /// the group; nothing where all jobs are alike.
+    /// Returns names and group by job of the first criterion that distinguishes jobs, if any.
     pub fn first_way(&self) -> (&[String], &[u8]) {
         let first = self.ways.first();
         first.map_or((&[], &[]), |(names, of)| (names, of))
     }
 
-    /// Returns what came of each group with jobs that were submitted within these seconds; the visits are those of all
-    /// jobs of the log.
+    /// Returns the results of each group for jobs submitted within these seconds.
     pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<OfGroup> {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();
@@ -105,8 +97,7 @@ impl Groups {
     }
 }
 
-/// Groups kinds by the number of their servers, else by their demand of the resource that is used most: names, and by
-/// kind the group.
+/// Groups kinds by number of servers, or else by demand of the most used resource.
 fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
     let (name, amounts): (&str, Vec<f64>) = if log.nodes.iter().any(|nodes| *nodes > 1) {
         ("nodes", log.nodes.iter().copied().map(f64::from).collect())
@@ -142,7 +133,6 @@ fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
     (names, groups.collect())
 }
 
-/// Groups jobs by who sent them: names, and by job the group.
 fn users(log: &Log, work: &[f64]) -> (Vec<String>, Vec<u8>) {
     let mut sums = std::collections::BTreeMap::<u32, f64>::new();
     for (job, work) in log.jobs.iter().zip(work) {
@@ -153,7 +143,7 @@ fn users(log: &Log, work: &[f64]) -> (Vec<String>, Vec<u8>) {
     let others = first.split_off(first.len().min(USERS)).len();
     let name = |(user, _): &(u32, f64)| match log.account.users.get(user) {
         Some(name) => format!("user {name}"),
-        None => "of no user".into(),
+        None => "unknown user".into(),
     };
     let mut names: Vec<String> = first.iter().map(name).collect();
     names.push(format!("{others} other users"));

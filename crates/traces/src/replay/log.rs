@@ -1,37 +1,35 @@
-//! The jobs of a trace, in memory.
-
 use crate::trace::{
     Account, Observed, ReadOptions, Reason, Servers, Source, Tick, Trace, TraceError, TraceFormat,
     TraceJob,
 };
 
-/// A job that is replayed. Times are whole ticks.
+/// A job to replay. Times are whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplayJob {
-    /// When it comes, after the first \[ticks\], ≥ 0.
+    /// The submission time after the beginning of the log \[ticks\], ≥ 0.
     pub submit: f64,
-    /// How long it holds its room \[ticks\], ≥ 1.
+    /// How long it holds its resources \[ticks\], ≥ 1.
     pub size: f64,
-    /// What is taken for a limit of that when it comes \[ticks\], ≥ its size.
+    /// The time limit known when it is submitted \[ticks\], ≥ its size.
     pub limit: f64,
-    /// What was promised of it, which may tell its type \[ticks\], > 0; infinite where nothing was.
+    /// Recorded limit, which may determine its type \[ticks\], > 0; infinite without one.
     pub promised: f64,
-    /// How long it waited as the trace tells \[ticks\]; NaN where it does not.
+    /// The wait in the log \[ticks\], or NaN if it is unknown.
     pub waited: f64,
-    /// Line of the file.
+    /// The line of the file.
     pub line: u32,
-    /// Its vector of demands, or the type that it goes to.
+    /// The index of its demand vector, or of its type.
     pub kind: u32,
-    /// Who sent it, a number of a name in [`Account::users`]; 0 where that is not known.
+    /// User, a key of [`Account::users`]; 0 if unknown.
     pub user: u32,
-    /// What it was sent to, a number in [`Account::classes`].
+    /// The index in [`Account::classes`].
     pub class: u32,
-    /// Whether it arrives, or ran or waited when the log began.
+    /// Whether it arrives, or was running or waiting when the log began.
     pub seen: Observed,
 }
 
 impl ReplayJob {
-    /// Returns a job of this kind of which no more is known than its submission and its size.
+    /// Creates a job of which only kind, submission and size are known.
     pub fn new(kind: u32, submit: f64, size: f64) -> Self {
         ReplayJob {
             submit,
@@ -47,54 +45,49 @@ impl ReplayJob {
         }
     }
 
-    /// Returns its limit \[ticks\]; infinity where it came without one.
+    /// Returns its limit \[ticks\]; infinite if it was submitted without one.
     pub fn own_limit(&self) -> f64 {
         let has_none = self.promised.is_infinite();
         if has_none { f64::INFINITY } else { self.limit }
     }
 }
 
-/// A trace that was read to its end.
+/// A trace that was completely read.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// The N ≥ 1 jobs that are replayed, by submission, those of one instant in the order of the file; before all others
-    /// those that ran when the log began, and then those that waited, in the order in which they were submitted.
+    /// The N ≥ 1 jobs to replay: first those already running, then those waiting, then the others.
     pub jobs: Vec<ReplayJob>,
-    /// The vectors of demands (R each) that jobs name.
+    /// The distinct demand vectors of the jobs (R each).
     pub vectors: Vec<Box<[f64]>>,
-    /// By vector, on how many servers at once.
+    /// By vector, the number of servers used at once.
     pub nodes: Vec<u32>,
-    /// What the jobs ran on.
+    /// The servers on which the jobs ran.
     pub servers: Servers,
-    /// The resolution of its times.
+    /// The resolution of the times.
     pub tick: Tick,
-    /// When the log begins, mostly with its first job, by its clock \[ticks\].
+    /// The beginning of the log by its own clock, usually the first submission \[ticks\].
     pub begin: i64,
     /// Its format.
     pub format: TraceFormat,
-    /// What was done with its lines.
+    /// How its lines were used.
     pub account: Account,
-    /// Jobs whose size is known in part only: they are not replayed.
+    /// The number of jobs with partly known size, which are not replayed.
     pub censored: u64,
-    /// Whether some job came with a limit of its own.
+    /// Whether any job has a limit of its own.
     pub has_limits: bool,
-    /// How many demands were rounded up as they were read.
+    /// The number of demands that were rounded up when read.
     pub rounded: u64,
 }
 
-/// Returns how many of these jobs, which are the first ones, were there when the log began.
+/// Returns the number of jobs, at the front of the list, that were present when the log began.
 pub fn early(jobs: &[ReplayJob]) -> usize {
     jobs.partition_point(|job| job.seen.is_early())
 }
 
-/// A time beyond this is no whole double.
 const LARGEST: i64 = 1 << 53;
 
 impl Log {
-    /// Reads a log; returns it with its name. `listener` is told how far that is.
-    ///
-    /// # Errors
-    /// As [`Log::read`], and where the source cannot be opened.
+    /// Reads a log and returns it with its name; `listener` receives progress messages.
     pub fn of_source(
         source: &Source,
         options: &ReadOptions,
@@ -108,10 +101,10 @@ impl Log {
         Ok((log, name))
     }
 
-    /// Reads a trace to its end; `listener` gets the number of jobs now and then.
+    /// Reads a trace to its end; `listener` receives the number of jobs so far.
     ///
     /// # Errors
-    /// As [`Trace::jobs`]; and where no job can be replayed, or its times are too large.
+    /// As [`Trace::jobs`], and if no job can be replayed or times are too large.
     pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
         let read = trace.jobs(|jobs| {
             listener(jobs);
@@ -120,7 +113,7 @@ impl Log {
         let (censored, mut own): (Vec<_>, Vec<_>) =
             (read.into_iter().flatten()).partition(|job: &TraceJob| job.seen == Observed::Censored);
         let Some(first) = own.first().map(|job| job.submit) else {
-            let why = "every job still ran when the trace ended, so that no size is known: `--read censored=end` takes what was seen of them";
+            let why = "all jobs were still running when the trace ended, so their sizes are unknown: give `--read censored=end` to use the observed parts";
             return Err(TraceError::Refused(why.into()));
         };
         let begin = trace.begin().unwrap_or(first);
@@ -132,7 +125,7 @@ impl Log {
         let jobs = own.iter().map(|job| {
             let submit = job.submit - begin;
             if submit >= LARGEST || job.size.max(job.limit) >= LARGEST as u64 {
-                let why = "a time is 2^53 ticks or more, which cannot be counted exactly: leave the job out, or write the trace in a coarser unit of time";
+                let why = "a time is 2^53 ticks or more, which cannot be counted exactly: omit the job, or write the trace in a coarser time unit";
                 return Err(TraceError::Refused(format!("line {}: {why}", job.line)));
             }
             let limit = Some(job.limit as f64).filter(|limit| *limit > 0.0);
@@ -156,7 +149,7 @@ impl Log {
         })
     }
 
-    /// Returns a log without jobs of these servers.
+    /// Creates a log without jobs for these servers.
     pub fn blank(servers: Servers, tick: Tick, format: TraceFormat) -> Self {
         Log {
             jobs: Vec::new(),
@@ -173,7 +166,7 @@ impl Log {
         }
     }
 
-    /// What is known of a trace besides its jobs.
+    /// Creates a log with everything but the jobs of a trace.
     pub fn without_jobs(trace: &Trace) -> Self {
         let demands = &trace.demands;
         Log {
@@ -185,7 +178,7 @@ impl Log {
         }
     }
 
-    /// Leaves out the jobs for which `is_out` holds, and accounts for their lines.
+    /// Removes the jobs for which `is_out` holds, and accounts for their lines.
     pub fn leave_out(&mut self, reason: Reason, is_out: impl Fn(&ReplayJob) -> bool) {
         let total = self.servers.total();
         for job in self.jobs.extract_if(.., |job| is_out(job)) {
@@ -196,17 +189,17 @@ impl Log {
         }
     }
 
-    /// Returns the jobs that arrive: all but those that were there when the log began.
+    /// Returns the jobs that arrive, excluding those present when the log began.
     pub fn arrivals(&self) -> &[ReplayJob] {
         &self.jobs[early(&self.jobs)..]
     }
 
-    /// T: from the beginning to the last submission \[ticks\]; 1 at least.
+    /// Returns T, the time from the beginning to the last submission \[ticks\], at least 1.
     pub fn span(&self) -> f64 {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
-    /// Σ size · demand of each resource (R) over the jobs that arrive \[ticks × amount\].
+    /// Returns the sum of size times demand over arriving jobs, by resource (R) \[ticks × amount\].
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
         for job in self.arrivals() {
@@ -225,7 +218,6 @@ impl Log {
     }
 }
 
-/// Returns the largest of these amounts over all that there is of the same resource.
 fn largest_share(amounts: &[f64], totals: &[f64]) -> f64 {
     let there = amounts.iter().zip(totals).filter(|own| *own.1 > 0.0);
     there.map(|own| own.0 / own.1).fold(0.0, f64::max)

@@ -1,5 +1,3 @@
-//! What a replay is measured by.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -7,28 +5,25 @@ use super::engine::Replayed;
 use super::log::ReplayJob;
 use super::scene::{DecisionState, Kinds};
 
-/// Of which jobs measures are: those submitted in a part of the span.
+/// The part of the span whose submitted jobs are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Window {
-    /// From this fraction of the span on, in [0, 1).
+    /// Start as a fraction of the span, in [0, 1).
     pub from: f64,
-    /// Up to this one, in (0, 1].
+    /// The end as a fraction of the span, in (0, 1].
     pub to: f64,
 }
 
 impl Window {
     /// All jobs.
     pub const ALL: Window = Window { from: 0.0, to: 1.0 };
-    /// The middle 96 %: without the first, which find the servers empty, and the last, after which nothing comes.
+    /// The middle 96 %, without the transients at the beginning and end.
     pub const MIDDLE: Window = Window {
         from: 0.02,
         to: 0.98,
     };
 
-    /// Reads `all` or `.1,.9`.
-    ///
-    /// # Errors
-    /// When it is neither; says what is expected.
+    /// Parses `all` or `.1,.9`; the error has the expected syntax.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim() == "all" {
             return Ok(Window::ALL);
@@ -37,77 +32,75 @@ impl Window {
         match (from.trim().parse(), to.trim().parse()) {
             (Ok(from), Ok(to)) if 0.0 <= from && from < to && to <= 1.0 => Ok(Window { from, to }),
             _ => Err(format!(
-                "`{text}` is no part of the span: write all, or two fractions of it such as .1,.9"
+                "`{text}` is not a valid part of the span: write `all`, or two fractions such as .1,.9"
             )),
         }
     }
 
-    /// Where it begins and ends in a span of this length.
+    /// Returns its start and end in a span of this length.
     pub fn within(&self, span: f64) -> [f64; 2] {
         [self.from * span, self.to * span]
     }
 }
 
-/// Measures of the jobs in a window. Times are in seconds.
+/// Measurements of the jobs in a window. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WindowMeasures {
-    /// How many jobs are measured.
+    /// The number of measured jobs.
     pub jobs: u64,
-    /// Mean of the time from a job's submission to its end, without its size and its start latency.
+    /// The mean wait: time in the system minus size and start latency.
     pub mean_wait: f64,
-    /// Mean of the time from a job's submission to its end.
+    /// The mean response time, from submission to end.
     pub mean_response: f64,
-    /// Mean of `max(1, response / max(size, 10 s))` (Feitelson, 2001).
+    /// The mean of `max(1, response / max(size, 10 s))` (Feitelson, 2001).
     pub mean_bounded_slowdown: f64,
-    /// Quantiles .5, .95 and .99 of the wait.
+    /// 50th, 95th and 99th percentiles of the wait.
     pub wait_percentiles: [f64; 3],
-    /// Quantiles .5, .95 and .99 of the response time.
+    /// 50th, 95th and 99th percentiles of the response time.
     pub response_percentiles: [f64; 3],
-    /// Sum of the waits.
+    /// The sum of the waits.
     pub total_wait: f64,
-    /// How many waited at all.
+    /// The number of jobs that waited.
     pub waited: u64,
     /// The longest wait.
     pub longest_wait: f64,
-    /// How many started before a job that had come earlier; `None` where starts are not known.
+    /// The number of jobs that started before one submitted earlier; `None` if starts are unknown.
     pub backfilled: Option<u64>,
-    /// Of each resource, what the jobs held of it in the window, over all that there was; empty where starts are not
-    /// known.
+    /// The mean share of each resource held by jobs in the window; empty if starts are unknown.
     pub utilization: Vec<f64>,
-    /// When the last job of the trace left, after the first submission.
+    /// The end of the last job, after the first submission.
     pub last_end: f64,
 }
 
-/// A size below which a slowdown says little \[s\].
 const SHORT: f64 = 10.0;
 
-/// What came of each job, beside what is known of it. Times are in seconds after the first submission.
+/// The replayed times of a job, in seconds after the first submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
-    /// Submission, as it was replayed.
+    /// The submission time in the replay.
     pub submit: f64,
-    /// Start, from which it holds its room; NaN where it is not known.
+    /// The time at which it acquires its resources, or NaN if this is unknown.
     pub start: f64,
-    /// End.
+    /// The end.
     pub end: f64,
-    /// Size.
+    /// The size.
     pub size: f64,
     /// Limit.
     pub limit: f64,
-    /// How long it held its room before it ran, ≥ 0.
+    /// The start latency, during which it holds resources without running, ≥ 0.
     pub latency: f64,
-    /// From submission to end, without the size and the latency, ≥ 0.
+    /// The wait, which is the time in the system without the size and the latency, ≥ 0.
     pub wait: f64,
-    /// Line of the file.
+    /// The line of the file.
     pub line: u32,
-    /// Its kind, as the policy saw it.
+    /// Its kind, as seen by the policy.
     pub kind: u32,
-    /// Whether it was there when the log began: it is not measured.
+    /// Whether it was present when the log began; such jobs are not measured.
     pub is_early: bool,
 }
 
 impl Visit {
-    /// From submission to end.
+    /// Returns the response time, from submission to end.
     pub fn response(&self) -> f64 {
         self.wait + self.latency + self.size
     }
@@ -128,16 +121,15 @@ pub fn bounded_slowdown(response: f64, size: f64) -> f64 {
     (response / size.max(SHORT)).max(1.0)
 }
 
-/// Returns the visits of all jobs, in the order of their submission; `per_second` ticks make a second.
+/// Returns the visits of all jobs in order of submission.
 pub fn visits<'a>(
     scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
     per_second: f64,
 ) -> impl Iterator<Item = Visit> + 'a {
     let clock = scene.clock;
-    // In the policy's time sums and differences are exact where times are whole.
     let seconds = move |time: f64| clock.ticks(time) / per_second;
-    // Rounding must not make a wait of none.
+    // Rounding must not turn an immediate start into a wait.
     let grain = clock.size(if scene.is_whole() { 0.0 } else { 1e-6 });
     let starts_known = if replayed.runs_through { 0.0 } else { f64::NAN };
     let visit = move |(n, (job, end)): (usize, (&ReplayJob, &f64))| {
@@ -159,7 +151,7 @@ pub fn visits<'a>(
     scene.jobs.iter().zip(&replayed.ends).enumerate().map(visit)
 }
 
-/// For each of these visits, by submission, whether it started before one that had come earlier.
+/// Returns, for each visit in order of submission, whether it started before an earlier one.
 pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
     let mut latest = f64::NEG_INFINITY;
     visits.iter().map(move |visit| {
@@ -170,7 +162,7 @@ pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
 }
 
 impl WindowMeasures {
-    /// Measures, of the visits of all jobs, which are of these kinds, those submitted within these seconds.
+    /// Measures the visits submitted within these seconds; `visits` has all jobs, of these kinds.
     pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
         let [from, to] = window;
         let first = visits.partition_point(|visit| visit.is_early || visit.submit < from);
@@ -205,12 +197,11 @@ impl WindowMeasures {
     }
 }
 
-/// Returns whether the policy let every job run through.
 fn starts_known(visits: &[Visit]) -> bool {
     visits.first().is_some_and(|visit| !visit.start.is_nan())
 }
 
-/// Quantiles .5, .95 and .99: the least value that so many are not above.
+/// Returns the 50th, 95th and 99th percentiles by nearest rank.
 pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -220,18 +211,18 @@ pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     })
 }
 
-/// Time averages over a step.
+/// The time averages over a step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesStep {
-    /// When it begins \[s\].
+    /// The start of the step \[s\].
     pub time: f64,
-    /// Jobs that wait.
+    /// The number of waiting jobs.
     pub waiting: f64,
-    /// What is held of each resource (R), over all that there is.
+    /// The share of each resource in use (R).
     pub used: Vec<f64>,
 }
 
-/// Averages over steps of this length \[s\] from 0 to `span`; none where starts are not known.
+/// Returns averages over steps of this length \[s\] from 0 to `span`; empty if starts are unknown.
 pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<SeriesStep> {
     if !starts_known(visits) {
         return Vec::new();
@@ -258,18 +249,14 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
     (0..count).map(step_at).collect()
 }
 
-/// Time averages of a sum of amounts, each over a time of its own.
 #[derive(Clone)]
 struct Averages {
     step: f64,
-    /// In a step: what is not there for all of it.
     parts: Vec<f64>,
-    /// At the beginning of a step: what is there from then on, and was not before.
     changes: Vec<f64>,
 }
 
 impl Averages {
-    /// Adds an amount that is there from one time to another.
     fn add(&mut self, from: f64, to: f64, amount: f64) {
         let count = self.parts.len();
         let (from, to) = (from / self.step, (to / self.step).min(count as f64));
@@ -289,13 +276,11 @@ impl Averages {
         }
     }
 
-    /// Returns the averages by step.
     fn by_step(self) -> Vec<f64> {
         let mut all = 0.0;
         let pairs = self.parts.iter().zip(&self.changes);
         let sums = pairs.map(|(part, change)| {
             all += change;
-            // Rounding must not leave less than nothing.
             (all + part).max(0.0)
         });
         sums.collect()

@@ -1,11 +1,8 @@
-//! Recorded jobs: a table of types, arrivals and sizes, in a policy's time unit.
-
 use csv::{ReaderBuilder, Trim};
 use serde::Deserialize;
 
 use super::ReplayJob;
 
-/// A row; other columns are ignored.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "type")]
@@ -14,11 +11,13 @@ struct Row {
     size: f64,
 }
 
-/// Reads `type,arrival,size` with a header, in any order and among other columns. Jobs come by arrival, those of one
-/// instant in the order of the file, the first at 0; their kinds are places in `types`, and their limits their sizes.
+/// Parses a table with the columns `type,arrival,size` in a policy's time unit. Jobs are ordered by
+/// arrival, then file order, and the first arrives at 0. Kinds are indices in `types`, and limits
+/// equal sizes.
 ///
 /// # Errors
-/// When a column is missing, a type unknown, a time negative or no finite number; when there is no job. Names the line.
+/// With the line, if a column is missing, a type unknown, a time negative or not finite, or if
+/// there are no jobs.
 pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<ReplayJob>, String> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text);
@@ -28,7 +27,7 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<ReplayJob>, String> {
         let found = found.map_err(|why| why.to_string())?;
         let row: Row = found
             .deserialize(Some(&header))
-            .map_err(|why| format!("{why}; the columns type, arrival and size are needed"))?;
+            .map_err(|why| format!("{why}; the columns type, arrival and size are required"))?;
         let line = found.position().map_or(0, csv::Position::line);
         for (time, column) in [(row.arrival, "arrival"), (row.size, "size")] {
             if !(time >= 0.0 && time.is_finite()) {
@@ -40,7 +39,7 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<ReplayJob>, String> {
         let known = types.iter().position(|own| *own == row.job_type);
         let kind = known.ok_or_else(|| {
             let (own, types) = (&row.job_type, types.join(", "));
-            format!("line {line}: unknown type `{own}`; those of the policy are {types}")
+            format!("line {line}: unknown type `{own}`; the types of the policy are {types}")
         })?;
         jobs.push(ReplayJob {
             line: line as u32,
@@ -49,7 +48,7 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<ReplayJob>, String> {
     }
     jobs.sort_by(|a, b| a.submit.total_cmp(&b.submit));
     let first = jobs.first().map(|job| job.submit);
-    let first = first.ok_or("there are no jobs: write one on each line after the header")?;
+    let first = first.ok_or("there are no jobs: write one per line after the header")?;
     jobs.iter_mut().for_each(|job| job.submit -= first);
     Ok(jobs)
 }
@@ -62,7 +61,7 @@ mod tests {
     const TYPES: [&str; 2] = ["small", "big"];
 
     #[test]
-    fn jobs_come_by_arrival_and_ties_in_the_order_of_the_file() {
+    fn sorts_jobs_by_arrival_then_file_order() {
         let text = "wait,size,type,arrival\n0,3,big,7.5\n1,2,small,5\n2,1,big,5\n,0,small,1e1\n";
         let jobs = record(text.as_bytes(), &TYPES).unwrap();
         let found = jobs
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_refused_with_its_line() {
+    fn rejects_invalid_records_with_the_line() {
         for (text, line, words) in [
             ("type,arrival\nsmall,1\n", "line: 2", "missing field `size`"),
             ("", "", "no jobs"),
@@ -87,7 +86,7 @@ mod tests {
             (
                 "type,arrival,size\nsmall,1,2\nhuge,1,2\n",
                 "line 3",
-                "unknown type `huge`; those of the policy are small, big",
+                "unknown type `huge`; the types of the policy are small, big",
             ),
             (
                 "type,arrival,size\nsmall,-1,2\n",

@@ -1,5 +1,3 @@
-//! What a policy sees of a trace: what its jobs demand, and the jobs as types of a workload.
-
 use itertools::Itertools as _;
 
 use super::log::{Log, ReplayJob};
@@ -11,14 +9,14 @@ use synth_multiresource::policy::{Job as Come, System};
 use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, KnownSize, Workload};
 use synth_queues::law::Size;
 
-/// The demands that jobs name, exact or rounded to those of types.
+/// The demands of jobs, exact or rounded to those of types.
 #[derive(Clone, Debug)]
 pub struct Kinds {
-    /// Name and demand (R) of each.
+    /// The name and demand (R) of each kind.
     pub demands: Vec<(String, Vec<Decimal>)>,
-    /// By kind, on how many servers jobs hold that at once.
+    /// By kind, the number of servers used at once.
     pub nodes: Vec<u32>,
-    /// By kind, what a job holds over what all servers have together (R).
+    /// By kind, the fractions of all servers' resources that a job holds (R).
     pub held: Vec<Vec<f64>>,
 }
 
@@ -40,7 +38,7 @@ impl Kinds {
         }
     }
 
-    /// Returns the vectors of a trace as they are, named such as `cpu=4 memory=16`.
+    /// Returns the exact demand vectors of a trace, with names such as `cpu=4 memory=16`.
     pub fn exact(log: &Log) -> Self {
         let named = log.vectors.iter().zip(&log.nodes).map(|(demand, nodes)| {
             let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
@@ -54,7 +52,7 @@ impl Kinds {
         Kinds::new(log, named.collect(), log.nodes.clone())
     }
 
-    /// Returns the types of a workload whose resource r is the trace's `places[r]`.
+    /// Returns the types of a workload; its resource r is resource `places[r]` of the trace.
     pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
         let named = workload.types().iter().map(|job| {
             let mut demand = vec![Decimal::ZERO; places.len()];
@@ -73,36 +71,34 @@ impl Kinds {
         held.copied().fold(0.0, f64::max)
     }
 
-    /// Returns how many resources there are.
     pub(super) fn resources(&self) -> usize {
         self.held.first().map_or(0, Vec::len)
     }
 }
 
-/// Jobs, and the workload that their types are of.
+/// Jobs with the workload of their types.
 #[derive(Clone, Debug)]
 pub struct DecisionState<'a> {
-    /// The jobs, by submission.
+    /// The jobs by submission.
     pub jobs: &'a [ReplayJob],
-    /// By the kind of a job: its type in the workload.
+    /// The type of each kind.
     pub types: Vec<u32>,
     /// Servers and types.
     pub fleet: Fleet,
-    /// How ticks become the policy's time.
+    /// Conversion of ticks to the policy's time.
     pub clock: Clock,
-    /// How long each job holds its room before it runs, or the mean of what is drawn, in the policy's time; rules that
-    /// plan by limits add it to these.
+    /// The start latency, or the mean of `drawn`, in the policy's time; part of planned durations.
     pub latency: f64,
-    /// The start latency of each job; empty where it is the same for all.
+    /// The start latency of each job; empty if equal for all.
     pub drawn: Vec<f64>,
-    /// Whether jobs that came without a limit have none; elsewhere their sizes are taken for it.
+    /// Whether jobs without a limit in the log have none; otherwise, sizes are used as limits.
     pub promised: bool,
-    /// Seed of the policy's clocks, if it has some.
+    /// The seed of the policy's clocks.
     pub seed: u64,
 }
 
 impl<'a> DecisionState<'a> {
-    /// Returns jobs without a start latency, with their sizes where they came without a limit, and seed 1.
+    /// Creates a state without start latency, with sizes as missing limits, and seed 1.
     pub fn new(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             jobs,
@@ -116,7 +112,7 @@ impl<'a> DecisionState<'a> {
         }
     }
 
-    /// Returns the same jobs, where those that came without a limit have none.
+    /// Creates the same without substitutes for missing limits.
     pub fn promised(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             promised: true,
@@ -124,28 +120,23 @@ impl<'a> DecisionState<'a> {
         }
     }
 
-    /// Returns whether all times are whole.
     pub(super) fn is_whole(&self) -> bool {
         self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0
     }
 
-    /// Returns how long the n-th job holds its room before it runs, in the policy's time.
     pub(super) fn latency(&self, n: usize) -> f64 {
         self.drawn.get(n).copied().unwrap_or(self.latency)
     }
 
-    /// Returns how long the n-th job holds its room, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency(n)
     }
 
-    /// Returns the type of the n-th job.
     #[inline(always)]
     pub(super) fn type_of(&self, n: usize) -> usize {
         self.types[self.jobs[n].kind as usize] as usize
     }
 
-    /// Lets the n-th job come, with its limit and its user.
     #[inline(always)]
     pub(super) fn arrive(&self, n: usize, now: f64, system: &mut System) -> Come {
         let come = system.arrive_sized(self.type_of(n), now, self.held(n));
@@ -154,8 +145,7 @@ impl<'a> DecisionState<'a> {
         come
     }
 
-    /// Starts the jobs that ran when the log began, the largest first, so that small ones leave them their servers. Those
-    /// that do not fit wait. Returns how many these jobs are.
+    /// Starts the jobs that ran when the log began, largest first so that they find servers.
     pub(super) fn begun(&self, mut system: System) -> (System, usize) {
         let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
@@ -171,7 +161,6 @@ impl<'a> DecisionState<'a> {
         (system, count)
     }
 
-    /// Returns how long the n-th job is thought to hold its room at most, by its limit.
     pub(super) fn limit(&self, n: usize) -> f64 {
         let job = &self.jobs[n];
         let own = job.own_limit();
@@ -180,12 +169,12 @@ impl<'a> DecisionState<'a> {
     }
 }
 
-/// The workload of jobs of these kinds, as it is counted: each kind that occurs is a type;
-/// and by kind which one. Each job holds its room for `latency` before it runs, in the policy's time. With `sizes` sizes
-/// are known, and else limits.
+/// Returns the workload of these jobs, in which each occurring kind is a type, and the type of each
+/// kind. `latency` is the start latency in the policy's time. If `sizes` is set, policies know the
+/// sizes of jobs, otherwise their limits.
 ///
 /// # Errors
-/// Where it is out of the range of what can be counted.
+/// If the workload is invalid.
 pub fn gathered(
     log: &Log,
     jobs: &[ReplayJob],

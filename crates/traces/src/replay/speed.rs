@@ -1,5 +1,3 @@
-//! How fast a trace is replayed, and how long its jobs hold their room before they run, in whole ticks.
-
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive as _, Zero as _};
 use schemars::JsonSchema;
@@ -7,23 +5,21 @@ use serde::Serialize;
 
 use synth_core::number::Decimal;
 
-/// By how much faster jobs come than they did: a/b. Sizes stay.
+/// The factor by which submissions are accelerated, a/b; sizes are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Speed {
-    /// The numerator a ≥ 1: sizes are counted in a parts of a tick.
+    /// The numerator a ≥ 1; sizes are counted in 1/a of a tick.
     pub numerator: u64,
     /// The denominator b ≥ 1.
     pub denominator: u64,
 }
 
-/// The largest relative error of a speed that brings a trace to a load.
 const NEAR: f64 = 1e-4;
 
-/// The largest numerator and denominator.
 const LARGEST: u64 = 1_000_000;
 
 impl Speed {
-    /// As it was.
+    /// The recorded speed.
     pub const ONE: Speed = Speed::new(1, 1);
 
     const fn new(numerator: u64, denominator: u64) -> Self {
@@ -33,10 +29,7 @@ impl Speed {
         }
     }
 
-    /// Reads `5/4`, `2` or `1.25`.
-    ///
-    /// # Errors
-    /// When it is no such fraction; says what is expected.
+    /// Parses `5/4`, `2` or `1.25`; the error has the expected syntax.
     pub fn parse(text: &str) -> Result<Self, String> {
         let part = |text: &str| Decimal::parse(text.trim()).ok().map(Decimal::exact);
         let whole = |n: &BigInt| n.to_u64().filter(|n| (1..=LARGEST).contains(n));
@@ -46,17 +39,15 @@ impl Speed {
             Some(Speed::new(whole(ratio.numer())?, whole(ratio.denom())?))
         };
         speed().ok_or_else(|| format!(
-            "`{text}` is no speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or 1.25"
+            "`{text}` is not a valid speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or a number such as 1.25"
         ))
     }
 
-    /// The fraction with the least denominator within a ten-thousandth of this ratio, by continued fractions; `None`
-    /// where the ratio is not within 1e-6 to 1e6.
+    /// Returns the simplest fraction within 10⁻⁴ of a ratio in 1e-6..1e6 (continued fractions).
     pub fn near(ratio: f64) -> Option<Self> {
         if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
             return None;
         }
-        // Fractions of this kind are in lowest terms.
         let (mut before, mut last) = ([0, 1], [1, 0]);
         let mut rest = ratio;
         loop {
@@ -86,23 +77,18 @@ impl std::fmt::Display for Speed {
     }
 }
 
-/// How the ticks of a trace become times of a policy.
+/// Conversion of ticks of a trace to the policy's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// Submissions are multiplied by this whole number…
     submit: f64,
-    /// …and sizes by this one…
     size: f64,
-    /// …and both divided by this: 1 where times stay whole.
     per: f64,
-    /// Units of a policy's time in a tick of the trace.
     unit: f64,
-    /// Whether times are whole.
     whole: bool,
 }
 
 impl Clock {
-    /// Times in whole parts of a tick.
+    /// Creates a clock that counts whole fractions of a tick.
     pub fn whole(speed: Speed) -> Self {
         Clock {
             submit: speed.denominator as f64,
@@ -113,8 +99,8 @@ impl Clock {
         }
     }
 
-    /// Times in the unit of a workload that has so many ticks. They are whole only where the speed is, and the unit
-    /// is a tick: elsewhere instants that coincide may fall apart by rounding.
+    /// Creates a clock in the unit of a workload with this many ticks; rounding may separate
+    /// simultaneous events unless both speed and unit are 1.
     pub fn in_units(speed: Speed, ticks: f64) -> Self {
         let whole = Clock::whole(speed);
         let per = whole.size * ticks;
@@ -126,7 +112,7 @@ impl Clock {
         }
     }
 
-    /// Times as they are, in the policy's unit.
+    /// Creates a clock that leaves times as they are.
     pub fn as_written() -> Self {
         Clock {
             whole: false,
@@ -139,42 +125,38 @@ impl Clock {
         self.whole
     }
 
-    /// A time of submission \[ticks\], in the policy's time.
+    /// Converts a submission time \[ticks\] to the policy's time.
     pub fn submit(&self, ticks: f64) -> f64 {
         ticks * self.submit / self.per
     }
 
-    /// A size or a limit \[ticks\], in the policy's time.
+    /// Converts a size or limit \[ticks\] to the policy's time.
     pub fn size(&self, ticks: f64) -> f64 {
         ticks * self.size / self.per
     }
 
-    /// A length of the policy's time in ticks.
+    /// Converts a duration in the policy's time to ticks.
     pub fn ticks(&self, time: f64) -> f64 {
         time / self.unit
     }
 
-    /// Returns whether this time \[ticks\] and its multiples can be counted exactly.
+    /// Returns whether this time \[ticks\] is exact after scaling.
     pub fn holds(&self, ticks: f64) -> bool {
         ticks * self.submit.max(self.size) < 9_007_199_254_740_992.0
     }
 }
 
-/// A time that is a whole number of parts of a tick: .9 s of ticks of a second is 9 tenths. Where ticks are counted
-/// in these parts, sums with it stay exact.
+/// An exact duration in fractions of a tick: 0.9 s is 9 tenths if ticks are seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WholeParts {
-    /// How many parts.
     count: f64,
-    /// Parts in a tick.
     parts: u64,
 }
 
-/// The most parts of a tick.
 const MOST_PARTS: u64 = 1_000_000;
 
 impl WholeParts {
-    /// A time in seconds, of which each has so many ticks; `None` where a tick would have more than a million parts.
+    /// Converts seconds; `None` if a tick would need more than a million parts.
     pub fn of_seconds(time: Decimal, per_second: u64) -> Option<Self> {
         let ticks = time.exact() * BigInt::from(per_second);
         let parts = ticks.denom().to_u64().filter(|n| *n <= MOST_PARTS)?;
@@ -182,7 +164,7 @@ impl WholeParts {
         Some(WholeParts { count, parts })
     }
 
-    /// A clock of these parts.
+    /// Returns a clock that counts these fractions.
     pub fn clock(self, speed: Speed) -> Clock {
         let (whole, parts) = (Clock::whole(speed), self.parts as f64);
         Clock {
@@ -193,12 +175,12 @@ impl WholeParts {
         }
     }
 
-    /// Returns the time in ticks.
+    /// Returns the duration in ticks.
     pub fn ticks(self) -> f64 {
         self.count / self.parts as f64
     }
 
-    /// Returns the time in the policy's time, by such a clock.
+    /// Returns the duration in the policy's time, for [`WholeParts::clock`].
     pub fn in_policy_time(self, speed: Speed) -> f64 {
         self.count * speed.numerator as f64
     }
@@ -210,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn speeds_are_read_as_fractions() {
+    fn parses_speeds_as_fractions() {
         let read = |text| Speed::parse(text).unwrap().to_string();
         assert_eq!(
             ["5/4", "10/8", "1.25", "2", ".5", "4/2"].map(read),
@@ -222,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_met_by_a_small_fraction() {
+    fn approximates_ratios_by_small_fractions() {
         for ratio in [1.0, 1.25, 0.9 / 0.653_667_029, 1e-6, 123.456, 0.333, 1e6] {
             let speed = Speed::near(ratio).unwrap();
             assert!(
@@ -246,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_tick_are_whole() {
+    fn fractions_of_a_tick_are_exact() {
         let of = |text: &str, per_second| {
             WholeParts::of_seconds(Decimal::parse(text).unwrap(), per_second)
         };
@@ -254,7 +236,7 @@ mod tests {
         assert_eq!((tenths.count, tenths.parts, tenths.ticks()), (9.0, 10, 0.9));
         let faster = Speed::parse("5/4").unwrap();
         let clock = tenths.clock(faster);
-        // A tick is fifty parts: ten times the five of the speed.
+        // A tick has fifty parts: ten for the latency times five for the speed.
         assert_eq!((clock.size(1.0), clock.submit(1.0)), (50.0, 40.0));
         assert_eq!(
             (tenths.in_policy_time(faster), clock.ticks(45.0)),

@@ -14,13 +14,12 @@ use crate::trace::{ReadOptions, Servers, Source, Trace};
 use synth_core::number::Decimal;
 use synth_multiresource::simulator::Contender;
 
-/// A trace that stands beside the project; `None`, with a message, where it does not.
 fn beside(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces");
     let path = path.join(name);
     let there = path.exists();
     if !there {
-        println!("skipped: {} is not there", path.display());
+        println!("skipped: {} does not exist", path.display());
     }
     there.then_some(path)
 }
@@ -30,17 +29,14 @@ fn log(path: &Path, options: &ReadOptions) -> Log {
     Log::read(&mut trace, |_| ()).unwrap()
 }
 
-/// No start latency.
 fn at_once() -> WholeParts {
     WholeParts::of_seconds(Decimal::ZERO, 1).unwrap()
 }
 
-/// The visits of all jobs under a rule by name.
 fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
     played_late(log, rule, speed, at_once())
 }
 
-/// The same with a start latency.
 fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Visit> {
     let contender = Contender::parse(rule).unwrap();
     let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
@@ -56,20 +52,17 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
     visits(&scene, &replayed, log.tick.per_second() as f64).collect()
 }
 
-/// Measures of all jobs under a rule by name.
 fn under(log: &Log, rule: &str, speed: Speed) -> WindowMeasures {
     let visits = played(log, rule, speed);
     WindowMeasures::of(&visits, [0.0, log.span()], &Kinds::exact(log))
 }
 
-/// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
 fn small(jobs: &[(u32, u32, u32)]) -> Log {
     let row = |(submit, size, cpu): &(u32, u32, u32)| format!("{submit} {size} {cpu} -1");
     let rows: Vec<String> = jobs.iter().map(row).collect();
     limited(4, &rows.join("; "))
 }
 
-/// The same with limits, on so many processors: `submit size cpu limit; …`.
 fn limited(cpus: u32, jobs: &str) -> Log {
     let mut text = format!("; MaxProcs: {cpus}\n");
     for job in jobs.split("; ") {
@@ -89,10 +82,9 @@ fn starts(log: &Log, rule: &str) -> Vec<f64> {
     visits.iter().map(|visit| visit.start).collect()
 }
 
-/// At `--from 60` the first job runs, for 40 more, and the second waits. Shortest first would start the second one, which is
-/// shorter, if the first did not run already. Only the third arrives.
+/// At `--from 60` the first job runs for 40 more and the second waits. Only the third arrives.
 #[test]
-fn what_runs_at_the_beginning_runs_on() {
+fn running_jobs_continue_at_the_beginning() {
     let text = "time,start,end,cpu\n0,0,100,4\n10,100,130,4\n70,130,140,4\n";
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
@@ -113,10 +105,9 @@ fn what_runs_at_the_beginning_runs_on() {
     assert_eq!(log.load(), 10.0 * 4.0 / (10.0 * 4.0));
 }
 
-/// At 10 two jobs end, and one comes. Told of one end after the other, first-fit would start the third job and let the
-/// second one wait.
+/// If it reacted to each end separately, first-fit would start the third job at 10.
 #[test]
-fn all_that_happens_at_one_instant_is_known_before_a_rule_decides() {
+fn rules_decide_after_all_events_of_an_instant() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
     for rule in ["first-fit", "best-fit", "fcfs", "easy", "conservative"] {
         let expected = [0.0, 0.0, 10.0, 15.0, 15.0];
@@ -124,29 +115,25 @@ fn all_that_happens_at_one_instant_is_known_before_a_rule_decides() {
     }
 }
 
-/// By hand, on five processors: two jobs end early, at 4. The fourth job moves up to 6, when by the plan the fifth ends;
-/// then the fifth moves up, too, and ends at 5. So nothing happens at 6.
+/// The fourth job moves up to the planned end of the fifth at 6; then the fifth moves up.
 #[test]
-fn a_reservation_that_falls_due_between_events_is_kept() {
+fn keeps_reservations_due_between_events() {
     let jobs = "0 4 1 7; 0 4 4 5; 1 5 1 13; 2 1 4 9; 3 1 2 1; 3 6 5 6; 4 4 2 9";
     let log = limited(5, jobs);
     let found = starts(&log, "conservative");
     assert_eq!(found, [0.0, 0.0, 4.0, 6.0, 4.0, 11.0, 7.0]);
 }
 
-/// Of two that come at one instant the rule for large jobs takes the second, though the first came first.
 #[test]
-fn all_that_come_at_one_instant_are_known_before_a_rule_decides() {
+fn rules_decide_after_all_arrivals_of_an_instant() {
     let log = small(&[(0, 5, 2), (0, 5, 3)]);
     assert_eq!(starts(&log, "best-fit"), [5.0, 0.0]);
     assert_eq!(starts(&log, "first-fit"), [0.0, 5.0]);
     assert_eq!(starts(&log, "least-servers-first"), [0.0, 5.0]);
 }
 
-/// By hand, on four processors with .9 s before each run: two jobs of 10 s end at 10.9, the wide one of 5 s at 16.8,
-/// and the two behind it start then.
 #[test]
-fn each_start_takes_its_latency_and_times_stay_exact() {
+fn start_latencies_keep_times_exact() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
     let late = WholeParts::of_seconds(Decimal::new(0.9).unwrap(), 1).unwrap();
     let visits = played_late(&log, "fcfs", Speed::ONE, late);
@@ -158,7 +145,6 @@ fn each_start_takes_its_latency_and_times_stay_exact() {
         assert!((found - expected).abs() < 1e-12, "{responses:?}");
     }
     assert_eq!(visits[0].wait, 0.0);
-    // Rules that plan by limits add it to all of them: the third job still passes the second, and ends as it starts.
     let log = small(&[(0, 10, 3), (0, 5, 4), (0, 10, 1), (0, 9, 1)]);
     let starts = |late| {
         let visits = played_late(&log, "easy", Speed::ONE, late);
@@ -169,7 +155,7 @@ fn each_start_takes_its_latency_and_times_stay_exact() {
 }
 
 #[test]
-fn a_rule_that_shares_or_stops_has_no_starts() {
+fn starts_are_unknown_under_preemptive_rules() {
     let log = small(&[(0, 10, 1), (1, 4, 4), (2, 1, 2)]);
     let visits = played(&log, "server-filling", Speed::ONE);
     let mut all = visits.iter();
@@ -178,10 +164,9 @@ fn a_rule_that_shares_or_stops_has_no_starts() {
     assert!(time_series(&visits, 2.0, 1.0, &Kinds::exact(&log)).is_empty());
 }
 
-/// What a rule starts next of these waiting jobs, by place, if any of them.
 type Choice = fn(waiting: &[(usize, u32)], free: u32) -> Option<usize>;
 
-/// A replay by the definition: at each instant ends, then arrivals, then choices, one by one.
+/// A direct implementation: at each instant ends, then arrivals, then choices.
 fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
     let mut starts = vec![f64::NAN; jobs.len()];
     let (mut waiting, mut free): (Vec<(usize, u32)>, u32) = (Vec::new(), 4);
@@ -203,9 +188,8 @@ fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
     starts
 }
 
-/// On random jobs, many of which come and end together, the replay is what the definition says.
 #[test]
-fn random_jobs_start_when_the_definition_says() {
+fn random_jobs_match_a_direct_implementation() {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
     for _ in 0..40 {
         let mut jobs: Vec<(u32, u32, u32)> = (0..120)
@@ -219,7 +203,6 @@ fn random_jobs_start_when_the_definition_says() {
             })
             .collect();
         jobs.sort_by_key(|job| job.0);
-        // The first comes at 0, so that times are those of the log.
         jobs[0].0 = 0;
         let log = small(&jobs);
         let largest: Choice = |waiting, free| {
@@ -257,7 +240,6 @@ fn random_jobs_start_when_the_definition_says() {
     }
 }
 
-/// Whether what runs at once fits on four processors, every job runs for its size, and none before it comes.
 fn fits(visits: &[Visit], jobs: &[(u32, u32, u32)]) -> bool {
     let used = |time: f64| -> u32 {
         let running = visits.iter().zip(jobs);
@@ -272,9 +254,8 @@ fn fits(visits: &[Visit], jobs: &[(u32, u32, u32)]) -> bool {
         && visits.iter().all(|visit| used(visit.start) <= 4)
 }
 
-/// Averages over time times the time are what there was.
 #[test]
-fn a_course_adds_up() {
+fn time_series_preserve_totals() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
     let visits = played(&log, "first-fit", Speed::ONE);
     let kinds = Kinds::exact(&log);
@@ -283,7 +264,6 @@ fn a_course_adds_up() {
         let sum = |of: fn(&SeriesStep) -> f64| steps.iter().map(of).sum::<f64>() * step;
         [sum(|s| s.waiting), sum(|s| s.used[0])]
     };
-    // Waits 9, 13 and 5; sizes 10, 10, 5, 5 and 7.
     for step in [1.0, 7.0, 0.3, 30.0] {
         let expected = [27.0, (2.0 * 20.0 + 20.0 + 10.0 + 7.0) / 4.0];
         for (found, expected) in sum(step).into_iter().zip(expected) {
@@ -301,7 +281,6 @@ fn a_course_adds_up() {
     );
 }
 
-/// Parts keep their jobs, and come one after the other.
 #[test]
 fn resampled_parts_are_in_order() {
     let log = small(&[
@@ -320,9 +299,8 @@ fn resampled_parts_are_in_order() {
     assert_eq!(resampled(&log.jobs, 30.0, 1, 0), None);
 }
 
-/// The interval of a mean of independent values is that of the central limit theorem.
 #[test]
-fn blocks_of_independent_values_have_their_spread() {
+fn block_intervals_match_independent_values() {
     let submits: Vec<f64> = (0..20_000).map(f64::from).collect();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(9);
     let values = submits.iter().map(|_| random.random_range(0.0..1.0));
@@ -336,15 +314,13 @@ fn blocks_of_independent_values_have_their_spread() {
     let ratio = Interval::of_ratio(&means, &means).unwrap();
     assert_eq!((ratio.low, ratio.high), (1.0, 1.0));
     assert!(Blocks::draw(&submits, [0.0, 499.0], 50.0, 1).is_none());
-    // A window of 30 000 years has no more blocks than one of eleven.
     let wide = Blocks::draw(&submits, [0.0, 1e12], 86400.0, 1).unwrap();
     assert!((3999..=4000).contains(&wide.count), "{}", wide.count);
 }
 
-/// Σ wait, how many waited, the longest wait and the last end, by independent programs (two of them for fcfs and
-/// EASY).
+/// The results are from independent programs (two for fcfs and EASY).
 #[test]
-fn a_log_of_the_sp2_is_replayed_to_the_second() {
+fn replays_the_sp2_log_to_the_second() {
     let Some(path) = beside("sdsc-sp2-1998-first5000.swf") else {
         return;
     };
@@ -352,7 +328,6 @@ fn a_log_of_the_sp2_is_replayed_to_the_second() {
     assert_eq!(log.jobs.len(), 4606);
     assert_eq!(log.work(), [387_596_226.0]);
     assert!((log.load() - 0.653_667_029).abs() < 5e-10);
-    // Speed, rule, total wait, how many waited, the longest wait and the last end, where it is known.
     for row in include_str!("tests/sp2.txt").lines() {
         let [speed, rule, numbers @ ..] = &row.split_whitespace().collect::<Vec<_>>()[..] else {
             panic!("{row}")
@@ -367,7 +342,6 @@ fn a_log_of_the_sp2_is_replayed_to_the_second() {
         let is_near = numbers[3] == "-" || (found.last_end - number(3)).abs() < 1e-6;
         assert!(is_near, "{row}: {}", found.last_end);
     }
-    // Another program re-plans at every event; ours compresses.
     let conservative = under(&log, "conservative", Speed::ONE);
     println!("{conservative:?}");
     assert!((conservative.total_wait / 17_809_468.0 - 1.0).abs() < 0.01);

@@ -1,29 +1,24 @@
-//! Vectors of demands, each with a number.
-
 use std::collections::HashMap;
 
-/// The distinct vectors of demands (R each) and numbers of servers, in the order in which they were first seen.
-///
-/// A trace has some tens of them. From [`DemandTable::MOST`] on, demands are rounded up to three significant
-/// digits as they come, so that the table stays small; `rounded` tells.
+/// The distinct demand vectors (R each) with numbers of servers, in order of appearance. From
+/// [`DemandTable::MOST`] vectors on, new ones are rounded up to three significant digits.
 #[derive(Clone, Debug, Default)]
 pub struct DemandTable {
-    /// The vectors, by number.
+    /// The vectors, by index.
     pub vectors: Vec<Box<[f64]>>,
-    /// On how many servers at once jobs hold them, by number.
+    /// The number of servers used at once, by index.
     pub nodes: Vec<u32>,
     numbers: HashMap<Box<[u64]>, u32>,
     key: Vec<u64>,
-    /// How many times a demand was looked up rounded.
+    /// The number of lookups with rounded demands.
     pub rounded: u64,
 }
 
 impl DemandTable {
-    /// The most vectors that stand as they were written.
+    /// The maximum number of vectors stored without rounding.
     pub const MOST: usize = 2000;
 
-    /// The number of this vector (R), each entry finite and ≥ 0, on each of so many servers at once; it is not rounded
-    /// where the rounded one does not fit on any server.
+    /// Returns the index of a vector, which is rounded only if the result fits.
     pub fn number(&mut self, demand: &[f64], nodes: u32, fits: impl Fn(&[f64]) -> bool) -> u32 {
         self.set_key(demand, nodes);
         if let Some(known) = self.numbers.get(self.key.as_slice()) {
@@ -45,7 +40,6 @@ impl DemandTable {
         number
     }
 
-    /// Writes the key of a vector to `key`, which is kept so that nothing is allocated a line.
     fn set_key(&mut self, demand: &[f64], nodes: u32) {
         self.key.clear();
         self.key.extend(demand.iter().map(|d| d.to_bits()));
@@ -53,14 +47,13 @@ impl DemandTable {
     }
 }
 
-/// Returns the least number of three significant digits that is not below this one, ≥ 0.
 fn up_to_three_digits(demand: f64) -> f64 {
     if demand == 0.0 {
         return 0.0;
     }
     let unit = demand.log10().floor() as i32 - 2;
     let mut hundreds = (demand / 10_f64.powi(unit)).ceil() as u64;
-    // Read from its digits, it is the double nearest to a short decimal; rounding may have left one too few.
+    // Parsing gives the double closest to a short decimal, which may be too small.
     loop {
         let read = format!("{hundreds}e{unit}").parse();
         match read {
@@ -77,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_vectors_have_one_number() {
+    fn equal_vectors_share_an_index() {
         let mut demands = DemandTable::default();
         let wide = [4.0, 0.5];
         assert_eq!(demands.number(&wide, 1, |_| true), 0);
@@ -91,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn demands_are_rounded_up_and_never_by_more_than_a_hundredth() {
+    fn demands_are_rounded_up_by_at_most_one_percent() {
         for value in [1.0, 999.0, 999.1, 0.001_234, 1e-9, 123_456.0, 1.001, 0.0] {
             let rounded = up_to_three_digits(value);
             assert!(
@@ -104,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_many_vectors_stays_small() {
+    fn table_of_many_vectors_stays_small() {
         let mut demands = DemandTable::default();
         let numbers =
             (0..1_000_000_u32).map(|n| demands.number(&[f64::from(n) + 0.5], 1, |_| true));

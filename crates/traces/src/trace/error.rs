@@ -1,29 +1,26 @@
-//! Why a trace cannot be read.
-
 use std::io;
 
 use synth_core::document::named;
 
-/// Why a trace cannot be read.
+/// The reason why a trace cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The file cannot be read, or not to its end.
+    /// The file cannot be read completely.
     #[error("cannot read {name}{}: {source}{}", after(*.line), help(.source))]
     Io {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// The last line that was read; 0 where none was.
+        /// The last line read; 0 if none.
         line: u32,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// It has another format, or too many of its lines have, or the options do not go with it, or no job takes part.
+    /// Invalid format or options, too many faulty lines, or no usable job.
     #[error("{0}")]
     Refused(String),
 }
 
 impl TraceError {
-    /// Returns the file of this name cannot be read beyond this line.
     pub(super) fn unreadable(name: &str, line: u32, source: io::Error) -> Self {
         let (name, source) = (name.into(), named(source));
         TraceError::Io { name, line, source }
@@ -39,9 +36,9 @@ fn after(line: u32) -> String {
 
 fn help(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::UnexpectedEof => ": it is cut off; fetch it again",
+        io::ErrorKind::UnexpectedEof => ": it is truncated; download it again",
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            ": it is damaged; fetch it again"
+            ": it is damaged; download it again"
         }
         _ => "",
     }

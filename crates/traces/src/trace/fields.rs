@@ -1,21 +1,15 @@
-//! Numbers and times as they stand in the fields of a line.
-
 use super::account::Account;
 use synth_core::number::{self, stamp};
 
-/// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// The place in the line, in characters from 1.
+    /// Character position in the line, from 1.
     pub column: usize,
-    /// What stands there.
     pub found: String,
-    /// What should.
     pub expected: &'static str,
 }
 
 impl Fault {
-    /// This field of a line of which `before` bytes stand in front of it.
     pub(super) fn at(before: &[u8], field: &[u8], expected: &'static str) -> Self {
         let mut found = String::from_utf8_lossy(field).into_owned();
         if let Some((end, _)) = found.char_indices().nth(40) {
@@ -28,12 +22,10 @@ impl Fault {
         }
     }
 
-    /// Counts it.
     pub(super) fn note(self, line: u32, account: &mut Account) {
         account.fault(line, || self.reported(line));
     }
 
-    /// In words.
     pub(super) fn reported(&self, line: u32) -> String {
         let (column, expected) = (self.column, self.expected);
         let found = self.found.escape_debug();
@@ -43,24 +35,22 @@ impl Fault {
         format!("line {line}, column {column}: found `{found}`, expected {expected}{help}")
     }
 
-    /// Returns the number to write instead of an amount with a unit.
     fn without_unit(&self) -> Option<String> {
         let value = |text: &str| number(text.as_bytes());
         let unit = self.found.find(char::is_alphabetic)?;
         let (amount, unit) = self.found.split_at(unit);
         let (per, words) = match unit {
-            "m" => (1000.0, "m is a thousandth"),
-            "Ki" => (1_048_576.0, "all are in Gi"),
-            "Mi" => (1024.0, "all are in Gi"),
-            "Gi" => (1.0, "all are in Gi"),
-            "Ti" => (1.0 / 1024.0, "all are in Gi"),
+            "m" => (1000.0, "m means 1/1000"),
+            "Ki" => (1_048_576.0, "all amounts are in Gi"),
+            "Mi" => (1024.0, "all amounts are in Gi"),
+            "Gi" => (1.0, "all amounts are in Gi"),
+            "Ti" => (1.0 / 1024.0, "all amounts are in Gi"),
             _ => return None,
         };
         let amount = value(amount).filter(|_| self.expected == AMOUNT)? / per;
         Some(format!("{amount} if {words}"))
     }
 
-    /// Returns the number to write instead of one with commas.
     fn without_commas(&self) -> Option<String> {
         let value = |text: &str| number(text.as_bytes());
         let is_number = self.expected == AMOUNT || self.expected.starts_with("a time");
@@ -77,7 +67,7 @@ impl Fault {
     }
 }
 
-/// Returns whether a field says that nothing is known: it is empty, or a word for that.
+/// Returns whether a field is empty or a placeholder for an unknown value.
 #[inline]
 pub(super) fn is_unknown(field: &[u8]) -> bool {
     const WORDS: &str = "- -- . ? nan nat null none nil na n/a #n/a \\n <na> <none> <nil> (null) \
@@ -86,7 +76,6 @@ pub(super) fn is_unknown(field: &[u8]) -> bool {
         return true;
     };
     if first.is_ascii_digit() {
-        // Also a date that stands for none, and Slurm's NO_VAL and INFINITE.
         let none = ["0000-00-00", "9999-12-31", "4294967294", "4294967295"];
         return none.iter().any(|none| field.starts_with(none.as_bytes()));
     }
@@ -94,7 +83,6 @@ pub(super) fn is_unknown(field: &[u8]) -> bool {
     words.any(|word| field.eq_ignore_ascii_case(word))
 }
 
-/// Reads an instant, also in the basic form of ISO 8601, such as `20260302T080000` \[s since 1970\].
 pub(super) fn instant(field: &[u8]) -> Option<f64> {
     let basic = || {
         let text = std::str::from_utf8(field).ok()?;
@@ -107,28 +95,24 @@ pub(super) fn instant(field: &[u8]) -> Option<f64> {
     number::instant(field).or_else(basic)
 }
 
-/// Returns whether an instant is a placeholder that logs write for one that has not come: before the submission of the
-/// job, it is 0, -1 or in the year 1, or the first day of 1970 where other times are dates \[s\].
+/// Returns whether an instant \[s\] is a placeholder: before the submission, and 0, -1, in the year
+/// 1, or on the first day of 1970 among dates.
 pub(super) fn is_placeholder(at: f64, submit: f64) -> bool {
     let is_first_day = submit > 1e8 && at.abs() <= 86_400.0;
     at < submit && (matches!(at, 0.0 | -1.0) || at < -6e10 || is_first_day)
 }
 
-/// Beyond this a whole number is no double; nor do sums over a trace stay finite with amounts of any size.
 pub(super) const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// What [`amount`] reads.
 pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
 
-/// An amount in [0, 2⁵³].
 #[inline]
 pub(super) fn amount(field: &[u8]) -> Option<f64> {
-    // Adding zero takes the sign off a negative zero: equal demands are equal bits.
+    // Adding zero turns a negative zero into a positive one, so that equal demands have equal bits.
     let amount = number(field).filter(|amount| (0.0..=MOST).contains(amount))?;
     Some(amount + 0.0)
 }
 
-/// A finite number; blanks around it do not count.
 #[inline]
 pub(super) fn number(field: &[u8]) -> Option<f64> {
     let field = field.trim_ascii();
@@ -139,7 +123,6 @@ pub(super) fn number(field: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A whole number of at most fifteen digits.
 #[inline]
 pub(super) fn whole(field: &[u8]) -> Option<i64> {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
@@ -154,24 +137,22 @@ pub(super) fn whole(field: &[u8]) -> Option<i64> {
     Some(sign * value)
 }
 
-/// A time in whole ticks, of which `per_unit` make the unit of the field; and whether it had to be rounded.
+/// Also returns whether the time had to be rounded.
 #[inline]
 pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     rounded(number(field)? * per_unit, 0.0)
 }
 
-/// The same of a date or of a length as clocks show it \[s\], of which `per_second` ticks make one.
 pub(super) fn clock_ticks(seconds: f64, per_second: f64) -> Option<(i64, bool)> {
-    // Seconds since 1970 are known to within a quarter of a microsecond.
+    // Seconds since 1970 in doubles are exact to a quarter of a microsecond.
     rounded(seconds * per_second, 2.5e-7 * per_second)
 }
 
-/// Returns the next whole number, and whether it is further away than `near`, and than multiplying may lead.
+/// Also returns whether the difference exceeds `near` and the rounding error of multiplication.
 fn rounded(ticks: f64, near: f64) -> Option<(i64, bool)> {
     if ticks.is_nan() || ticks.abs() > MOST {
         return None;
     }
-    // Nearly all are whole; rounding takes longer than finding out.
     let whole = ticks as i64;
     if whole as f64 == ticks {
         return Some((whole, false));
@@ -186,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_logs_write_them() {
+    fn parses_numbers_as_written_in_logs() {
         assert_eq!(number(b" 12 "), Some(12.0));
         assert_eq!(number(b"-1"), Some(-1.0));
         assert_eq!(number(b"129.02"), Some(129.02));
@@ -210,7 +191,6 @@ mod tests {
         assert_eq!(ticks(b"18.00", 1.0), Some((18, false)));
         assert_eq!(ticks(b"129.6", 1.0), Some((130, true)));
         assert_eq!(ticks(b"1e300", 1.0), None);
-        // .29 · 1000 is not 290 in doubles.
         assert_eq!(ticks(b"0.29", 1000.0), Some((290, false)));
         assert_eq!(
             clock_ticks(1_711_852_200.25, 1e6),

@@ -1,5 +1,3 @@
-//! Bytes of a trace, compressed or not, line by line.
-
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -9,19 +7,19 @@ use flate2::read::MultiGzDecoder;
 use super::error::TraceError;
 use synth_core::document::{is_standard_input, kept};
 
-/// Where a trace is read from.
+/// The source of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A file.
     File(PathBuf),
-    /// Standard input.
+    /// The standard input.
     Input,
-    /// These bytes, by this name.
+    /// Bytes with a name.
     Text(String, Vec<u8>),
 }
 
 impl Source {
-    /// Returns the file of this name; `-` is standard input.
+    /// Returns the source for a path; `-` is standard input.
     pub fn named(path: &Path) -> Self {
         if is_standard_input(path) {
             Source::Input
@@ -32,7 +30,7 @@ impl Source {
         }
     }
 
-    /// Returns how messages name it.
+    /// Returns the name used in messages.
     pub fn name(&self) -> String {
         match self {
             Source::File(path) => path.display().to_string(),
@@ -42,10 +40,6 @@ impl Source {
     }
 }
 
-/// Returns the bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
-///
-/// # Errors
-/// When it cannot be opened or read.
 pub(super) fn open(source: &Source) -> Result<Box<dyn BufRead>, TraceError> {
     unpacked(source).map_err(|why| TraceError::unreadable(&source.name(), 0, why))
 }
@@ -59,7 +53,7 @@ fn unpacked(source: &Source) -> io::Result<Box<dyn BufRead>> {
     let mut raw = BufReader::with_capacity(1 << 16, raw);
     let start = raw.fill_buf()?;
     if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        let why = "it is packed by zstd: unpack it first, such as with `zstd -dc FILE`, and read standard input (-)";
+        let why = "it is compressed with zstd: decompress it first, for example with `zstd -dc FILE`, and read standard input (-)";
         return Err(io::Error::new(io::ErrorKind::Unsupported, why));
     }
     if !start.starts_with(&[0x1f, 0x8b]) {

@@ -1,5 +1,3 @@
-//! The jobs of a trace, one after the other.
-
 mod conclusion;
 
 use super::account::Gap;
@@ -12,62 +10,46 @@ use super::{
     TraceError, TraceFormat, TraceJob,
 };
 
-/// A trace that is being read.
+/// A trace being read.
 pub struct Trace {
     /// The resolution of its times.
     pub tick: Tick,
-    /// What its jobs ran on.
+    /// The servers on which its jobs ran.
     pub servers: Servers,
     rows: Rows,
     reader: Box<dyn Reader>,
-    /// One over the capacity of all servers together (R); 0 where there is none.
     per_capacity: Vec<f64>,
     options: ReadOptions,
-    /// The vectors of demands of the jobs read so far.
+    /// The demand vectors of the jobs read so far.
     pub demands: DemandTable,
-    /// By vector, the largest fraction of a resource of all servers together.
     shares: Vec<f64>,
-    /// What was done with the lines read so far.
+    /// How the lines read so far were used.
     pub account: Account,
-    /// Which row counts for each job.
     known: Known,
-    /// Jobs that had not ended when the file did, with their demands and how they would be taken.
     open: Vec<(Raw, Vec<f64>, u32)>,
-    /// The last instant that a line tells \[ticks\].
     last: i64,
-    /// By resource, whether a job demands it (R).
     is_named: Vec<bool>,
-    /// Demand of the line that was read last (R).
     demand: Vec<f64>,
-    /// Time of submission of the job that was read before, and its line.
     before: (i64, u32),
-    /// When the first job and the one that was read last were submitted.
     span: Option<(i64, i64)>,
-    /// Submissions and ends, until it is decided where the log begins.
     activity: Activity,
-    /// Where it begins, if that is or may be later than with the first job.
     window: Option<Window>,
-    /// Jobs that arrived.
     arrivals: u64,
     gap: Gap,
-    /// Of the jobs that no server holds the one with most work: that, its line, its servers and what it holds on each.
     largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
 
-/// Jobs between two calls of a listener.
 const OFTEN: usize = 1 << 18;
 
 impl Trace {
-    /// Opens a trace, and finds out its format and what its jobs ran on.
+    /// Opens a trace, detects its format, and determines the servers.
     ///
     /// # Errors
-    /// When it cannot be read, has no known format or not the one that is named, or does not tell its servers and
-    /// the options do not, either.
+    /// If it cannot be read, or its format or servers are unknown.
     pub fn open(source: &Source, options: &ReadOptions) -> Result<Self, TraceError> {
         Ok(Self::of(format::open(source, options)?, options))
     }
 
-    /// Returns the jobs of a file that is open.
     pub(super) fn of((tick, servers, rows, reader): Opened, options: &ReadOptions) -> Self {
         let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
         let per_capacity: Vec<f64> = servers.total().into_iter().map(per).collect();
@@ -99,11 +81,11 @@ impl Trace {
         }
     }
 
-    /// Reads the file to its end. Returns the jobs that take part in the order of their submission, the ones of one instant in
-    /// the order of the file. `goes_on` gets the number of jobs now and then, and says whether to go on: `None` if not.
+    /// Reads all jobs, ordered by submission, then file order. `goes_on` receives the number of
+    /// jobs so far and returns whether to continue; if not, the result is `None`.
     ///
     /// # Errors
-    /// When the file cannot be read, too many of its lines are faulty, or no job takes part.
+    /// If the file cannot be read, too many lines are faulty, or no job is usable.
     pub fn jobs(
         &mut self,
         mut goes_on: impl FnMut(usize) -> bool,
@@ -115,7 +97,6 @@ impl Trace {
                 return Ok(None);
             }
         }
-        // Rows that were replaced have no size.
         jobs.retain(|job| job.size > 0);
         jobs.sort_by_key(|job| (job.submit, job.line));
         let placed = jobs.into_iter().map(|job| self.takes_part(job));
@@ -125,7 +106,6 @@ impl Trace {
         Ok(Some(jobs))
     }
 
-    /// The next line that stands for a job. Faulty lines, and those that are no jobs, are noted and passed over.
     fn read(&mut self, jobs: &mut [TraceJob]) -> Result<Option<Raw>, TraceError> {
         while self.rows.advance(&mut self.account)? {
             let (rows, account) = (&self.rows, &mut self.account);
@@ -157,8 +137,7 @@ impl Trace {
         Ok(Some(Raw { size, seen, ..job }))
     }
 
-    /// Returns whether a row tells the last known state of its job. The row that counted before is taken back, and the
-    /// job keeps its place in the file.
+    /// Returns whether a row is the latest of its job; retracts the row that counted before.
     fn is_latest(&mut self, job: &mut Raw, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
@@ -187,31 +166,29 @@ impl Trace {
         true
     }
 
-    /// Returns the format that was named or found.
+    /// Returns the given or detected format.
     pub fn format(&self) -> TraceFormat {
         self.rows.format
     }
 
-    /// Returns when the log begins \[ticks\], if that is decided and later than with its first job. Jobs that were
-    /// submitted earlier are [early](Observed::is_early).
+    /// Returns the beginning of the log \[ticks\] if after the first submission; earlier jobs are
+    /// [early](Observed::is_early).
     pub fn begin(&self) -> Option<i64> {
         self.window.as_ref().and_then(Window::begin)
     }
 
-    /// The work of a job that was read here: its size \[ticks\] times the largest fraction of a resource of all servers
-    /// together that it holds.
+    /// Returns the work of a job: its size \[ticks\] times its largest share of a resource.
     pub fn work(&self, job: &TraceJob) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
 
-    /// Returns the largest fraction of a resource of all servers together that this demand (R) on so many of them is, ≥ 0.
+    /// Returns the largest share of all servers that a demand (R) on `nodes` servers needs.
     pub fn share(&self, demand: &[f64], nodes: u32) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
         f64::from(nodes) * pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// Returns on how many servers at once the job of this line runs; `demand` becomes that on each of them. Where there
-    /// is one server, or nodes are a resource, they are not distinguished.
+    /// Returns the number of servers, and changes `demand` to that on each of them.
     fn take_apart(&mut self, raw: &Raw) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [ServerShape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
@@ -238,7 +215,6 @@ impl Trace {
         nodes
     }
 
-    /// Decides what is done with a line; returns the job, which gets this place among all, if it takes part.
     fn admit(&mut self, raw: Raw, place: usize) -> Option<TraceJob> {
         self.account.noted = 0;
         let (job, work) = self.decide(&raw);
@@ -249,7 +225,6 @@ impl Trace {
         job
     }
 
-    /// The same, and the work of the line.
     fn decide(&mut self, raw: &Raw) -> (Option<TraceJob>, f64) {
         self.account.lines += 1;
         let nodes = self.take_apart(raw);
@@ -288,7 +263,7 @@ impl Trace {
             note(Reason::PastLimit);
             limit = size;
         }
-        // Jobs that are known only when the file ends are no disorder of it.
+        // Jobs reported at the end of the file do not count as unsorted.
         let is_late = raw.line < self.before.1;
         if raw.submit < self.before.0 && !is_late {
             note(Reason::Unsorted);
@@ -297,7 +272,6 @@ impl Trace {
         let fits = |demand: &[f64]| self.servers.hold(demand, nodes);
         let demand = self.demands.number(&self.demand, nodes, fits);
         if demand as usize == self.shares.len() {
-            // It may have been rounded.
             let share = self.share(&self.demands.vectors[demand as usize], nodes);
             self.shares.push(share);
         }
@@ -321,7 +295,6 @@ impl Trace {
         (Some(job), work)
     }
 
-    /// Why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw, nodes: u32) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
         Some(match raw.fate {
@@ -336,7 +309,6 @@ impl Trace {
         })
     }
 
-    /// Returns whether a job is of the partition and of the user of the options.
     fn is_selected(&self, raw: &Raw) -> bool {
         let partition = |name: &String| {
             let class = self.account.classes.get(raw.class as usize);
@@ -347,7 +319,6 @@ impl Trace {
             && self.options.user.as_ref().is_none_or(user)
     }
 
-    /// Counts a job, and returns it as the log has it; `None` if it is outside its span.
     fn takes_part(&mut self, job: TraceJob) -> Result<Option<TraceJob>, TraceError> {
         if self.span.is_none() {
             self.window = self.window(job.submit)?;
@@ -383,21 +354,19 @@ impl Trace {
         Ok(Some(job))
     }
 
-    /// Returns an edge of the options \[ticks\], where the first job was submitted at `first`.
     fn instant(&self, edge: Option<TraceEdge>, first: i64) -> Result<Option<f64>, TraceError> {
         let per_second = self.tick.per_second() as f64;
         let first = first as f64 / per_second;
-        let why = "its times are no dates: write --from and --to as a time after the first job, such as 120d";
+        let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
-            // Clocks of other logs begin with the log: it would have begun after three years.
+            // Other logs start near 0, so such a log would be more than three years long.
             TraceEdge::At(at) if first > 1e8 => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
         };
         edge.map(at).transpose()
     }
 
-    /// Decides where the log begins, whose first job was submitted at `first`.
     fn window(&mut self, first: i64) -> Result<Option<Window>, TraceError> {
         let from = self.instant(self.options.from, first)?;
         let from = from.map(|from| (from.ceil() as i64).max(first));

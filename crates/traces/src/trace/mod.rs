@@ -1,17 +1,15 @@
-//! Traces: what arrived at a cluster and how long it held its room, as schedulers log it.
+//! Traces: the jobs of a cluster as logged by its scheduler.
 //!
 //! # Theory
-//! A trace is a sequence of jobs, each with the instant of its submission, how long it held its room, the
-//! amounts of resources that it held, and perhaps a limit that was promised. Times are whole *ticks*, the
-//! resolution of the clock in the file: sums over a trace are exact, and a replay of it repeats. A job's
-//! demands are its *vector*; of these a trace has few, so that a [`TraceJob`] carries the number of its vector
-//! in a table ([`DemandTable`]).
+//! A trace is a sequence of jobs with submission time, duration, amounts of resources, and possibly
+//! a time limit. Times are whole *ticks*, the resolution of the file's clock, so that sums are
+//! exact and replays reproducible. The demands of a job are its *vector*. There are few distinct
+//! vectors, so a [`TraceJob`] stores an index into a [`DemandTable`].
 //!
 //! # Practice
-//! [`Trace::open`] finds out which [`TraceFormat`] a file has, and [`Trace::jobs`] gives its jobs in the order of
-//! their submission, the ones of one instant in the order of the file. No line is left out silently: what does not
-//! take part, or not as it stands, is counted by [`Reason`] in an [`Account`], with its work and the line where it is
-//! first seen.
+//! [`Trace::open`] detects the [`TraceFormat`] of a file, and [`Trace::jobs`] returns its jobs
+//! ordered by submission, then file order. Lines that are left out or modified are counted by
+//! [`Reason`] in an [`Account`], with their work and first line.
 
 mod account;
 mod demands;
@@ -37,87 +35,86 @@ pub use typed::ReadArgs;
 /// How the lines of a log are read.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The servers that its jobs ran on; `None` if the log tells.
+    /// The servers on which its jobs ran; `None` if the log has them.
     pub servers: Option<Servers>,
-    /// Its format; `None` to recognize it.
+    /// The format; `None` to detect it.
     pub format: Option<TraceFormat>,
-    /// The columns of a table by their meaning; an amount may be a product of columns over a number.
+    /// Columns of a table by meaning; an amount may be a product of columns divided by a number.
     pub columns: Vec<(String, String)>,
-    /// The units of times in a table, of all (`time`) or of one column.
+    /// Time units of a table, for all columns (`time`) or for one.
     pub units: Vec<(String, String)>,
-    /// Whether the amounts of a job in a table are those of each of its servers, and not of all; `None` to decide by the
-    /// column's name.
+    /// Whether amounts in a table are per server; `None` to decide by column name.
     pub amounts: Option<bool>,
-    /// The beginning of the log. Jobs that ran or waited then are its initial state.
+    /// The beginning of the log; jobs running or waiting then are its initial state.
     pub from: Option<TraceEdge>,
     /// The end of the log.
     pub to: Option<TraceEdge>,
-    /// The partition whose jobs take part; all if absent.
+    /// Use only jobs of this partition.
     pub partition: Option<String>,
-    /// The user whose jobs take part; all if absent.
+    /// Use only jobs of this user.
     pub user: Option<String>,
-    /// Whether only jobs that completed take part.
+    /// Use only completed jobs.
     pub completed_only: bool,
-    /// Whether jobs that ran past their limit end at it; else their limit is raised.
+    /// Whether jobs are truncated at their limit; otherwise, the limit is raised.
     pub kill: bool,
-    /// Whether jobs that still ran at the end are taken to have ended then; else their sizes are known in part.
+    /// Whether jobs still running at the end count as ended then, instead of as censored.
     pub censored_end: bool,
-    /// The share of faulty lines, and of work in jobs larger than any server, that may be left out; 1 % if absent.
+    /// The tolerated share of faulty lines, and of work that fits on no server; the default is 1 %.
     pub faults: Option<f64>,
 }
 
-/// Where a part of a trace begins or ends.
+/// The beginning or end of a part of a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TraceEdge {
-    /// So long after the first job \[s\].
+    /// Time after the first job \[s\].
     After(f64),
-    /// At this instant of the log's own clock \[s since 1970\].
+    /// Instant by the clock of the log \[s since 1970\].
     At(f64),
 }
 
-/// A job that takes part.
+/// A job that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceJob {
-    /// Line of the file, from 1.
+    /// The line of the file, from 1.
     pub line: u32,
-    /// Its vector, a number in [`DemandTable`].
+    /// The index of its vector in [`DemandTable`].
     pub demand: u32,
-    /// When it came \[ticks since the clock's zero\].
+    /// The submission time \[ticks\].
     pub submit: i64,
-    /// How long it held its room \[ticks\], > 0; of a censored job how long it was seen to.
+    /// How long it held its resources \[ticks\], > 0, or the observed part if it is censored.
     pub size: u64,
-    /// A limit that was promised when it came \[ticks\], ≥ its size; 0 where the trace tells none.
+    /// Time limit \[ticks\], ≥ its size; 0 if unknown.
     pub limit: u64,
-    /// Who sent it: equal numbers are equal names, and 0 is none.
+    /// User: equal numbers are equal names, 0 is unknown.
     pub user: u32,
-    /// What it was sent to, a number in [`Account::classes`].
+    /// The index in [`Account::classes`].
     pub class: u32,
-    /// With which others it came: equal numbers are one batch, and 0 is none.
+    /// Batch: equal numbers are the same batch, 0 is none.
     pub batch: u32,
-    /// How long it waited for its room \[ticks\], where the trace tells.
+    /// Recorded wait \[ticks\].
     pub waited: Option<u64>,
-    /// When it ended, or until when it was seen \[ticks\]; later than its size after its start if it was suspended.
+    /// End, or end of observation \[ticks\]; later than start plus size if it was suspended.
     pub end: i64,
-    /// How it is known.
+    /// The part of the job that was observed.
     pub seen: Observed,
 }
 
-/// How much of a job the trace saw.
+/// The observed part of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Observed {
-    /// From its submission to its end.
+    /// From submission to end.
     #[default]
     Whole,
-    /// It still ran when the trace ended.
+    /// The job was still running at the end of the trace.
     Censored,
-    /// It ran when the trace began: it is submitted and starts then, and its size and its limit are what was left of them.
+    /// The job was running when the trace began, and starts then with its remaining size and limit.
     Initial,
-    /// It waited when the trace began: it is submitted then, with its whole size.
+    /// The job was waiting when the trace began, and is submitted then with its full size.
     Waiting,
 }
 
 impl Observed {
-    /// Returns whether the job was submitted before the trace began: it is no arrival.
+    /// Returns whether the job was submitted before the trace began, so that it is not an arrival.
     pub fn is_early(self) -> bool {
         matches!(self, Observed::Initial | Observed::Waiting)
     }
@@ -127,21 +124,21 @@ impl Observed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tick {
-    /// A second.
+    /// One second.
     Second = 1,
-    /// A thousandth of it.
+    /// One millisecond.
     Millisecond = 1000,
-    /// A millionth of it.
+    /// One microsecond.
     Microsecond = 1_000_000,
 }
 
 impl Tick {
-    /// Returns how many make a second.
+    /// Returns the number of ticks per second.
     pub fn per_second(self) -> u64 {
         self as u64
     }
 
-    /// Returns what a workload in ticks calls its unit of time.
+    /// Returns the name of the time unit.
     pub fn unit(self) -> &'static str {
         match self {
             Tick::Second => "s",

@@ -1,5 +1,3 @@
-//! What the jobs of a trace ran on.
-
 use std::collections::HashMap;
 
 use itertools::Itertools as _;
@@ -10,28 +8,28 @@ use synth_multiresource::workload::{
     self, Amount, Fleet, FleetDocument, JobDocument, ShapeDocument,
 };
 
-/// What the trace's jobs ran on, as `--servers` says it, or the file.
+/// The servers on which the jobs of a trace ran, from `--servers` or from the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Servers {
-    /// Names of the R ≥ 1 resources that are looked at, each once.
+    /// The distinct names of the R ≥ 1 resources.
     pub resources: Vec<String>,
-    /// Names of the resources that consist of devices: a demand below 1 is on one, others take whole devices.
+    /// The resources that consist of devices. A demand below 1 is on one device.
     pub devices: Vec<String>,
-    /// The H ≥ 1 shapes of servers.
+    /// The H ≥ 1 server shapes.
     pub shapes: Vec<ServerShape>,
 }
 
-/// Servers that are alike.
+/// A group of identical servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerShape {
-    /// How many there are, ≥ 1.
+    /// The number of servers, ≥ 1.
     pub count: u32,
-    /// Capacity of one of them (R), ≥ 0.
+    /// The capacity of each (R), ≥ 0.
     pub capacity: Vec<Decimal>,
 }
 
 impl ServerShape {
-    /// Groups servers with these capacities (R each) by shape, in the order in which each shape is first seen.
+    /// Groups servers with these capacities (R each) by shape, in order of appearance.
     pub fn group(capacities: impl IntoIterator<Item = Vec<Decimal>>) -> Vec<Self> {
         let mut shapes: Vec<ServerShape> = Vec::new();
         for capacity in capacities {
@@ -45,7 +43,6 @@ impl ServerShape {
 }
 
 impl From<&Fleet> for Servers {
-    /// Returns what the jobs of a workload run on.
     fn from(fleet: &Fleet) -> Self {
         let resources = fleet.envelope().resources().iter();
         let shape = |shape: &workload::Shape| ServerShape {
@@ -61,7 +58,7 @@ impl From<&Fleet> for Servers {
 }
 
 impl Servers {
-    /// Returns servers without devices.
+    /// Creates servers without devices.
     pub fn new(resources: Vec<String>, shapes: Vec<ServerShape>) -> Self {
         Servers {
             resources,
@@ -70,7 +67,7 @@ impl Servers {
         }
     }
 
-    /// Returns the workload of these types on these servers; all else is that of `head`.
+    /// Returns a workload of these types on these servers; other fields are from `head`.
     pub fn workload(&self, head: FleetDocument, jobs: Vec<JobDocument>) -> FleetDocument {
         let amount = |r: usize, amount| Amount::of(amount, self.has_devices(r));
         let shape = |own: &ServerShape| ShapeDocument {
@@ -85,7 +82,7 @@ impl Servers {
         }
     }
 
-    /// Returns these demands (R) by the names of the resources.
+    /// Returns these demands (R) by resource name.
     pub fn demand(&self, demand: &[Decimal]) -> Pairs {
         Pairs::amounts(&self.resources, demand, |_, demand| demand)
     }
@@ -95,7 +92,7 @@ impl Servers {
         self.devices.contains(&self.resources[r])
     }
 
-    /// Returns whether a job with these demands (R) on each of so many servers fits on them when they are empty.
+    /// Returns whether a job with this demand (R) on each of `nodes` servers fits.
     pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
         let is_split = |r: usize| demand[r] > 1.0 && demand[r].fract() != 0.0;
         if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
@@ -109,8 +106,8 @@ impl Servers {
         shapes.map(|shape| u64::from(shape.count)).sum::<u64>() >= u64::from(nodes)
     }
 
-    /// Returns what a job holds on each of so many servers, which holds so much (R) on all of them together: no less than
-    /// that, in whole amounts where the sum is whole, memory in thousandths.
+    /// Divides a total demand (R), rounding up to integers, or to thousandths for fractions and
+    /// memory.
     pub(super) fn part(&self, demand: &mut [f64], nodes: u32) {
         for (demand, name) in demand.iter_mut().zip(&self.resources) {
             let is_whole = demand.fract() == 0.0 && name != "memory";
@@ -119,9 +116,8 @@ impl Servers {
         }
     }
 
-    /// Returns on how many servers a job runs that holds so much (R) on all of them together, and what it holds on each,
-    /// where the trace does not tell their number (`named` is 0), or a server has more than an equal part of it: as few,
-    /// and no fewer than named, as hold it in equal parts. `None` where it cannot be.
+    /// Returns the smallest number of servers, at least `named`, that hold a total demand (R) in
+    /// equal parts, and the part; `None` if there is none.
     pub(super) fn spread(&self, total: &[f64], named: u32) -> Option<(u32, Vec<f64>)> {
         let all: u32 = self.shapes.iter().map(|shape| shape.count).sum();
         let mut fewest = total.iter().enumerate().map(|(j, total)| {
@@ -140,15 +136,14 @@ impl Servers {
         })
     }
 
-    /// Capacity of all servers together (R).
+    /// Returns the total capacity of all servers (R).
     pub fn total(&self) -> Vec<f64> {
         let of = |shape: &ServerShape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
         let total = |j: usize| self.shapes.iter().map(|shape| of(shape, j)).sum();
         (0..self.resources.len()).map(total).collect()
     }
 
-    /// Returns a remark on the resources that no job demands (R), if there are some. A type of a resource, such as `gpu:a100`, need
-    /// not be demanded: a job may run on any type.
+    /// Remarks on resources that no job demands. Types such as `gpu:a100` need not be demanded.
     pub(super) fn unnamed(&self, is_named: &[bool]) -> Option<String> {
         let resources = self.resources.iter().zip(is_named);
         let unnamed = resources.filter(|(_, named)| !**named).map(|own| own.0);
@@ -156,27 +151,23 @@ impl Servers {
         let (types, unnamed): (Vec<&String>, Vec<&String>) = unnamed.partition(is_type);
         if let [_, ..] = unnamed[..] {
             return Some(format!(
-                "no line demands any {}: all jobs are taken to hold none of it. Leave it out of the servers, or see under which name the file has it",
+                "no line demands any {}: all jobs are assumed to use none. Remove it from the servers, or check its name in the file",
                 unnamed.iter().join(" and no line any ")
             ));
         }
         let all = self.resources.iter().filter(is_type).count();
         (types.len() > 1 && types.len() == all).then(|| format!(
-            "no job requests a type ({}): all may run on any. If users request types, list them in AccountingStorageTRES, such as gres/{}, for sacct to have them",
+            "no job requests a type ({}): all may run on any. If users request types, list them in AccountingStorageTRES (for example gres/{}), so that sacct reports them",
             types.iter().join(", "), types[0]
         ))
     }
 
-    /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`: a number of servers of each shape, or one where no number is
-    /// written. What a shape does not name it does not have. A resource that consists of devices on one shape does so on
-    /// all.
-    ///
-    /// # Errors
-    /// When it is no list of shapes; says what is expected.
+    /// Parses `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`, an optional number of servers per
+    /// shape with amounts (default 0). A resource with devices on one shape has them on all. The
+    /// error has the expected syntax.
     pub fn shapes(text: &str) -> Result<Self, String> {
         let (mut devices, mut shapes) = (Vec::new(), Vec::new());
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
-            // A name may have an x in it.
             let counted = part.split_once('x');
             let counted = counted.and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
             let (count, rest): (u32, &str) = counted.unwrap_or((1, part));
@@ -205,13 +196,11 @@ impl Servers {
     }
 }
 
-/// What follows the name of a resource that consists of devices.
 const DEVICES: &str = ":devices";
 
-/// More numbers of servers are not tried.
 const MOST_TRIED: usize = 256;
 
-/// The least number of servers of these capacities and counts, the largest first, that together have so much.
+/// Returns the smallest number of servers for an amount; capacities are in descending order.
 fn least(shapes: impl Iterator<Item = (f64, u32)>, mut amount: f64) -> Option<u32> {
     let mut nodes = 0;
     for (capacity, count) in shapes {
@@ -227,7 +216,6 @@ fn least(shapes: impl Iterator<Item = (f64, u32)>, mut amount: f64) -> Option<u3
     (amount <= 0.0).then_some(nodes)
 }
 
-/// As [`Servers::shapes`] reads them.
 impl std::fmt::Display for Servers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let amounts = |shape: &ServerShape| {
@@ -251,26 +239,24 @@ impl std::fmt::Display for Servers {
 
 fn wrong_shape(found: &str) -> String {
     format!(
-        "`{found}` is no shape of servers: write such as 40xcpu=96,memory=384;8xcpu=48,gpu=8, or name a file that lists nodes"
+        "`{found}` is not a valid server shape: write e.g. 40xcpu=96,memory=384;8xcpu=48,gpu=8, or name a file that lists nodes"
     )
 }
 
-/// Names with amounts > 0, each name once; those of devices go to the others.
 fn amounts(text: &str, devices: &mut Vec<String>) -> Result<Vec<(String, Decimal)>, String> {
     let mut amounts: Vec<(String, Decimal)> = Vec::new();
     for part in text.split(',') {
-        let wrong =
-            |why: &str| format!("`{}` {why}: write such as cpu=128,memory=512", part.trim());
+        let wrong = |why: &str| format!("`{}` {why}: write e.g. cpu=128,memory=512", part.trim());
         let pair = part.split_once('=');
-        let (name, amount) = pair.ok_or_else(|| wrong("names no amount"))?;
+        let (name, amount) = pair.ok_or_else(|| wrong("has no amount"))?;
         let (name, of_devices) = (name.trim(), name.trim().strip_suffix(DEVICES));
         devices.extend(of_devices.map(str::to_owned));
         let name = of_devices.unwrap_or(name);
         let amount = Decimal::parse(amount.trim()).ok();
         let amount = amount.filter(|amount| *amount > Decimal::ZERO);
-        let amount = amount.ok_or_else(|| wrong("is no amount > 0"))?;
+        let amount = amount.ok_or_else(|| wrong("is not an amount > 0"))?;
         if name.is_empty() || amounts.iter().any(|(own, _)| own == name) {
-            return Err(wrong("has a name that is empty or stands there twice"));
+            return Err(wrong("has an empty or repeated name"));
         }
         amounts.push((name.into(), amount));
     }
@@ -283,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_are_read_with_what_they_lack() {
+    fn parses_shapes_with_missing_resources() {
         let servers = Servers::shapes("40xcpu=96,memory=384; 8xcpu=48,gpu=8").unwrap();
         assert_eq!(servers.resources, ["cpu", "memory", "gpu"]);
         assert_eq!(
@@ -295,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_hold_parts_of_one_and_whole_ones() {
+    fn devices_hold_fractions_and_whole_demands() {
         let text = "2xcpu=96,gpu:a100:devices=8;cpu=4,gpu:a100=2";
         let servers = Servers::shapes(text).unwrap();
         assert_eq!(
@@ -315,23 +301,23 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_spread_over_as_few_servers_as_hold_them() {
+    fn spreads_jobs_over_as_few_servers_as_possible() {
         let servers = Servers::shapes("4xcpu=64,memory=256;2xcpu=64,memory=1024").unwrap();
         let of = |total: [f64; 2], named| servers.spread(&total, named);
         assert_eq!(of([200.0, 10.0], 0), Some((4, vec![50.0, 2.5])));
         assert_eq!(of([384.0, 10.0], 0), Some((6, vec![64.0, 1.667])));
         assert_eq!(of([385.0, 10.0], 0), None);
-        // On three that are named two have to be large ones; in equal parts it takes more.
+        // Two of the three named servers would have to be large, so equal parts need more servers.
         assert_eq!(of([48.0, 1200.0], 3), Some((5, vec![10.0, 240.0])));
         assert_eq!(of([48.0, 2500.0], 3), None);
         assert_eq!(of([0.0, 0.0], 0), Some((1, vec![0.0, 0.0])));
     }
 
     #[test]
-    fn what_is_no_capacity_is_reported() {
+    fn rejects_invalid_capacities() {
         for text in ["", "cpu", "cpu=0", "cpu=-1", "cpu=x", "cpu=1,cpu=2", "=4"] {
             assert!(
-                Servers::shapes(text).unwrap_err().contains("write such as"),
+                Servers::shapes(text).unwrap_err().contains("write e.g."),
                 "{text}"
             );
         }

@@ -1,5 +1,3 @@
-//! How a log is read, as it is typed.
-
 use std::path::Path;
 
 use clap::{Args, ValueEnum as _};
@@ -8,48 +6,47 @@ use super::{ReadOptions, Servers, TraceEdge, TraceFormat, nodes};
 use synth_core::number::{instant, stamp};
 use synth_typed::{share, time};
 
-/// How the lines of a log are read. The log itself is an argument `trace` next to these.
+/// How the lines of a log are read. The log itself is a separate argument named `trace`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How the log is read")]
 pub struct ReadArgs {
-    /// The servers that its jobs ran on: one server, such as cpu=128,memory=512, a fleet, such as
-    /// "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each fraction of a gpu on one device), or a file that lists nodes
-    /// (cpu_milli, memory_mib, gpu) [default: those that the log tells]
+    /// The servers on which the jobs ran: one server, such as cpu=128,memory=512; a fleet, such as
+    /// "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each fraction of a gpu on one device); or a
+    /// file that lists nodes (cpu_milli, memory_mib, gpu) [default: from the log]
     #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
     pub servers: Option<Servers>,
 
-    /// The columns of a table (csv) by their meaning, such as time=submit_s,size=held_s,cpu=cores; an amount may be the product
-    /// of columns over a number, such as gpu=num_gpu*gpu_milli/1000
+    /// The columns of a table (csv) by meaning, such as time=submit_s,size=held_s,cpu=cores; an
+    /// amount may be a product of columns divided by a number, such as gpu=num_gpu*gpu_milli/1000
     #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     columns: Vec<(String, String)>,
 
-    /// Details: format=swf, if it is not recognized; in a table unit=ms for all times or unit.limit=min for one column, and
-    /// amounts=total or per-node, if a job on several servers has those of all of them together or of each; past-limit=kill
-    /// ends jobs at their limits, which are raised otherwise; censored=end takes jobs that still ran at the end to have ended
-    /// then; faults=5% is the share of faulty lines, and of work in jobs larger than any server, that may be left out (1 % otherwise)
+    /// Details: format=swf if it is not detected; for tables, unit=ms for all times or
+    /// unit.limit=min for one column, and amounts=total or per-node for jobs on several servers;
+    /// past-limit=kill truncates jobs at their limits, which are raised otherwise; censored=end
+    /// treats jobs still running at the end as finished then; faults=5% is the tolerated share of
+    /// faulty lines, and of work in jobs larger than any server (default 1 %)
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     read: Vec<(String, String)>,
 
-    /// The beginning: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock), or a time after the first job (120d, or a
-    /// number of seconds). Jobs that ran or waited then are the initial state [default: the first job, or the time from which
-    /// the rows are complete, as in the output of sacct -S]
+    /// The beginning: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock) or a time after
+    /// the first job (120d, or a number of seconds). Jobs running or waiting then are the initial
+    /// state [default: the first job, or the time from which the rows are complete, as in the
+    /// output of sacct -S]
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     from: Option<TraceEdge>,
 
-    /// The end, likewise; later jobs are left out
+    /// The end, in the same notation; later jobs are left out
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     to: Option<TraceEdge>,
 
-    /// Only these jobs: partition=NAME, user=NAME, status=completed
+    /// Use only these jobs: partition=NAME, user=NAME, status=completed
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     only: Vec<(String, String)>,
 }
 
 impl ReadArgs {
-    /// Returns the options that were typed.
-    ///
-    /// # Errors
-    /// When a key or a value of `--read` or `--only` is unknown; lists those that are known.
+    /// Returns the options; the error lists valid keys and values.
     pub fn options(&self) -> Result<ReadOptions, String> {
         let mut options = ReadOptions {
             servers: self.servers.clone(),
@@ -99,21 +96,21 @@ impl ReadArgs {
     }
 }
 
-/// Returns the message about a format that does not exist.
 fn unknown_format(name: &str) -> String {
     let known = TraceFormat::value_variants().iter();
     let known = known.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
     let known: Vec<String> = known.collect();
-    format!("--read format={name}: the formats are {}", known.join(", "))
+    format!(
+        "--read format={name}: unknown format, expected one of {}",
+        known.join(", ")
+    )
 }
 
-/// A date, or a time after the first job.
 pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
-    // A number alone counts seconds, unless it is too large for that.
     let at = match text.parse().ok().and_then(stamp) {
         Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
             return Err(format!(
-                "`{text}` may be a date or a number of seconds: write such as 2026-03-01, or {text}s"
+                "`{text}` is ambiguous, a date or a number of seconds: write for example 2026-03-01, or {text}s"
             ));
         }
         Some((at, _)) => Some(at),
@@ -126,7 +123,6 @@ pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
     .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
 }
 
-/// Shapes of servers, as they are written or as a file lists them.
 fn servers(text: &str) -> Result<Servers, String> {
     if !text.contains('=') && Path::new(text).is_file() {
         nodes(Path::new(text)).map_err(|why| why.to_string())
@@ -135,11 +131,10 @@ fn servers(text: &str) -> Result<Servers, String> {
     }
 }
 
-/// A key and its value.
 fn pair(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=');
     let pair = pair.filter(|(what, column)| !what.is_empty() && !column.is_empty());
     let (what, column) =
-        pair.ok_or_else(|| format!("`{text}` is no pair: write such as time=submit_s"))?;
+        pair.ok_or_else(|| format!("`{text}` is not KEY=VALUE: write e.g. time=submit_s"))?;
     Ok((what.trim().into(), column.trim().into()))
 }

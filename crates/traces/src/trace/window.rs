@@ -1,63 +1,58 @@
-//! Where a log begins: the instant from which on it has every job that was submitted.
+//! Detects the time from which a log contains all submitted jobs.
 //!
 //! # Theory
-//! Accounting tools select jobs by *activity*. `sacct -S T` prints the jobs that waited, ran or ended at T or later, so
-//! every row that has an end has one at or after T. Of the jobs submitted before T only those that were still there have
-//! a row: the log is complete from T on, not from its first submission. T itself is not in the file. The first end of all
-//! rows, E, is at or after T and close to it, so such a log begins at E. Jobs submitted before E are its initial state:
-//! they are part of a replay, but they are no arrivals.
+//! Accounting tools usually select jobs by their *activity*. `sacct -S T` prints the jobs that
+//! waited, ran or ended at T or later, so no row ends before T. Of the jobs submitted before T,
+//! only those still present have a row: the log is complete from T on, not from its first
+//! submission. T itself is not in the file, but the first end of all rows, E, is close to it. So
+//! such a log is taken to begin at E, with the jobs submitted earlier as its initial state: they
+//! are replayed, but are not arrivals.
 //!
-//! A log that is complete from its first submission F must be told apart. Two tests have to agree that it is not, and
-//! each is made for a cause that would mislead the other:
+//! A log may also be complete from its first submission F. It is rejected only if both of the
+//! following tests agree:
 //!
-//! - *Sparse.* Count the distinct instants of submission after F and before E, and those in as long a time from E on. If
-//!   both have the same rate, the first count is binomial given the sum. Its lower tail is P. Arrays, whose jobs are submitted
-//!   at once, count as one instant. A log that begins at night or with a slow ramp is sparse, too.
-//! - *Survival.* No job ended between F and E. If jobs before E stayed as long as those after it, the probability of that
-//!   is `U = Π S(E − s)` over the submissions s before E, with S the product-limit estimate of the stays, from submission to
-//!   end, of the jobs submitted from E on (Kaplan and Meier, 1958). E is the first of these ends, so U is uniform for every
-//!   course of arrivals, ramps and nights included, if stays are independent. A burst of long jobs is not: of the
-//!   submissions within a hundredth of the time from F to E only the last counts.
+//! - *Sparse.* This test compares the number of distinct submission instants between F and E with
+//!   the number in an equally long period after E. If the rates are equal, the first number is
+//!   binomial given the sum, and P is its lower tail. Arrays, submitted at once, count as one
+//!   instant. A log that begins at night or with a slow ramp is sparse, too.
+//! - *Survival.* By definition, no job ended between F and E. If jobs before E stayed as long as
+//!   those after, this has probability `U = Π S(E − s)` over the submissions s before E, where S is
+//!   the product-limit estimate of the time from submission to end for jobs submitted from E on
+//!   (Kaplan and Meier, 1958). Because E is the first end, U is uniform for any arrival pattern if
+//!   the stays are independent. A burst of long jobs is not independent: of submissions within 1 %
+//!   of the time from F to E, only the last counts.
 //!
-//! Rows are taken to be selected by activity if `P ≤ 0.1`, `U ≤ 0.02`, and `P U` is at most 0.001 for sacct, which always
-//! selects in this way, and at most 10⁻⁶ for tables. So at most one in fifty of the complete logs that begin with a ramp is
-//! misread, and it then loses no more than the part before its first end. Logs in the Standard Workload Format are used as they are by
-//! convention, even if they begin like this (such as SDSC SP2). A rate before E of more than 0.9 times that after it, or a
-//! beginning of less than 1 % of the span, changes no result notably, and is not looked at.
+//! Rows count as selected by activity if `P ≤ 0.1`, `U ≤ 0.02`, and `P U` is at most 0.001 for
+//! sacct, which always selects in this way, and 10⁻⁶ for tables. So at most one in fifty complete
+//! logs that begin with a ramp is misjudged, losing only the part before its first end. Logs in the
+//! Standard Workload Format are never cut, by convention, even if they begin like this (such as
+//! SDSC SP2). The tests are skipped if the rate before E exceeds 0.9 times that after it, or if E
+//! is within 1 % of the span, since results then hardly change.
 
 use super::format::Raw;
 use super::{Account, Observed, TraceFormat, TraceJob};
 use synth_core::number::date;
 
-/// The highest rate of submissions before the first end, over the rate after it.
 const SPARSE: f64 = 0.9;
-/// Submissions count as one within this part of the time from the first of them to the first end.
+/// Fraction of the time from first submission to first end within which submissions count as one.
 const TOGETHER: f64 = 0.01;
-/// The largest P and U, each.
 const MOST: [f64; 2] = [0.1, 0.02];
-/// The largest `P U` for which a user is told that rows may have been selected by activity.
+/// The maximum `P U` for a warning that rows may have been selected by activity.
 const POSSIBLE: f64 = 0.01;
-/// The shortest time from the first submission to the first end that is looked at, as a part of the span.
 const SHORTEST: f64 = 0.01;
-/// Rows that are looked at, the first ones of the file.
 const ROWS: usize = 1_000_000;
-/// Loads that differ by more than this part are reported.
 const NOTABLE: f64 = 0.1;
 
-/// Submissions and ends of all rows of a log, whether their jobs take part or not \[ticks\].
 #[derive(Default)]
 pub(super) struct Activity {
-    /// Submission and end of each row; no end if the job had not ended.
     rows: Vec<(i64, Option<i64>)>,
-    /// The last instant.
     last: i64,
 }
 
-/// The first end of a log, and whether it is evident that the log is complete from then on only.
+/// The first end of a log, and whether the log is evidently complete only from then on.
 type FirstEnd = (i64, bool);
 
 impl Activity {
-    /// Adds the row of a job, unless it neither ran nor ended.
     pub(super) fn note(&mut self, raw: &Raw) {
         let ran = || (raw.size >= 0).then(|| raw.last());
         let is_open = raw.is_open || raw.seen == Observed::Censored;
@@ -69,7 +64,7 @@ impl Activity {
         }
     }
 
-    /// Returns the first end of the rows submitted from an instant on, if they may have been selected by activity.
+    /// Returns the first end of rows submitted from `from` on, if they may be selected by activity.
     pub(super) fn first_end(mut self, from: i64, format: TraceFormat) -> Option<FirstEnd> {
         self.rows.retain(|(submit, _)| *submit >= from);
         self.rows.sort_unstable();
@@ -83,7 +78,6 @@ impl Activity {
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));
         let length = before.min(last.saturating_sub(end) as f64);
         let near = late.partition_point(|row| row.0.saturating_sub(end) as f64 <= length);
-        // The first one is where the time begins.
         let (few, many) = (instants(early).count() - 1, instants(&late[..near]).count());
         if few as f64 * length > SPARSE * many as f64 * before {
             return None;
@@ -103,7 +97,6 @@ impl Activity {
         (both <= POSSIBLE.ln()).then_some((end, is_evident))
     }
 
-    /// Returns `ln U`.
     fn survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
         let stay = |(submit, end): &Row| {
             let until = end.unwrap_or(self.last);
@@ -115,7 +108,6 @@ impl Activity {
         let mut stays = stays.into_iter().zip(0_u32..).peekable();
         let (mut left, mut sum) = (1.0, 0.0);
         let mut next = i64::MAX;
-        // The latest submission has the least age.
         for submit in instants(early).rev() {
             if submit > next {
                 continue;
@@ -127,7 +119,7 @@ impl Activity {
                     left *= 1.0 - 1.0 / (count - f64::from(n));
                 }
             }
-            // One more job may stay longer than all of them.
+            // One more job could stay longer than all of the observed ones.
             sum += f64::max(left, 1.0 / (count + 1.0)).ln();
         }
         sum
@@ -136,12 +128,10 @@ impl Activity {
 
 type Row = (i64, Option<i64>);
 
-/// Returns the distinct submissions of rows in ascending order.
 fn instants(rows: &[Row]) -> impl DoubleEndedIterator<Item = i64> {
     rows.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
 }
 
-/// Returns the probability of at most `k` successes among `n` trials of probability `p` in (0, 1).
 fn at_most(k: usize, n: usize, p: f64) -> f64 {
     let mut term = n as f64 * (1.0 - p).ln();
     let mut sum = 0.0;
@@ -152,26 +142,21 @@ fn at_most(k: usize, n: usize, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// Why a log begins, or may begin, later than with its first submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// `--from` says so; and the first end behind that, if the rows are evidently selected by activity there, too.
+    /// Set by `--from`; with the first end after it, if later rows are evidently selected.
     Given(Option<i64>),
-    /// Its rows were selected by activity.
     Activity,
-    /// Its rows may have been selected by activity; it is taken to be complete.
+    /// Rows may have been selected by activity; the log is assumed to be complete.
     Possible,
 }
 
-/// The beginning of a log behind its first submission.
 pub(super) struct Window {
     begin: i64,
     why: Why,
-    /// Jobs that ran at the beginning, that waited, and that had ended.
+    /// Numbers of earlier jobs that were running, waiting, and finished at the beginning.
     earlier: [u64; 3],
-    /// The first and the last submission.
     span: [i64; 2],
-    /// The work of the jobs submitted before the beginning, and of those submitted later.
     work: [f64; 2],
 }
 
@@ -186,12 +171,11 @@ impl Window {
         }
     }
 
-    /// Returns when the log begins; `None` if that is with its first submission.
     pub(super) fn begin(&self) -> Option<i64> {
         (self.why != Why::Possible).then_some(self.begin)
     }
 
-    /// Returns a job as the log has it, which has this much work; `None` if it had ended before the log begins.
+    /// Places a job relative to the beginning; `None` if it ended earlier.
     pub(super) fn place(&mut self, job: TraceJob, work: f64) -> Option<TraceJob> {
         self.span = [self.span[0].min(job.submit), self.span[1].max(job.submit)];
         let is_early = job.submit < self.begin;
@@ -205,12 +189,11 @@ impl Window {
         placed
     }
 
-    /// Describes where the log begins, and how much depends on that. A warning says what a user should do.
     pub(super) fn report(&self, per_second: u64, account: &mut Account) {
         let instant = |at: i64| {
             let seconds = at as f64 / per_second as f64;
             let after = at.saturating_sub(self.span[0]) as f64 / per_second as f64;
-            // As `--from` reads it.
+            // In the syntax of `--from`.
             match seconds > 1e8 {
                 true => date(seconds),
                 false => format!("{after}s"),
@@ -226,7 +209,7 @@ impl Window {
             Why::Possible if !is_notable => return,
             Why::Possible => {
                 account.remarks.push(format!(
-                    "warning: before the first end, {begin}, few jobs were submitted, and they stayed long, as in rows selected by activity (sacct -S). If earlier jobs are missing, give --from {begin}: the load is {ratio:.2} times as high then"
+                    "warning: before the first end, {begin}, few jobs were submitted and they stayed long, as in rows selected by activity (sacct -S). If earlier jobs are missing, give --from {begin}, which changes the load by a factor of {ratio:.2}"
                 ));
                 return;
             }
@@ -234,27 +217,27 @@ impl Window {
             Why::Given(end) => {
                 account.remarks.extend(end.map(|end| {
                     let end = instant(end);
-                    format!("warning: the log seems to be complete from {end} on only: jobs that had ended before have no rows, as in what sacct -S prints. Give --from {end}")
+                    format!("warning: the log seems to be complete only from {end} on: jobs that ended earlier have no rows, as in the output of sacct -S. Give --from {end}")
                 }));
-                "as --from says"
+                "as given by --from"
             }
             Why::Activity => {
-                "its first end: its rows were selected by activity, as sacct -S prints them, and are complete from then on. --from names another beginning"
+                "its first end: its rows were selected by activity, as by sacct -S, and are complete only from then on. Use --from for a different beginning"
             }
         };
-        let depends = format!(" The load is {ratio:.2} times what it is over the whole span.");
+        let depends = format!(
+            " This changes the load by a factor of {ratio:.2} compared with the whole span."
+        );
         let depends = Some(depends).filter(|_| is_notable).unwrap_or_default();
         account.window = Some(format!(
-            "The log begins at {begin}, {why}. Of the jobs submitted earlier {running} ran then and {waiting} waited: they are its initial state, which is replayed, but they do not arrive and are not measured. {ended} had ended and are left out.{depends}"
+            "The log begins at {begin}, {why}. Of the jobs submitted earlier, {running} were running then and {waiting} were waiting: they are its initial state, which is replayed but not measured. {ended} had ended and are left out.{depends}"
         ));
     }
 }
 
 impl TraceJob {
-    /// Returns the job as it is present at an instant after its submission; `None` if it has ended.
-    ///
-    /// A running job has the rest of its size and of its limit left. A waiting job arrives with both of them whole. What
-    /// is known about a job that had not ended with the log is taken as its size: it is there until then at least.
+    /// Returns the job as present at an instant, with the remaining size and limit if running;
+    /// `None` if it has ended. The observed part of a censored job serves as its size.
     fn present_at(self, instant: i64) -> Option<TraceJob> {
         let start = self.waited.map_or(self.submit, |waited| {
             self.submit.saturating_add_unsigned(waited)
@@ -270,7 +253,7 @@ impl TraceJob {
                 ..self
             });
         }
-        // A job that was suspended has no more left than it ran in all.
+        // A suspended job has at most its total run time left.
         let size = self.size.min(self.end.abs_diff(instant));
         Some(TraceJob {
             submit: instant,

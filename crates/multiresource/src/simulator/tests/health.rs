@@ -29,7 +29,10 @@ fn a_type_without_completions_never_converges() {
         assert_eq!(found, ("big", 0, run.types[1].left));
         assert!(run.mean_response.is_none() && run.replications.iter().all(Option::is_none));
         let reported = run.unsettled.as_ref().unwrap().to_string();
-        assert_eq!(reported, format!("big: {left} waiting, none done"));
+        assert_eq!(
+            reported,
+            format!("big: {left} jobs waiting, none completed")
+        );
     }
 }
 

@@ -1,8 +1,5 @@
-//! Fractions of devices in replays.
-
 use super::*;
 
-/// A table with these rows `submit,size,gpu`, on these servers.
 fn on_gpus(servers: &str, rows: &str) -> Log {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     write!(file, "submit,size,gpu\n{}\n", rows.replace(' ', "\n")).unwrap();
@@ -17,10 +14,8 @@ fn on_gpus(servers: &str, rows: &str) -> Log {
     log(file.path(), &options)
 }
 
-/// By hand. A third job of .6 waits for one of two devices, and as an amount it does not; .5 and .5 share a device, and so
-/// do .6 and .4; whole ones wait for as many empty devices.
 #[test]
-fn fractions_start_on_devices() {
+fn fractions_are_placed_on_devices() {
     let three = "0,3600,.6 10,3600,.6 20,3600,.6";
     let five = [
         "0,90,.5 1,90,.5 2,90,.5 3,90,1 4,9,.4",
@@ -43,10 +38,9 @@ fn fractions_start_on_devices() {
     assert!(!remarks("gpu=1").contains("devices"));
 }
 
-/// By amounts .8 would fit beside twice .6, so that plans have it start at 2; on devices it waits until 50. The last job is
-/// over before that, and passes it, unless all jobs have reservations by amounts.
+/// Counting amounts, the job of 0.8 would start at 2, but on devices it has to wait until 50.
 #[test]
-fn what_is_planned_by_amounts_waits_for_a_device() {
+fn jobs_planned_by_amounts_wait_for_a_device() {
     let log = on_gpus("gpu:devices=2", "0,50,.6 1,90,.6 2,9,.8 3,9,.4");
     for rule in "easy easy+fcfs first-fit+fcfs strict+fcfs conservative+fcfs".split(' ') {
         let all_wait = rule.starts_with("strict") || rule.starts_with("conservative");

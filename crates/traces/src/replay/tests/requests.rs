@@ -1,9 +1,7 @@
-//! A log of requests for virtual machines.
-
 use super::*;
 
 #[test]
-fn requests_for_virtual_machines_are_replayed_to_the_second() {
+fn replays_virtual_machine_requests_to_the_second() {
     let Some(path) = beside("azure-2017-6h.csv") else {
         return;
     };

@@ -1,5 +1,3 @@
-//! Where logs begin whose rows were selected by activity, and those that are complete from their first submission.
-
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -10,10 +8,8 @@ use synth_core::number::instant;
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
-/// 2026-04-01T00:00:00 by the log's clock.
 const ZERO: i64 = 1_775_001_600;
 
-/// A job. Times are in seconds, and submissions after [`ZERO`].
 #[derive(Clone, Copy)]
 struct Row {
     submit: i64,
@@ -39,7 +35,6 @@ impl Row {
         self.submit + self.wait + self.size
     }
 
-    /// Returns the row that sacct prints for a job with this id, which was suspended for this long and has twice its size as limit.
     fn line(&self, id: usize, suspended: i64) -> String {
         let start = ZERO + self.submit + self.wait;
         let Row {
@@ -68,14 +63,12 @@ fn sacct(lines: &str) -> Vec<u8> {
     (header.to_owned() + lines).into_bytes()
 }
 
-/// The rows that `sacct -S` prints from an instant on.
 fn active(rows: &[Row], from: i64) -> Vec<Row> {
     let mut own = rows.to_vec();
     own.retain(|row| row.end() >= from);
     own
 }
 
-/// When the log begins, after [`ZERO`], and its load; `None` where that is with its first submission.
 fn begin(text: &[u8], options: &ReadOptions) -> (Option<i64>, f64) {
     let file = file(text);
     let mut trace = Trace::open(&Source::named(file.path()), options).unwrap();
@@ -84,7 +77,6 @@ fn begin(text: &[u8], options: &ReadOptions) -> (Option<i64>, f64) {
     (trace.begin().map(|begin| begin - ZERO), log.load())
 }
 
-/// A busy site: jobs that arrive as a Poisson process at these rates a day, by the hour, with sizes of hours to days.
 fn site(seed: u64, days: i64, rate: impl Fn(i64) -> f64) -> Vec<Row> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut rows = Vec::new();
@@ -109,17 +101,14 @@ fn site(seed: u64, days: i64, rate: impl Fn(i64) -> f64) -> Vec<Row> {
     rows
 }
 
-/// The load of the jobs that were submitted within these times, counted job by job.
 fn offered(rows: &[Row], [from, to]: [i64; 2], cpus: i64) -> f64 {
     let own = rows.iter().filter(|row| (from..to).contains(&row.submit));
     let work: i64 = own.map(|row| row.cpus * row.size).sum();
     work as f64 / (cpus * (to - from)) as f64
 }
 
-/// A week of jobs of 4 of 8 CPUs for 3 h, one each 2 h, and three of one CPU that ran as the window began. From the first
-/// end, 3 h after the window began, 82 jobs of 12 CPU hours came in 163 h.
 #[test]
-fn the_rows_of_sacct_begin_with_their_first_end() {
+fn sacct_logs_begin_at_the_first_end() {
     let long = [(-6, 7), (-4, 5), (-2, 3)].map(|(day, days)| Row::new(day * DAY, 0, days * DAY, 1));
     let short = (0..84).map(|n| Row::new(2 * HOUR * n, 0, 3 * HOUR, 4));
     let rows: Vec<Row> = long.into_iter().chain(short).collect();
@@ -132,7 +121,6 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     let left = early.iter();
     let left = left.map(|job| (job.line, job.size as i64, job.limit as i64));
     let hours = |line, size, limit| (line, size * HOUR, limit * HOUR);
-    // What is left of limits that are twice the sizes.
     let expected = [
         hours(2, 21, 189),
         hours(3, 21, 141),
@@ -144,7 +132,6 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     assert_eq!(found, [(Reason::OutsideSpan, 1), (Reason::Initial, 4)]);
     let window = trace.account.window.as_ref().unwrap();
     assert!(window.contains("2026-04-01T03:00:00"), "{window}");
-    // Where it begins may be said.
     let from = ReadOptions {
         from: instant(b"2026-04-01").map(TraceEdge::At),
         ..on
@@ -154,19 +141,18 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     assert!((load - 84.0 * 12.0 / (166.0 * 8.0)).abs() < 1e-12, "{load}");
     let (_, trace) = read(&text(&rows), &from);
     assert_eq!(reasons(&trace), [(Reason::Initial, 3)]);
-    // Before the first row of the window the log is not complete.
     let too_early = ReadOptions {
         from: instant(b"2026-03-27").map(TraceEdge::At),
         ..from
     };
     let (_, trace) = read(&text(&rows), &too_early);
-    assert!(trace.account.remarks[0].starts_with("warning: the log seems to be complete from"));
+    assert!(
+        trace.account.remarks[0].starts_with("warning: the log seems to be complete only from")
+    );
 }
 
-/// Jobs of hours to days on 2048 CPUs: the load from the window's beginning on is that of the jobs submitted in it. Ends
-/// far apart, out of order, in one partition and on another format.
 #[test]
-fn the_load_of_a_busy_site_is_that_of_its_window() {
+fn load_of_a_busy_site_matches_its_window() {
     let on = on("cpu=2048");
     for seed in 1..=4 {
         let mut all = site(seed, 88, |_| 145.0);
@@ -181,11 +167,9 @@ fn the_load_of_a_busy_site_is_that_of_its_window() {
         let start = start.unwrap();
         assert!((from..from + HOUR).contains(&start), "{seed}: {start}");
         assert!(is_near(load, expected), "{seed}: {load}, not {expected}");
-        // With the first submission as its beginning it would be far too low.
         let first = rows.iter().map(|row| row.submit).min().unwrap();
         let whole: i64 = rows.iter().map(|row| row.cpus * row.size).sum();
         assert!((whole as f64 / (2048 * (88 * DAY - first)) as f64) < 0.95 * expected);
-        // Neither the order of the rows nor what is selected of them changes it.
         rows.sort_by_key(|row| row.size);
         assert_eq!(begin(&text(&rows), &on), (Some(start), load));
         let gpu = ReadOptions {
@@ -204,9 +188,8 @@ fn the_load_of_a_busy_site_is_that_of_its_window() {
     }
 }
 
-/// Of a window of a day, with jobs of one to five days, the rows are nearly all submitted earlier.
 #[test]
-fn a_window_may_be_shorter_than_its_jobs() {
+fn detects_windows_shorter_than_jobs() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let row = |n: i64| Row::new(n * 600, 0, rng.random_range(DAY..5 * DAY), 1);
     let all: Vec<Row> = (0..21 * 144).map(row).collect();
@@ -218,9 +201,8 @@ fn a_window_may_be_shorter_than_its_jobs() {
     assert!(is_near, "{load}, not {expected}");
 }
 
-/// sacct -T cuts starts and ends to the window. A job that was suspended ends later than its time after its start.
 #[test]
-fn cut_and_suspended_jobs_are_read_as_they_are() {
+fn reads_truncated_and_suspended_jobs() {
     let all = site(9, 60, |_| 145.0);
     let from = 50 * DAY;
     let rows = active(&all, from);
@@ -245,10 +227,8 @@ fn cut_and_suspended_jobs_are_read_as_they_are() {
     assert_eq!(jobs[0].size as i64, HOUR);
 }
 
-/// By submission: a slow ramp, nights and weekends, a first job weeks earlier, one burst, and jobs that all came before the
-/// first end.
 #[test]
-fn logs_that_are_complete_stay_as_they_are() {
+fn keeps_complete_logs_unchanged() {
     let mut logs: Vec<Vec<Row>> = Vec::new();
     for seed in 0..20 {
         logs.push(site(seed, 28, |_| 145.0));
@@ -275,7 +255,7 @@ fn logs_that_are_complete_stay_as_they_are() {
     let begins = |log: &Vec<Row>| begin(&text(log), &on("cpu=2048")).0;
     let misread = (0..logs.len()).filter(|n| begins(&logs[*n]).is_some());
     let misread: Vec<usize> = misread.collect();
-    // One in fifty of the logs that begin with few jobs may be, and none of the others.
+    // At most one in fifty of those that begin with few jobs may be misread, and no others.
     assert!(misread.len() <= 3, "{misread:?}");
     let are_few = misread.iter().all(|n| (1..5).contains(&(n % 7)));
     assert!(are_few, "{misread:?}");
@@ -283,9 +263,8 @@ fn logs_that_are_complete_stay_as_they_are() {
     assert_eq!(begins(&fair), None);
 }
 
-/// One long job that ran as the window began, among forty others: too few to tell, but enough to ask.
 #[test]
-fn what_is_not_evident_is_asked() {
+fn warns_without_sufficient_evidence() {
     let long = Row::new(-20 * DAY, 0, 25 * DAY, 1);
     let short = (0..40).map(|n| Row::new(4 * HOUR * n, 0, 3 * HOUR, 4));
     let rows: Vec<Row> = std::iter::once(long).chain(short).collect();
@@ -296,9 +275,8 @@ fn what_is_not_evident_is_asked() {
     assert!(is_told, "{remark}");
 }
 
-/// A job ran, one waited and one had ended at `--from`.
 #[test]
-fn what_is_there_at_the_beginning_is_no_arrival() {
+fn jobs_present_at_the_beginning_are_not_arrivals() {
     let rows = [
         Row::new(0, 0, 100, 4),
         Row::new(0, 0, 40, 2),

@@ -1,22 +1,17 @@
-//! Files of other programs, which are not read: what they look like, and how to export what is needed.
+//! Recognizes files of other programs, which are not supported, and explains what to export.
 
 use super::sacct::EXPORT_HELP;
 
-/// Advice that several kinds share, `$NAME` and its text, and then a line for each kind: conditions, what the file is, and the
-/// advice, with tabs between them. The first line whose conditions all hold applies.
-///
-/// `?` is for files of which no other format is known, `auto` for files whose columns are not named, `^text` and `~text` for
-/// a first line that begins with a text and a file that contains it (`+` is a blank), and `=NAME` for a column.
+/// Shared advice (`$NAME`, text), then kinds of files (conditions, description, advice), separated
+/// by tabs. The first line whose conditions all hold applies. Conditions are `?` (unknown format),
+/// `auto` (no columns given), `^text` (begins with), `~text` (contains; `+` is a blank), `=NAME` (a
+/// column), and keywords.
 const KINDS: &str = include_str!("foreign.txt");
 
-/// How much of a file is looked at.
 const LINES: usize = 50;
 
-/// Checks that a file that begins like this is not another program's; `is_unknown` if no format is certain, and `is_auto`
-/// if no columns are named.
-///
-/// # Errors
-/// If it is: describes the file and what to export instead.
+/// Describes a file of another program, and what to export instead, as an error. `is_unknown` if no
+/// format is certain, `is_auto` if no columns are named.
 pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), String> {
     let lines = start.trim_start_matches('\u{feff}').lines();
     let lines = lines.filter(|line| !line.trim().is_empty());
@@ -42,7 +37,9 @@ pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), 
         None if how == "SACCT" => EXPORT_HELP,
         None => how,
     };
-    Err(format!("this looks like {what}, which is not read. {how}"))
+    Err(format!(
+        "this looks like {what}; this format is not supported. {how}"
+    ))
 }
 
 fn holds(condition: &str, lines: &[&str]) -> bool {
@@ -61,18 +58,15 @@ fn holds(condition: &str, lines: &[&str]) -> bool {
         "others" => first.contains([',', ';', '\t']) && !lines.concat().contains(['|', '"']),
         "words" => words.count() > 2 && lines.len() > 1,
         "colons" => lines.iter().any(|line| line.split(':').count() >= 40),
-        // `Mar  3 16:46`
         "months" => fields.any(|field| {
             let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
             let month = field.trim().split_once(' ').map_or("", |(month, _)| month);
             month.len() == 3 && months.contains(month)
         }),
-        // `03/02/2026 08:00:05;S;501.pbs;…`
         "pbs" => {
             let fields: Vec<&str> = first.splitn(4, ';').collect();
             matches!(fields[..], [at, kind, _, _] if at.len() == 19 && kind.len() == 1)
         }
-        // A job of Slurm.
         "headless" => {
             let is_state = |word: &str| super::sacct::state(word.as_bytes()).is_some();
             first.starts_with(|c: char| c.is_ascii_digit()) && words.any(is_state)

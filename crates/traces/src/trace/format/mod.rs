@@ -1,5 +1,3 @@
-//! The formats of files.
-
 mod foreign;
 mod nodes;
 mod rows;
@@ -22,22 +20,22 @@ pub(super) use rows::Rows;
 pub use nodes::nodes;
 pub use sacct::EXPORT;
 
-/// A format of traces.
+/// A file format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceFormat {
-    /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999): processors, and memory
-    /// in GiB. Ticks are seconds.
+    /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999):
+    /// processors, and memory in GiB, with times in seconds
     Swf,
-    /// Slurm's accounting, as `sacct -aXP` prints it with a header: `cpu`, `memory` in GiB, `gpu`, or any TRES by its
-    /// own name. Ticks are seconds; local times are taken as they stand.
+    /// Slurm accounting, as printed by `sacct -aXP` with a header: `cpu`, `memory` in GiB, `gpu`,
+    /// or any TRES by its own name, with local times in seconds
     Sacct,
-    /// A table with a header, of which is said what stands in which column.
+    /// A table with a header, whose columns are named by options
     Csv,
 }
 
 impl TraceFormat {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             TraceFormat::Swf => "swf",
@@ -46,17 +44,14 @@ impl TraceFormat {
         }
     }
 
-    /// Returns what to do where a column is missing.
     pub(super) fn help(self) -> &'static str {
         match self {
             TraceFormat::Sacct => sacct::EXPORT_HELP,
-            _ => "Name another format by --read format=…, or csv and the --columns",
+            _ => "Name another format with --read format=…, or csv with --columns",
         }
     }
 
-    /// Returns the format of a file that begins with this line, which is neither empty nor blank.
     fn found(first: &[u8]) -> Option<Self> {
-        // An empty word is no number.
         let words = first.split(u8::is_ascii_whitespace);
         let numbers = words.filter(|word| super::fields::number(word).is_some());
         if first.starts_with(b";") || numbers.count() >= rows::SWF_FIELDS {
@@ -73,28 +68,23 @@ impl TraceFormat {
     }
 }
 
-/// A line that stands for a job, before it is decided what is done with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::trace) struct Raw {
     pub line: u32,
-    /// \[ticks\]
     pub submit: i64,
-    /// When it started \[ticks\], where that is known.
     pub start: Option<i64>,
-    /// How long it held its room \[ticks\]; of a censored job how long at least. It never ran where that is negative.
+    /// \[ticks\]; a lower bound if censored, negative if it never ran.
     pub size: i64,
-    /// When it ended \[ticks\], where a line tells it: a suspended job ends later than its size after its start.
+    /// The end \[ticks\], if in the line; after start plus size if the job was suspended.
     pub end: Option<i64>,
-    /// It had not ended when the file did: its size is what there is until then.
+    /// Still running at the end of the file.
     pub is_open: bool,
-    /// On how many servers it ran at once, 0 where that is not reported; its demand is that on all of them together,
-    /// or on each.
+    /// The number of servers used at once, 0 if unknown. `is_each` if the demand is per server.
     pub nodes: u32,
     pub is_each: bool,
-    /// Its id and submission as a number; `None` if the format has none.
+    /// Hash of id and submission.
     pub id: Option<u64>,
     pub seen: Observed,
-    /// \[ticks\], where one is reported.
     pub limit: Option<i64>,
     pub user: u32,
     pub class: u32,
@@ -103,7 +93,6 @@ pub(in crate::trace) struct Raw {
 }
 
 impl Raw {
-    /// A job that completed, of which the line tells no more.
     fn new(line: u32, submit: i64, size: i64) -> Self {
         Raw {
             line,
@@ -114,7 +103,6 @@ impl Raw {
         }
     }
 
-    /// Sets the id of the job, which was submitted at this instant.
     fn of(self, id: &[u8], submit: i64) -> Self {
         let mut hasher = DefaultHasher::new();
         (id, submit).hash(&mut hasher);
@@ -122,18 +110,15 @@ impl Raw {
         Raw { id, ..self }
     }
 
-    /// Returns when it started; when it was submitted, where that is not known.
     pub(super) fn begun(&self) -> i64 {
         self.start.unwrap_or(self.submit)
     }
 
-    /// Returns the last instant at which it is known to hold its room.
     pub(super) fn last(&self) -> i64 {
         self.begun().saturating_add(self.size.max(0))
     }
 
-    /// Returns its rank among the rows of the same job, of which the one with the largest rank counts: that of an ended job is above
-    /// that of a running one, and that of a running job above that of a waiting one.
+    /// Returns the rank among the rows of a job, which is lowest if waiting and highest if ended.
     pub(in crate::trace) fn rank(&self) -> i64 {
         match self.fate {
             _ if self.is_open || self.seen == Observed::Censored => self.last(),
@@ -142,7 +127,7 @@ impl Raw {
         }
     }
 
-    /// Takes what starts together with it as one job, which holds its room until the last has ended.
+    /// Merges a component of the job; the result holds resources until the last one ends.
     fn join(self, other: Raw) -> Raw {
         let is_censored = other.seen == Observed::Censored;
         let has_completed = self.fate == Fate::Completed;
@@ -158,10 +143,8 @@ impl Raw {
     }
 }
 
-/// What became of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::trace) enum Fate {
-    /// It completed, as far as is known.
     #[default]
     Completed,
     /// It failed, was killed, cancelled, evicted or timed out.
@@ -172,19 +155,12 @@ pub(in crate::trace) enum Fate {
     OtherType,
 }
 
-/// The row that is read, and what it is read into.
 pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
-/// Reads the rows of a format. Memory does not grow with the rows, but with what runs at one time.
 pub(in crate::trace) trait Reader {
-    /// Reads the row: the job that it stands for, if it does; `demand` (R) is set to what that demands of the resources
-    /// looked at.
-    ///
-    /// # Errors
-    /// What is wrong with the row.
+    /// Reads a row, and returns its job, if any. `demand` (R) is set to the job's demand.
     fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault>;
 
-    /// A job that is known only at the end of the file.
     fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<Raw> {
         None
     }
@@ -205,13 +181,10 @@ fn unquoted(field: &[u8]) -> &[u8] {
     }
 }
 
-/// A file whose format is known: its tick, what its jobs ran on, its rows and how they are read.
 pub(super) type Opened = (Tick, Servers, Rows, Box<dyn Reader>);
 
-/// How much of a file is looked at to find out its format.
 const LOOK: u64 = 1 << 16;
 
-/// Opens a file, and finds out what it is.
 pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, TraceError> {
     let name = source.name();
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
@@ -233,13 +206,12 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Tra
     read(format, name, (start, input), options)
 }
 
-/// Checks that all options mean something for this format.
 fn without_use(format: TraceFormat, options: &ReadOptions) -> Result<(), String> {
     let own = format.name();
     let is_of_people = options.partition.is_some() || options.user.is_some();
     if is_of_people && !matches!(format, TraceFormat::Sacct | TraceFormat::Swf) {
         return Err(format!(
-            "--partition and --user are for files of the formats sacct and swf, and this one is read as {own}: leave them out"
+            "--partition and --user apply to files of the formats sacct and swf, but this one is read as {own}: leave them out"
         ));
     }
     let typed = [
@@ -250,13 +222,12 @@ fn without_use(format: TraceFormat, options: &ReadOptions) -> Result<(), String>
     let typed = typed.into_iter().find(|(_, is_set)| *is_set);
     if let Some((option, _)) = typed.filter(|_| format != TraceFormat::Csv) {
         return Err(format!(
-            "{option} is for files of the format csv, and this one is read as {own}: leave it out, or name --read format=csv"
+            "{option} applies to files of the format csv, but this one is read as {own}: leave it out, or give --read format=csv"
         ));
     }
     Ok(())
 }
 
-/// Begins to read a file of this format, from its beginning and all of it.
 pub(super) fn read(
     format: TraceFormat,
     name: String,
@@ -280,7 +251,7 @@ pub(super) fn read(
     }
     if let (TraceFormat::Csv, Some(id), false) = (format, opened.2.id, opened.2.has_ids) {
         let remark = format!(
-            "different jobs have equal entries in the column `{}`, which is not taken for their id",
+            "different jobs have equal entries in the column `{}`, so it is not used as their id",
             opened.2.header()[id]
         );
         opened.2.remarks.push(remark);
@@ -288,9 +259,8 @@ pub(super) fn read(
     Ok(opened)
 }
 
-/// Returns whether the ids in these rows identify jobs: few ids have several submissions or many rows, and two ended
-/// rows with the same id and start are identical. A name that several jobs share is not an id; and if more than a tenth of
-/// the rows equal the row before them, they are the tasks of one job.
+/// Returns whether ids identify jobs rather than names or tasks: few ids have several submissions
+/// or many rows, and ended rows with equal id and start are identical.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());
@@ -316,7 +286,6 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
     Ok(lines > 0 && 10 * tasks <= lines && is_id)
 }
 
-/// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
 fn choose(named: Option<TraceFormat>, first: &[u8]) -> Result<TraceFormat, String> {
     if first.is_empty() {
         return Err("the file is empty".into());
@@ -328,22 +297,21 @@ fn choose(named: Option<TraceFormat>, first: &[u8]) -> Result<TraceFormat, Strin
     {
         let (first, found, named) = (short(first), found.name(), named.name());
         return Err(format!(
-            "it is {found}, not {named}, by its first line `{first}`: name --read format={found}, or none"
+            "it is {found}, not {named}, judging by its first line `{first}`: give --read format={found}, or none"
         ));
     }
     named.or(found).ok_or_else(|| {
         let (first, all) = (short(first), TraceFormat::value_variants().iter());
         let all = all.map(|own| own.name()).format(", ");
-        format!("no known format begins with `{first}`: name one by --read format=… ({all})")
+        format!("no known format begins with `{first}`: name one with --read format=… ({all})")
     })
 }
 
-/// A file that is about to be read.
 pub(super) struct File<'a> {
     pub name: String,
     pub format: TraceFormat,
     pub input: Box<dyn BufRead>,
-    /// The lines at its beginning, which are read once more to find out how the others are written.
+    /// The beginning, which is read twice to detect notations.
     pub start: Vec<u8>,
     pub options: &'a ReadOptions,
 }
@@ -357,14 +325,10 @@ impl File<'_> {
         }
     }
 
-    /// Returns the servers of the header, and the rows below it.
-    ///
-    /// # Errors
-    /// When none were, or the file is no table.
     fn table(self) -> Result<(Servers, Rows), TraceError> {
         let Some(servers) = self.options.servers.clone() else {
             return Err(TraceError::Refused(format!(
-                "{} does not say what its jobs ran on: give --capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384",
+                "{} does not list the servers of its jobs: give --capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384",
                 self.name
             )));
         };
@@ -372,7 +336,6 @@ impl File<'_> {
     }
 }
 
-/// Returns the beginning of a file, and all of it to be read.
 fn beginning(
     name: &str,
     mut input: Box<dyn BufRead>,
@@ -384,13 +347,11 @@ fn beginning(
     Ok((start, Box::new(all)))
 }
 
-/// Returns the first line that is neither empty nor blank.
 fn first_line(start: &[u8]) -> &[u8] {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// Returns the beginning of a line, as it can be shown.
 fn short(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(&line[..line.len().min(200)]);
     let short: String = line.chars().take(60).collect();

@@ -1,5 +1,3 @@
-//! Lists of nodes.
-
 use std::path::Path;
 
 use super::{Rows, TraceFormat};
@@ -7,17 +5,13 @@ use crate::trace::fields::{AMOUNT, Fault};
 use crate::trace::{ServerShape, Servers, TraceError};
 use synth_core::number::Decimal;
 
-/// Returns the servers of a list of nodes, which has the columns `cpu_milli`, `memory_mib` and `gpu`, as the one
-/// of Alibaba's cluster-trace-gpu-v2023: nodes that are alike are one shape, with `cpu` in cores, `memory` in GiB and
-/// `gpu` in GPUs, whatever their model.
-///
-/// # Errors
-/// When the file cannot be read or is no such list; any faulty line is an error.
+/// Reads a list of nodes with the columns `cpu_milli`, `memory_mib` and `gpu`, such as that of
+/// Alibaba's cluster-trace-gpu-v2023, with `cpu` in cores, `memory` in GiB and `gpu` of any model.
 pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
     let mut rows = Rows::of_file(path, TraceFormat::Csv)?;
     let names = rows.header().join(", ");
     let why = format!(
-        "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {names}"
+        "it is not a list of nodes, which needs the columns cpu_milli, memory_mib and gpu; its columns are {names}"
     );
     let column = |name: &str| rows.column(name)?.ok_or_else(|| rows.wrong(&why));
     let columns = [
@@ -35,7 +29,7 @@ pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
         Ok(())
     })?;
     if capacities.is_empty() {
-        return Err(rows.wrong("no line stands for a node"));
+        return Err(rows.wrong("no line describes a node"));
     }
     Ok(Servers {
         resources: ["cpu", "memory", "gpu"].map(String::from).to_vec(),

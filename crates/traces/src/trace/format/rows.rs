@@ -1,5 +1,5 @@
-//! Files in which a line is a row: tables whose first line names the columns, where a field may stand in quotation marks,
-//! and fields between blanks.
+//! Files with one row per line: tables with a header, whose fields may be quoted, and fields
+//! separated by blanks.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, Read as _};
@@ -11,35 +11,26 @@ use crate::trace::input;
 use crate::trace::{Account, Reason, Source, TraceError};
 use synth_core::document::suggest;
 
-/// How many fields a line of the Standard Workload Format has.
 pub(super) const SWF_FIELDS: usize = 18;
 
-/// A line longer than this is none of a log.
 const LONGEST: u64 = 1 << 20;
 
-/// A file that is being read, row by row.
 pub(in crate::trace) struct Rows {
     pub name: String,
     pub format: TraceFormat,
-    /// What should be known of how it is read.
     pub remarks: Vec<String>,
-    /// The column of ids, and whether rows with the same id and submission are the same job.
     pub id: Option<usize>,
     pub has_ids: bool,
     input: Box<dyn BufRead>,
-    /// The line that was read last, without its end, and its number, from 1.
     pub line: Vec<u8>,
     pub number: u32,
-    /// What stands between two fields.
     separator: u8,
-    /// The names of the columns; none where fields stand between blanks.
     header: Vec<String>,
-    /// From where to where each field of the line reaches, without the blanks and the quotation marks around it.
+    /// Bounds of each field, without surrounding blanks and quotation marks.
     bounds: Vec<(usize, usize)>,
 }
 
 impl Rows {
-    /// Begins to read a file without a header.
     pub(crate) fn new(name: &str, format: TraceFormat, input: Box<dyn BufRead>) -> Self {
         Rows {
             name: name.into(),
@@ -60,10 +51,6 @@ impl Rows {
         }
     }
 
-    /// Reads the next line; `false` at the end.
-    ///
-    /// # Errors
-    /// When the input cannot be read further, or a line does not end.
     fn next_line(&mut self) -> Result<bool, TraceError> {
         self.line.clear();
         let mut limited = (&mut self.input).take(LONGEST);
@@ -81,10 +68,6 @@ impl Rows {
         Ok(read > 0)
     }
 
-    /// Reads the names of the columns.
-    ///
-    /// # Errors
-    /// When the file cannot be read, is empty, or its first line is none of a table.
     pub(crate) fn open(
         name: &str,
         format: TraceFormat,
@@ -105,24 +88,18 @@ impl Rows {
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
         rows.header = (0..rows.bounds.len()).map(text).collect();
-        // Spreadsheets mark the first bytes of what they write as UTF-8.
         if let Some(unmarked) = rows.header[0].strip_prefix('\u{feff}') {
             rows.header[0] = unmarked.into();
         }
         Ok(rows)
     }
 
-    /// Opens a table that belongs to a trace.
     pub(crate) fn of_file(path: &Path, format: TraceFormat) -> Result<Self, TraceError> {
         let source = Source::File(path.into());
         Rows::open(&source.name(), format, input::open(&source)?)
     }
 
-    /// Goes on to the next row that has as many fields as there are columns; the others are noted as faults. `false`
-    /// at the end.
-    ///
-    /// # Errors
-    /// When the file cannot be read further.
+    /// Advances to the next row with the right number of fields; records others as faults.
     pub(crate) fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
         while self.next_line()? {
             if self.is_blank() {
@@ -144,7 +121,6 @@ impl Rows {
         Ok(false)
     }
 
-    /// Reads all rows; the first fault is an error.
     pub(crate) fn read_all(
         &mut self,
         mut read: impl FnMut(&Rows) -> Result<(), Fault>,
@@ -157,10 +133,7 @@ impl Rows {
         fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
     }
 
-    /// Returns whether the row is the header once more, as where files were concatenated.
-    ///
-    /// # Errors
-    /// When it has the same columns in another order.
+    /// Returns whether the row repeats the header; an error if its columns are reordered.
     fn is_header(&self) -> Result<bool, TraceError> {
         let names = || self.header.iter().map(String::as_bytes);
         let fields = || {
@@ -174,13 +147,12 @@ impl Rows {
         if !names().eq(fields()) {
             let line = self.number;
             return Err(self.wrong(format!(
-                "line {line} is a header with the columns in another order: concatenate exports with the same columns, or give each by itself"
+                "line {line} is a header with the columns in a different order: concatenate exports with the same columns, or pass each file separately"
             )));
         }
         Ok(true)
     }
 
-    /// Returns the id in the row; empty where there is none.
     pub(crate) fn id(&self) -> &[u8] {
         let id = self.text(self.id);
         if is_unknown(id) { b"" } else { id }
@@ -190,7 +162,7 @@ impl Rows {
         self.line.trim_ascii().is_empty()
     }
 
-    /// Finds the fields of a line of the Standard Workload Format, which may have more text behind them.
+    /// Splits a line of the Standard Workload Format, which may have additional text.
     fn cut_at_blanks(&mut self) -> Result<(), Fault> {
         let line = &self.line;
         self.bounds.clear();
@@ -208,7 +180,6 @@ impl Rows {
         Ok(())
     }
 
-    /// Finds the fields of the line.
     fn cut(&mut self) -> Result<(), Fault> {
         let (line, separator) = (&self.line, self.separator);
         self.bounds.clear();
@@ -237,15 +208,14 @@ impl Rows {
         }
     }
 
-    /// Whether the line has a field for each column.
     fn count(&self) -> Result<(), Fault> {
         let (line, columns) = (&self.line, self.header.len());
         let expected = match self.format {
             TraceFormat::Sacct => {
-                "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
+                "no more fields than the header has: a `|` in a name splits it; leave JobName out"
             }
             _ => {
-                "no more fields than the header has: a name with a comma stands in quotation marks"
+                "no more fields than the header has: a name with a comma must be in quotation marks"
             }
         };
         if let Some((start, _)) = self.bounds.get(columns) {
@@ -258,73 +228,60 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns the names of the columns.
     pub(crate) fn header(&self) -> Vec<&str> {
         self.header.iter().map(String::as_str).collect()
     }
 
-    /// Returns the column of this name, upper or lower case, if there is one.
-    ///
-    /// # Errors
-    /// When there are two.
+    /// Finds a column by name, ignoring case; an error if there are two.
     pub(crate) fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
         let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
         let mut named = (0..self.header.len()).filter(is_named);
         let (found, second) = (named.next(), named.next());
-        let twice = || format!("the column `{name}` stands twice in its first line");
+        let twice = || format!("the column `{name}` appears twice in its first line");
         second.map_or(Ok(found), |_| Err(self.wrong(twice())))
     }
 
-    /// Returns the column that has one of these names.
-    ///
-    /// # Errors
-    /// When there is none, or two: says what the format has.
+    /// Finds a column with one of these names; an error if there is none.
     pub(crate) fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
         let missing = || {
             let (name, format, help) = (names[0], self.format.name(), self.format.help());
             let others = suggest(name, "it has", &self.header());
             self.wrong(format!(
-                "its first line has no column `{name}`, which {format} has; {others}. {help}"
+                "its first line lacks the column `{name}`, which {format} requires; {others}. {help}"
             ))
         };
         self.either(names)?.ok_or_else(missing)
     }
 
-    /// Returns the first column that has one of these names, if there is one.
     pub(crate) fn either(&self, names: &[&str]) -> Result<Option<usize>, TraceError> {
         let mut found = names.iter().map(|name| self.column(name));
         found.find_map(Result::transpose).transpose()
     }
 
-    /// It is not what was expected of it.
     pub(crate) fn wrong(&self, why: impl Display) -> TraceError {
         TraceError::Refused(format!("{}: {why}", self.name))
     }
 
-    /// Returns the field of a column that the file may lack; empty then.
     pub(crate) fn text(&self, column: Option<usize>) -> &[u8] {
         column.map_or(b"", |column| self.get(column))
     }
 
-    /// Returns the field of this column.
     pub(crate) fn get(&self, column: usize) -> &[u8] {
         let (start, end) = self.bounds[column];
         &self.line[start..end]
     }
 
-    /// This column holds something else.
     pub(crate) fn fault(&self, column: usize, expected: &'static str) -> Fault {
         let before = &self.line[..self.bounds[column].0];
         Fault::at(before, self.get(column), expected)
     }
 
-    /// Returns what stands behind the last field.
     pub(crate) fn rest(&self) -> &[u8] {
         let (_, end) = self.bounds.last().copied().unwrap_or_default();
         &self.line[end..]
     }
 
-    /// A time in ticks, of which `per_unit` make the unit of the column; where it has to be rounded, that is noted.
+    /// Reads a time with `per_unit` ticks per unit, and records rounding.
     pub(crate) fn time(
         &self,
         column: usize,
@@ -335,7 +292,6 @@ impl Rows {
         self.counted(ticks(self.get(column), per_unit), column, expected, account)
     }
 
-    /// The same of what was read of this column.
     pub(crate) fn counted(
         &self,
         ticks: Option<(i64, bool)>,
@@ -350,7 +306,6 @@ impl Rows {
         Ok(ticks)
     }
 
-    /// An amount ≥ 0; `None` where nothing stands.
     pub(crate) fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
         let field = self.get(column);
         let amount = amount(field);
@@ -360,7 +315,6 @@ impl Rows {
         Ok(amount)
     }
 
-    /// An amount ≥ 0; where none stands, 0 is taken, and that is noted.
     pub(crate) fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
         let amount = self.amount(column)?;
         if amount.is_none() {
@@ -370,20 +324,17 @@ impl Rows {
     }
 }
 
-/// Returns how many blanks the text begins with, of which none stands between fields.
 fn blanks(text: &[u8], separator: u8) -> usize {
     let is_blank = |byte: &&u8| byte.is_ascii_whitespace() && **byte != separator;
     text.iter().take_while(is_blank).count()
 }
 
-/// Returns what stands between the names in the first line of a table: what stands there most often.
 pub(super) fn separator(first: &[u8]) -> Option<u8> {
     let count = |mark: &u8| first.iter().filter(|byte| *byte == mark).count();
     let marks = [b'|', b'\t', b';', b','].into_iter();
     marks.max_by_key(count).filter(|mark| count(mark) > 0)
 }
 
-/// Returns the field between the quotation mark at `start` and the next that is not doubled, and where that ends.
 fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
     let mut at = start + 1;
     while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {

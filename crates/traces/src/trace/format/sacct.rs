@@ -1,10 +1,11 @@
-//! What Slurm's accounting tells, a line a job with `|` between the fields that the first line names (sacct(1) of Slurm;
-//! `sacct -aXP`).
+//! Slurm accounting: one line per job, with fields separated by `|` and named in the first line
+//! (sacct(1) of Slurm; `sacct -aXP`).
 //!
-//! Resources: `cpu`, `memory` in GiB (the TRES mem), generic resources by their name with or without a type, such as `gpu`
-//! (gres/gpu) and `gpu:a100` (gres/gpu:a100), and any other TRES by its own name. Amounts are the allocated ones, else the
-//! requested ones; a type counts if the job requested it. Times are local and taken as they stand: where clocks are set back or forth in the trace,
-//! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
+//! Resources are `cpu`, `memory` in GiB (the TRES mem), generic resources by name with or without a
+//! type, such as `gpu` (gres/gpu) and `gpu:a100` (gres/gpu:a100), and other TRES by their own
+//! names. Amounts are the allocated ones, otherwise the requested ones; a type counts only if
+//! requested. Local times are used as recorded; `TZ=UTC sacct …` avoids jumps when clocks change.
+//! Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are supported as well.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,7 +18,6 @@ use crate::trace::{Account, Observed, Reason, Tick, TraceError};
 use itertools::Itertools as _;
 use synth_core::number::{self, clock, is_epoch, stamp};
 
-/// The command, and the sentence that tells it.
 macro_rules! export {
     ($before:literal, $after:literal) => {
         concat!(
@@ -29,20 +29,16 @@ macro_rules! export {
     };
 }
 
-/// What to type for a file that is read without complaint: the jobs of four weeks.
+/// The command that exports four weeks of jobs with all supported columns.
 pub const EXPORT: &str = export!("", "");
 
 pub(super) const EXPORT_HELP: &str = export!("Export with `", "`");
 
-/// Seconds in a minute, the unit of limits.
 const MINUTE: f64 = 60.0;
-/// By how much clocks are set back and forth \[s\].
 const HOUR: i64 = 3600;
 
-/// The components of a heterogeneous job, by id, with their demands (R).
 type Components = BTreeMap<Vec<u8>, (Raw, Vec<f64>)>;
 
-/// The columns that are looked at.
 struct Sacct {
     id: usize,
     submit: usize,
@@ -52,21 +48,16 @@ struct Sacct {
     elapsed: usize,
     limit: Option<usize>,
     state: usize,
-    /// What is allocated, what is requested.
     tres: [Option<usize>; 2],
     cpus: Option<usize>,
     memory: Option<usize>,
-    /// The generic resources of each node, allocated and requested.
     gres: [Option<usize>; 2],
     nodes: Option<usize>,
     user: Option<usize>,
-    /// Partition, account and quality of service.
     class: [Option<usize>; 3],
-    /// The TRES of each resource, in lower case.
     names: Vec<String>,
-    /// Whether the notation of instants was looked at, and whether it was reported that types of a resource are not told apart.
+    /// Whether the notation of instants was checked, and whether types were reported.
     is_reported: [bool; 2],
-    /// The components of heterogeneous jobs, by first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
 
@@ -87,7 +78,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     }
     let column = |name| rows.column(name);
     let reader = Sacct {
-        // Components of a heterogeneous job differ by what follows `+` there, and have ids of their own in JobIDRaw.
+        // Components of a heterogeneous job share a JobID up to `+`, but not JobIDRaw.
         id: rows.needed(&["JobID", "JobIDRaw"])?,
         submit: rows.needed(&["Submit"])?,
         eligible: column("Eligible")?,
@@ -111,7 +102,6 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((Tick::Second, servers, rows, Box::new(reader)))
 }
 
-/// What is known of a job's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Ended(Fate),
@@ -121,7 +111,7 @@ pub(super) enum State {
 
 impl Reader for Sacct {
     fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
-        // `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
+        // `123.batch` and `123.0` are steps of job 123; `123_4` is an array task, which is a job.
         let id = rows.get(self.id);
         if id.contains(&b'.') {
             account.note(Reason::Step, rows.number, 0.0);
@@ -164,16 +154,14 @@ impl Reader for Sacct {
 }
 
 impl Sacct {
-    /// Reads the job of a line.
     fn job(&mut self, (rows, demand, account): Line<'_>) -> Result<Raw, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
-        // The first line tells for all.
         if !std::mem::replace(&mut self.is_reported[0], true)
             && let Some((_, notation)) = fields::number(rows.get(self.submit)).and_then(stamp)
             && notation != "seconds since 1970"
         {
-            let remark = format!("its instants are read as {notation}");
+            let remark = format!("its instants are interpreted as {notation}");
             account.remarks.push(remark);
         }
         let state = state(rows.get(self.state)).ok_or_else(|| {
@@ -203,7 +191,7 @@ impl Sacct {
         let (nodes, is_other_type) = self.demand((rows, demand, &mut *account))?;
         let span = start.zip(end).filter(|_| state != State::Runs);
         if span.is_some_and(|(start, end)| match end - start - elapsed {
-            // Time for which a job is suspended does not count, either.
+            // The time for which a job is suspended does not count either.
             HOUR => is_set_forward(start, end),
             off => off == -HOUR,
         }) {
@@ -211,7 +199,7 @@ impl Sacct {
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        // Before it was eligible no policy could start it. It started earlier only where the clock was set meanwhile.
+        // No policy could have started it earlier. If it did start earlier, the clock was changed.
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
@@ -239,8 +227,7 @@ impl Sacct {
         })
     }
 
-    /// Reads the allocated amounts, or the requested ones if nothing was allocated. Returns the number of nodes, 0 if it is not
-    /// reported, and whether the job needs a type of a resource that the servers lack.
+    /// Returns the number of nodes (0 if unknown), and whether the servers lack a needed type.
     fn demand(&mut self, (rows, demand, account): Line<'_>) -> Result<(u32, bool), Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
@@ -259,7 +246,7 @@ impl Sacct {
         };
         for (demand, name) in demand.iter_mut().zip(&self.names) {
             let amount = needed(texts, name, account).map_err(fault)?;
-            // A job without GPUs does not name them.
+            // Jobs that have no GPUs do not list them, so there is no remark on a missing amount.
             if amount.is_none() && matches!(name.as_str(), "cpu" | "mem") {
                 account.suppose(Reason::NoAmount);
             }
@@ -272,13 +259,13 @@ impl Sacct {
         if let Some(name) = untold.filter(|_| is_requested && !self.is_reported[1]) {
             self.is_reported[1] = true;
             account.remarks.push(format!(
-                "jobs request types such as {name}, which the servers do not tell apart: all may run on any. Name the types in --servers, such as {name}=8"
+                "jobs request types such as {name}, which the servers do not distinguish: all may run on any. Name the types in --servers, such as {name}=8"
             ));
         }
         Ok((nodes as u32, is_other_type))
     }
 
-    /// Returns the allocated and the requested amounts of a log without TRES, from the columns that it has in their place.
+    /// Builds the allocated and the requested amounts as TRES for logs that have no such columns.
     fn columns(&self, rows: &Rows, nodes: Option<f64>) -> Result<[String; 2], Fault> {
         let nodes = nodes.unwrap_or(0.0).max(1.0);
         let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
@@ -292,8 +279,7 @@ impl Sacct {
         Ok([all, requested])
     }
 
-    /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it; and
-    /// a type of a resource of which the servers tell no types.
+    /// Returns whether the servers lack a needed type, and a type that they do not distinguish.
     fn types(&self, text: &[u8]) -> (bool, Option<String>) {
         let (mut lacks, mut untold) = (false, None);
         if !text.contains(&b':') {
@@ -316,7 +302,7 @@ impl Sacct {
         (lacks, untold)
     }
 
-    /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.
+    /// Reads the requested memory \[GiB\]; `4000Mc` is per CPU, `16Gn` per node.
     fn requested_memory(&self, rows: &Rows, cpus: f64, nodes: f64) -> Result<Option<f64>, Fault> {
         let Some(column) = self.memory else {
             return Ok(None);
@@ -333,21 +319,19 @@ impl Sacct {
     }
 }
 
-/// Returns whether clocks are set forward somewhere between these instants \[s since 1970\]: on the second or the last
-/// Sunday of March, the last one of September, or the first one of October.
+/// Returns whether clocks go forward between these instants: on the second or last Sunday of March,
+/// the last of September, or the first of October.
 fn is_set_forward(start: i64, end: i64) -> bool {
     const DAY: i64 = 86_400;
     let weeks = ["03-08".."03-15", "03-25".."04-01", "09-24".."10-08"];
     let mut days = (start.div_euclid(DAY)..=end.div_euclid(DAY)).take(366);
     days.any(|day| {
-        // The first day of 1970 was a Thursday.
         let is_sunday = (day - 3).rem_euclid(7) == 0;
         let date = number::date((day * DAY) as f64);
         is_sunday && weeks.iter().any(|week| week.contains(&&date[5..10]))
     })
 }
 
-/// An instant \[s since 1970, local\]; `None` where none is known.
 fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
     let known = column.filter(|column| !is_unknown(rows.get(*column)));
     let Some(column) = known else {
@@ -366,10 +350,9 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
-/// Returns what a state says; `CANCELLED by 1000` is CANCELLED.
+/// Parses a state; `CANCELLED by 1000` is CANCELLED.
 pub(super) fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
-    // Cut off, as a narrow column shows it, it ends with a plus.
     Some(match word.strip_suffix(b"+").unwrap_or(word) {
         b"COMPLETED" => State::Ended(Fate::Completed),
         b"BOOT_FAIL" | b"CANCELLED" | b"DEADLINE" | b"FAILED" | b"NODE_FAIL" | b"OUT_OF_MEMORY"
@@ -380,11 +363,7 @@ pub(super) fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// Returns how much of a resource a job needs, from the allocated and the requested amounts. A job that requested no type of a
-/// resource may run on any, whichever type it got.
-///
-/// # Errors
-/// As [`tres_of`].
+/// A job that requested no type of a resource may run on any, whichever it was allocated.
 fn needed<'a>(
     [allocated, requested]: [&'a [u8]; 2],
     name: &str,
@@ -402,11 +381,9 @@ fn needed<'a>(
     Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))
 }
 
-/// Returns how much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` if it is not named. The name is in lower case. A
-/// resource that is named by its types alone, as `gres/gpu:v100=2`, is their sum.
-///
-/// # Errors
-/// The part that has no amount.
+/// Returns an amount in a text like `cpu=32,mem=500G` by name in lower case, memory in GiB; `None`
+/// if absent. If only types are given, as in `gres/gpu:v100=2`, the result is their sum. The error
+/// is the faulty part.
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {
@@ -426,7 +403,8 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     Ok(of_types)
 }
 
-/// Returns generic resources of each node, such as `gpu:v100:2(S:0),nic`, as TRES of all: `gres/gpu:v100=4,gres/nic=2`.
+/// Converts resources per node, such as `gpu:v100:2(S:0),nic`, to TRES:
+/// `gres/gpu:v100=4,gres/nic=2`.
 fn tres(text: &[u8], nodes: f64) -> String {
     let text = String::from_utf8_lossy(text);
     let parts = text.split(',').filter(|part| !part.is_empty());
@@ -440,7 +418,6 @@ fn tres(text: &[u8], nodes: f64) -> String {
     tres.format(",").to_string()
 }
 
-/// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.
 fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
     let of = |last| b"KMGT".iter().position(|own| own == last);

@@ -1,16 +1,14 @@
-//! The Standard Workload Format: 18 fields between blanks, −1 where something is not known, and comments
-//! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
-//! Evaluation of Parallel Job Schedulers, JSSPP 1999).
+//! The Standard Workload Format: 18 fields separated by blanks, −1 for unknown values, and comments
+//! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and
+//! Standards for the Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
 use super::{Fate, File, Line, Opened, Raw, Rows};
 use crate::trace::fields::{Fault, MOST, number};
 use crate::trace::{Reason, ServerShape, Servers, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
 
-/// Names that processors may have in a capacity.
 const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
 
-/// The fields that are looked at, from 0.
 mod field {
     pub(super) const NUMBER: usize = 0;
     pub(super) const SUBMIT: usize = 1;
@@ -28,7 +26,6 @@ mod field {
     pub(super) const PARTITION: usize = 15;
 }
 
-/// KiB in a GiB, the unit of memory in a capacity.
 const KIB: f64 = 1_048_576.0;
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
@@ -53,7 +50,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     });
     let servers = file.options.servers.clone().or(servers).ok_or_else(|| {
         rows.wrong(
-            "its header tells neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128",
+            "its header has neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128",
         )
     })?;
     let resources = &servers.resources;
@@ -62,7 +59,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let known = 1 + usize::from(memory.is_some());
     let Some(processors) = processors.filter(|_| resources.len() == known) else {
         return Err(rows.wrong(format!(
-            "swf tells processors (cpu) and memory [GiB] of a job, and the capacity has {}",
+            "swf has processors (cpu) and memory [GiB] of a job, but the capacity has {}",
             resources.join(", ")
         )));
     };
@@ -71,7 +68,6 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((Tick::Second, servers, rows, Box::new(read)))
 }
 
-/// Returns the number that `Key: 128` tells of this key, if it does.
 fn header(text: &[u8], key: &str) -> Option<Decimal> {
     let text = std::str::from_utf8(text).ok()?;
     let (found, value) = text.split_once(':')?;
@@ -79,7 +75,6 @@ fn header(text: &[u8], key: &str) -> Option<Decimal> {
     (value > Decimal::ZERO && found.trim().eq_ignore_ascii_case(key)).then_some(value)
 }
 
-/// Reads the job of a line; `processors` and `memory` are their places in a demand.
 fn job(
     (rows, demand, account): Line<'_>,
     processors_at: usize,
@@ -87,7 +82,6 @@ fn job(
 ) -> Result<Option<Raw>, Fault> {
     let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
     let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
-    // Some logs tell no wait, or a word for it.
     let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MOST).contains(wait));
     if submit < 0 {
         return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
@@ -133,12 +127,10 @@ fn job(
         name => name,
     };
     let user = account.user(name(field::USER));
-    // Most systems have but queues.
     let class = match (name(field::PARTITION), name(field::QUEUE)) {
         (b"", queue) => [queue, name(field::GROUP), b""],
         (partition, queue) => [partition, name(field::GROUP), queue],
     };
-    // The parts of a job have its number.
     let id = if fate == Fate::Part { b"" } else { rows.id() };
     Ok(Some(Raw {
         start: wait.map(|wait| submit + wait.round() as i64),

@@ -1,4 +1,4 @@
-//! A table with a header: of its columns is said what stands there, or they have names that say it.
+//! Tables with a header, whose columns are named by options or recognized by name.
 
 mod found;
 mod units;
@@ -18,46 +18,36 @@ use found::{END, Found, ROLES, columns_of};
 use synth_core::number::{clock, stamp};
 use units::{CALENDAR, is_read, notation};
 
-/// Words in the name of a column of amounts that are of each server.
 const EACH: [&str; 5] = ["per_", "per-", "per ", "pernode", "each"];
-/// Ticks from the coarsest to the finest.
 const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 
-/// A column of times.
 #[derive(Clone, Copy)]
 struct Times {
     column: usize,
-    /// The unit of its numbers \[s\].
     unit: f64,
-    /// The notation of instants in one number, unless they count units.
+    /// The notation of instants that are numbers, or `None` if the numbers count units.
     notation: Option<&'static str>,
 }
 
-/// An amount of a resource: the product of these columns over a number.
 struct Amount {
     columns: Vec<usize>,
     over: f64,
 }
 
-/// The columns that are looked at, from 0.
 struct Columns {
     per_second: f64,
     time: Times,
     start: Option<Times>,
-    /// How long a job held its room, or when it ended.
     held: Times,
     has_end: bool,
     limit: Option<Times>,
     nodes: Option<usize>,
-    /// Whether amounts are per server, and the remark that reports it, until it is printed.
     is_each: bool,
     convention: Option<String>,
     user: Option<usize>,
     batch: Option<usize>,
     censored: Option<usize>,
-    /// What became of jobs, in a word such as FAILED.
     status: Option<usize>,
-    /// By resource.
     amounts: Vec<Amount>,
 }
 
@@ -68,7 +58,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     for (what, _) in &options.columns {
         if !is_role(what) && !servers.resources.contains(what) {
             return Err(TraceError::Refused(format!(
-                "--columns {what}=…: that is neither a resource of the capacity ({}) nor one of {}",
+                "--columns {what}=…: this is neither a resource of the capacity ({}) nor one of {}",
                 servers.resources.join(", "),
                 ROLES.map(|(role, _)| role).join(", ")
             )));
@@ -83,7 +73,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     };
     let time = found.times("time")?.ok_or_else(|| found.missing("time"))?;
     let start_of = found.times("start")?;
-    // A size that is written is taken before an end, unless `--columns` names it.
+    // A size takes precedence over an end, unless `--columns` names the latter.
     let size = match found.named("end") {
         Some(_) => None,
         None => found.times("size")?,
@@ -125,32 +115,29 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let mut remarks = Vec::new();
     let list = |what, names: String| (!names.is_empty()).then(|| format!("{what}: {names}"));
     let notations = columns.notations(again()?, options)?;
-    remarks.extend(list("numbers read as instants", notations));
+    remarks.extend(list("numbers interpreted as instants", notations));
     remarks.extend(columns.lengths(again()?, options)?);
     if !columns.has_counts(again()?, options)? && !is_named {
         read.retain(|own| Some(*own) != columns.nodes);
         columns.nodes = None;
         by_name.retain(|own| !own.starts_with("nodes="));
     }
-    remarks.extend(list("columns taken by their names", by_name.join(", ")));
+    remarks.extend(list("columns recognized by name", by_name.join(", ")));
     if columns.has_end && columns.start.is_none() {
-        remarks.push("no column tells when jobs started: each is taken to have started as it came. If some waited, name the column with --columns start=COLUMN".into());
+        remarks.push("no column has the start of jobs: each is assumed to have started on submission. If some waited, name the column with --columns start=COLUMN".into());
     }
     let tick = columns.tick(again()?)?;
     (rows.id, rows.has_ids) = (id, has_ids);
     let header = rows.header().into_iter().enumerate();
     let unread = header.filter(|(column, _)| !read.contains(column));
     let unread = unread.map(|(_, name)| name).join(", ");
-    remarks.extend(list("columns that are not read", unread));
+    remarks.extend(list("columns not used", unread));
     rows.remarks = remarks;
     Ok((tick, servers, rows, Box::new(columns)))
 }
 
 impl Columns {
-    /// Finds out how instants are written in these rows where they are numbers without a unit; returns the notations.
-    ///
-    /// # Errors
-    /// When they may as well be seconds of another clock.
+    /// Detects the notation of numeric instants; an error if they may also be seconds.
     fn notations(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
@@ -192,7 +179,7 @@ impl Columns {
                         what => format!("unit.{what}"),
                     };
                     return Err(rows.wrong(format!(
-                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read {unit}=s if they are seconds, else write dates such as 2026-03-01T12:00"
+                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read {unit}=s if they are seconds, otherwise write dates such as 2026-03-01T12:00"
                     )));
                 }
             }
@@ -200,8 +187,8 @@ impl Columns {
         Ok(words.join(", "))
     }
 
-    /// Returns whether the column `nodes` holds numbers of servers in these rows. Also decides whether amounts are per
-    /// server, unless the options do: by the name of the column, and as totals if a job would not fit otherwise.
+    /// Returns whether the column `nodes` has counts. Unless the options do, this also decides from
+    /// the column names, and from whether the jobs fit, if amounts are per server.
     fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
@@ -228,7 +215,6 @@ impl Columns {
                 too_large.push(rows.number);
             }
         }
-        // A single job that is too large is an error in its row.
         if too_large.len() < 2 || 100 * too_large.len() <= lines {
             too_large.clear();
         }
@@ -246,15 +232,16 @@ impl Columns {
             false => ("all servers together", "of each", "per-node"),
         };
         let why = too_large.first().filter(|_| !is_each);
-        let why = why.map(|line| format!(", since otherwise the job in line {line} does not fit"));
+        let why =
+            why.map(|line| format!(", because otherwise the job in line {line} does not fit"));
         let why = why.unwrap_or_default();
         self.convention = options.amounts.is_none().then(|| format!(
-            "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --read amounts={option}"
+            "jobs run on several servers (column `{name}`): their amounts are interpreted as those of {of}{why}. If they are those {other}, give --read amounts={option}"
         ));
         Ok(has_counts)
     }
 
-    /// Chooses the coarsest tick, up to the unit of the file, in which all times of these rows are whole.
+    /// Chooses the coarsest tick for which all times are integers.
     fn tick(&mut self, mut rows: Rows) -> Result<Tick, TraceError> {
         let times = [Some(self.time), Some(self.held), self.start, self.limit];
         let times: Vec<Times> = times.into_iter().flatten().collect();
@@ -276,7 +263,7 @@ impl Columns {
         Ok(tick)
     }
 
-    /// Reads a number of units, an instant or a length as clocks show it; and whether it has to be rounded.
+    /// Also returns whether the time had to be rounded.
     fn ticks_of(&self, rows: &Rows, times: Times) -> Option<(i64, bool)> {
         let field = rows.get(times.column);
         if let Some(number) = number(field) {
@@ -284,7 +271,6 @@ impl Columns {
                 let (at, _) = stamp(number).filter(|(_, own)| *own == notation)?;
                 return clock_ticks(at, self.per_second);
             }
-            // A unit is a whole number of ticks, or a part of one.
             let per_unit = times.unit * self.per_second;
             let is_part = per_unit < 1.0;
             return ticks(field, if is_part { per_unit } else { per_unit.round() });
@@ -292,7 +278,7 @@ impl Columns {
         clock_ticks(instant(field).or_else(|| clock(field))?, self.per_second)
     }
 
-    /// The same; `None` where nothing is known, or a placeholder is written for an instant after this submission.
+    /// `None` if unknown, or a placeholder for an instant after `submit`.
     fn get(
         &self,
         (rows, account): (&Rows, &mut Account),
@@ -315,7 +301,6 @@ impl Columns {
     }
 }
 
-/// Reads a number of servers.
 fn count(field: &[u8]) -> Option<u32> {
     let nodes = amount(field).filter(|nodes| nodes.fract() == 0.0);
     let nodes = nodes.filter(|nodes| (1.0..1e9).contains(nodes));
@@ -348,7 +333,6 @@ impl Reader for Columns {
             }
         }
         let runs = match self.censored.map(|column| (column, rows.get(column))) {
-            // A size of -1 is none.
             None if self.has_end => held.is_none() && begun.is_some(),
             None => held.is_none_or(|held| held < 0) && start.is_some(),
             Some((_, b"" | b"0" | b"false" | b"no")) => false,

@@ -1,43 +1,34 @@
-//! Checks at the end of a trace, and remarks on it.
-
 use itertools::Itertools as _;
 use synth_multiresource::workload::is_of_gpus;
 
 use super::Trace;
 use crate::trace::{Reason, TraceError, TraceFormat};
 
-/// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
-/// Above this share of faulty lines, the message mentions the missing work.
 const NOTICED_FAULTS: f64 = 0.05;
-/// A log of Slurm that is shorter is hardly what was to be exported \[s\].
+/// A Slurm log shorter than this is probably not what the user wanted to export \[s\].
 const SHORT: u64 = 2 * 86_400;
-/// From this share on the file is another one than it is taken for.
 const MOST_FAULTS: f64 = 0.5;
 
 impl Trace {
-    /// Checks whether the lines that were read are worth going on with, and adds remarks on all of them to the account.
-    ///
-    /// # Errors
-    /// When too many lines are faulty, no job takes part, or too much work is in jobs larger than the servers.
     pub(super) fn conclude(&mut self) -> Result<(), TraceError> {
         let account = &self.account;
         let most = self.options.faults.unwrap_or(FAULTS);
         let share = account.count(Reason::Fault) as f64 / account.lines as f64;
         if share > most {
             let enough = (100.0 * share).floor() + 1.0;
-            let lost = ": the load then lacks their jobs, whose work is unknown";
+            let lost = "; the load then excludes these jobs, whose work is unknown";
             let lost = if share > NOTICED_FAULTS { lost } else { "" };
             let mut help = format!(
-                "mend the lines, name another format by --read format=…, or leave them out with --read faults={enough}%{lost}"
+                "correct the lines, name another format with --read format=…, or leave them out with --read faults={enough}%{lost}"
             );
             if share > MOST_FAULTS {
-                help = "which is hardly a file of this format: name another format by --read format=…, or mend what stands in all these lines".into();
+                help = "the file probably has a different format: name it with --read format=…, or correct these lines".into();
             }
             let (faults, lines) = (account.count(Reason::Fault), account.lines);
             let (format, most, why) = (self.rows.format.name(), 100.0 * most, account.faulty());
             return Err(self.rows.wrong(format!(
-                "{faults} of {lines} lines are not what the format {format} has, more than {most} % of them may be:\n  {why}\n{help}"
+                "{faults} of {lines} lines are not valid in the format {format}, more than the {most} % allowed:\n  {why}\n{help}"
             )));
         }
         if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
@@ -45,7 +36,7 @@ impl Trace {
             if self.options.partition.is_some() {
                 why += &format!("\nits partitions are: {}", account.partitions());
             }
-            return Err(self.rows.wrong(format!("no job takes part{why}")));
+            return Err(self.rows.wrong(format!("no usable job{why}")));
         }
         self.is_whole(most)?;
         let (first, last) = self.span.unwrap_or_default();
@@ -55,7 +46,7 @@ impl Trace {
         if self.rows.format == TraceFormat::Sacct && is_unfiltered && seconds < SHORT {
             let (hours, help) = (seconds as f64 / 3600.0, TraceFormat::Sacct.help());
             self.account.remarks.push(format!(
-                "all its jobs came within {hours:.1} hours, which says little of any other day; without -S sacct tells those of today. {help}"
+                "all jobs were submitted within {hours:.1} hours, which is not representative of other days; without -S, sacct lists only today's jobs. {help}"
             ));
         }
         let account = &mut self.account;
@@ -65,13 +56,13 @@ impl Trace {
             let mut shapes = self.servers.shapes.iter();
             let has_several = shapes.any(|shape| shape.capacity[r].value() > 1.0);
             account.remarks.extend(match self.servers.has_devices(r) {
-                true if has_fractions => Some(format!("{name} consists of devices, and each fraction runs on one of them. The load is a lower bound: it counts amounts, without the parts of devices that stay free because no job fits there")),
-                false if has_fractions && has_several && is_of_gpus(name) => Some(format!("jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. If each fraction has to run on one device, write {name}:devices=8 in place of {name}=8 in --capacity or --servers")),
+                true if has_fractions => Some(format!("{name} consists of devices, and each fraction runs on one of them. The load is a lower bound, because it ignores the parts of devices that stay idle because no job fits")),
+                false if has_fractions && has_several && is_of_gpus(name) => Some(format!("jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. If each fraction must run on one device, write {name}:devices=8 instead of {name}=8 in --capacity or --servers")),
                 _ => None,
             });
         }
         if account.count(Reason::Header) > 0 && !self.rows.has_ids {
-            account.remarks.push("warning: the file has several headers, so it consists of several exports. Without a column of ids, a job that is in two of them counts twice: name the column with --columns id=COLUMN".into());
+            account.remarks.push("warning: the file has several headers, so it consists of several exports. Without job ids, a job in two of them counts twice: name the id column with --columns id=COLUMN".into());
         }
         let gap = self.gap.remark(self.arrivals, self.tick.per_second());
         account.remarks.extend(gap);
@@ -82,7 +73,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Checks that the servers hold the jobs: that of all work at most this share is left out for that.
+    /// Checks that at most this share of the work is in jobs larger than the servers.
     fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
         let mut rows = self.account.rows.iter();
         let row = rows.find(|row| row.reason == Reason::TooLarge);
@@ -99,12 +90,12 @@ impl Trace {
         let on = on.unwrap_or_default();
         let (jobs, percent, servers) = (row.lines, 100.0 * share, &self.servers);
         let lost = format!(
-            "{jobs} jobs with {percent:.1} % of the work are larger than the servers {servers}: the one with most work, line {line}, holds {held}{on}"
+            "{jobs} jobs with {percent:.1} % of the work are larger than the servers {servers}: the one with the most work, line {line}, holds {held}{on}"
         );
         if share > most {
             let enough = (100.0 * share).floor() + 1.0;
             return Err(self.rows.wrong(format!(
-                "{lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --read faults={enough}%"
+                "{lost}\nlist all servers of the log with --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out with --read faults={enough}%"
             )));
         }
         let warning = format!("warning: {lost}. They are left out");

@@ -1,11 +1,12 @@
-//! Logs, and all that is read of them: the files in `cases/`.
+//! Runs the cases in `cases/`, which are logs with the expected results of reading them.
 //!
-//! A case begins with `# `, its name. Lines that begin with `|` are the log, `20|` twenty equal lines, in each of which `{n}` is
-//! the number of the line, from 00; a line that ends with `\` has no end, and `\t`, `\r`, `\\` and `\xff` are bytes. Each line
-//! `$ OPTIONS` reads the log with these options, and what follows it is the result. Of a log with `{}`, the lines `= TEXT`
-//! before `$` are what stands there: the result is the same for all of them.
+//! `# ` starts a case with its name. Lines that begin with `|` are the log; `20|` repeats a line 20
+//! times, with `{n}` as its number from 00. A line that ends with `\` has no newline, and `\t`,
+//! `\r`, `\\` and `\xff` are bytes. Each line `$ OPTIONS` reads the log with these options, and is
+//! followed by the result. If a log contains `{}`, the lines `= TEXT` before `$` are substituted
+//! for it, and must all give the same result.
 //!
-//! SYNTH_UPDATE_GOLDEN=1 writes the results anew.
+//! SYNTH_UPDATE_GOLDEN=1 rewrites the results.
 
 use clap::Parser;
 use itertools::Itertools as _;
@@ -21,7 +22,6 @@ struct Reading {
     options: ReadArgs,
 }
 
-/// Returns the bytes of a line of a log.
 fn unescaped(line: &str) -> Vec<u8> {
     let (line, end) = line
         .strip_suffix('\\')
@@ -43,7 +43,6 @@ fn unescaped(line: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns all that is read of a log, or why it is not read.
 fn result(log: &[u8], options: &ReadOptions) -> String {
     let source = Source::Text("FILE".into(), log.to_vec());
     let mut trace = match Trace::open(&source, options) {
@@ -108,7 +107,6 @@ fn result(log: &[u8], options: &ReadOptions) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the text of a file of cases, with its results.
 fn with_results(text: &str) -> String {
     let (mut written, mut log, mut each) = (String::new(), Vec::new(), Vec::new());
     let mut is_result = false;
@@ -152,7 +150,7 @@ fn with_results(text: &str) -> String {
 }
 
 #[test]
-fn logs_are_read_as_recorded() {
+fn cases_match_expected_results() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/trace/tests/cases");
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();

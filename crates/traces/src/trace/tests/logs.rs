@@ -1,10 +1,7 @@
-//! Real logs, where they are at hand: sums that an independent program computed.
-
 use std::path::PathBuf;
 
 use super::*;
 
-/// A log beside the repository; `None`, with a message, where there is none.
 fn log(name: &str) -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("../../../shared/data/traces").join(name);
@@ -22,7 +19,6 @@ fn read_log(name: &str, options: &ReadOptions) -> Option<(Vec<TraceJob>, Trace)>
     Some((jobs, trace))
 }
 
-/// Σ of size times the amount of resource j, whole in these logs.
 fn work(jobs: &[TraceJob], trace: &Trace, j: usize) -> f64 {
     let vectors = &trace.demands.vectors;
     let of = |job: &TraceJob| job.size as f64 * vectors[job.demand as usize][j];
@@ -30,7 +26,7 @@ fn work(jobs: &[TraceJob], trace: &Trace, j: usize) -> f64 {
 }
 
 #[test]
-fn a_log_of_a_supercomputer() {
+fn reads_a_supercomputer_log() {
     let Some((jobs, trace)) = read_log("sdsc-sp2-1998-first5000.swf", &ReadOptions::default())
     else {
         return;
@@ -41,12 +37,11 @@ fn a_log_of_a_supercomputer() {
     assert_eq!(trace.account.count(Reason::PastLimit), 309);
     assert_eq!(trace.demands.vectors.len(), 49);
     assert_eq!(work(&jobs, &trace, 0), 387_596_226.0);
-    // One over 128 is a power of two, so that the sum of fractions is exact as well.
     assert_eq!(trace.account.work * 128.0, 387_596_226.0);
 }
 
 #[test]
-fn a_log_of_virtual_machines() {
+fn reads_a_virtual_machine_log() {
     let columns =
         "time=submit_s,size=held_s,cpu=cores,memory=memory_gib,batch=batch,censored=censored";
     let pairs = columns.split(',').map(|pair| pair.split_once('=').unwrap());

@@ -10,7 +10,6 @@ use std::io::Write;
 use super::typed::edge;
 use super::*;
 
-/// A file with this text, read to its end.
 pub(crate) fn read(text: &[u8], options: &ReadOptions) -> (Vec<TraceJob>, Trace) {
     let (jobs, trace, ended) = read_till_it_ends(text, options);
     ended.unwrap();
@@ -40,7 +39,6 @@ pub(crate) fn file(text: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
-/// Why a file with this text cannot be opened or read to its end, without its name.
 fn refused(text: &[u8], options: &ReadOptions) -> String {
     let file = file(text);
     let source = Source::named(file.path());
@@ -56,13 +54,11 @@ pub(crate) fn on(capacity: &str) -> ReadOptions {
     }
 }
 
-/// By reason how many lines.
 pub(crate) fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
     let rows = trace.account.rows.iter();
     rows.map(|row| (row.reason, row.lines)).collect()
 }
 
-/// The reasons for which a line that stands for a job is left out.
 const LEFT_OUT: [Reason; 8] = [
     Reason::Fault,
     Reason::NeverRan,
@@ -74,7 +70,7 @@ const LEFT_OUT: [Reason; 8] = [
     Reason::Others,
 ];
 
-/// Conservation: each line that stands for a job takes part or is counted once among those left out.
+/// Each line that describes a job must be either used or left out exactly once.
 pub(crate) fn assert_accounted(trace: &Trace) {
     let account = &trace.account;
     let out: u64 = LEFT_OUT.iter().map(|reason| account.count(*reason)).sum();
@@ -84,7 +80,6 @@ pub(crate) fn assert_accounted(trace: &Trace) {
 
 const HEADER: &str = "; Version: 2.2\n; MaxProcs: 128\n";
 
-/// A line of swf.
 fn line(submit: &str, run: &str, processors: &str, limit: &str, status: &str) -> String {
     format!("1 {submit} 0 {run} {processors} -1 -1 -1 {limit} -1 {status} 7 1 1 1 1 -1 -1\n")
 }
@@ -94,14 +89,14 @@ fn swf(lines: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn each_reason_says_what_is_left_out() {
+fn reasons_describe_left_out_lines() {
     for reason in LEFT_OUT {
         assert_eq!(reason.done(), "left out");
     }
 }
 
 #[test]
-fn an_edge_is_a_date_or_a_time_after_the_first_job() {
+fn edges_are_dates_or_times_after_the_first_job() {
     for date in ["20260303164600", "1772556360000"] {
         assert_eq!(edge(date), edge("2026-03-03T16:46:00"));
     }
@@ -112,15 +107,15 @@ fn an_edge_is_a_date_or_a_time_after_the_first_job() {
 }
 
 #[test]
-fn a_list_of_nodes_tells_the_servers() {
+fn reads_servers_from_a_list_of_nodes() {
     let list = b"sn,cpu_milli,memory_mib,gpu,model\nn0,32000,262144,0,\nn1,96000,393216,8,V100M32\nn2,32000,262144,0,\n";
     let servers = nodes(file(list).path()).unwrap();
     let text = servers.to_string();
     let expected = "2xcpu=32,memory=256;1xcpu=96,memory=384,gpu:devices=8";
     assert_eq!(text, expected);
     for (list, why) in [
-        ("sn,cpu\n", "no list of nodes"),
-        ("cpu_milli,memory_mib,gpu\n", "no line stands for a node"),
+        ("sn,cpu\n", "not a list of nodes"),
+        ("cpu_milli,memory_mib,gpu\n", "no line describes a node"),
         (
             "cpu_milli,memory_mib,gpu\n1,2,x\n",
             "line 2, column 5: found `x`",

@@ -1,5 +1,3 @@
-//! Long files, the order of lines, and files that are packed.
-
 use std::io::{self, BufRead, Read, Write};
 
 use flate2::{Compression, write::GzEncoder};
@@ -12,7 +10,6 @@ fn packed(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A log of so many lines, in order.
 fn lines(count: u64) -> Vec<String> {
     let of = |n: u64| {
         let (submit, run) = ((n / 3).to_string(), (1 + n * 7919 % 1000).to_string());
@@ -21,7 +18,6 @@ fn lines(count: u64) -> Vec<String> {
     (0..count).map(of).collect()
 }
 
-/// What does not depend on the place in the file.
 fn reported(jobs: &[TraceJob], trace: &Trace) -> Vec<(i64, u64, u64)> {
     let demand = |job: &TraceJob| trace.demands.vectors[job.demand as usize][0] as u64;
     let reported = jobs.iter().map(|job| (job.submit, job.size, demand(job)));
@@ -51,19 +47,18 @@ fn shuffled_lines_equal_sorted_ones() {
     let (others, other) = read(&swf(&backwards), &ReadOptions::default());
     let found = sort(reported(&others, &other));
     assert_eq!(found, sort(reported(&jobs, &trace)));
-    // The three of an instant have no order among themselves.
     assert_eq!(other.account.count(Reason::Unsorted), 666);
 }
 
 #[test]
-fn jobs_of_one_instant_come_in_the_order_of_the_file() {
+fn simultaneous_jobs_keep_file_order() {
     let text = swf(&vec![line("7", "5", "4", "20", "1"); 100]);
     let (jobs, _) = read(&text, &ReadOptions::default());
     assert!(jobs.iter().map(|job| job.line).eq(3..103));
 }
 
 #[test]
-fn packed_files_are_read_as_they_are() {
+fn reads_compressed_files() {
     let plain = swf(&lines(5000));
     let (jobs, trace) = read(&plain, &ReadOptions::default());
     let (middle, _) = plain.split_at(plain.len() / 2);
@@ -76,26 +71,29 @@ fn packed_files_are_read_as_they_are() {
 }
 
 #[test]
-fn what_was_read_of_a_packed_file_that_is_cut_is_reported() {
+fn reports_how_much_of_a_truncated_file_was_read() {
     let packed = packed(&swf(&lines(5000)));
     let (_, trace, ended) = read_till_it_ends(&packed[..packed.len() / 2], &ReadOptions::default());
     let why = ended.unwrap_err().to_string();
     assert!(why.contains(" after line "), "{why}");
-    assert!(why.ends_with(": it is cut off; fetch it again"), "{why}");
+    assert!(
+        why.ends_with(": it is truncated; download it again"),
+        "{why}"
+    );
     assert!(trace.account.lines > 100);
     let mut damaged = packed.clone();
     let middle = packed.len() / 2;
     damaged[middle..middle + 64].fill(0);
     let why = refused(&damaged, &ReadOptions::default());
-    assert!(why.contains("fetch it again"), "{why}");
+    assert!(why.contains("download it again"), "{why}");
     let zstd = [&[0x28, 0xb5, 0x2f, 0xfd][..], &packed].concat();
     let why = refused(&zstd, &ReadOptions::default());
-    let is_told = why.contains("unpack it first, such as with `zstd -dc FILE`");
+    let is_told = why.contains("decompress it first, for example with `zstd -dc FILE`");
     assert!(is_told, "{why}");
 }
 
 #[test]
-fn a_line_of_two_million_bytes_is_refused() {
+fn rejects_a_line_of_two_million_bytes() {
     let text = [
         HEADER.as_bytes(),
         line("5", "10", "4", "20", "1").as_bytes(),
@@ -107,7 +105,6 @@ fn a_line_of_two_million_bytes_is_refused() {
     assert_eq!(why, expected);
 }
 
-/// Lines that are generated as they are read.
 struct Endless {
     line: Vec<u8>,
     at: usize,
@@ -126,7 +123,7 @@ impl Read for Endless {
 }
 
 #[test]
-fn ten_million_faults_are_counted_and_ten_are_kept() {
+fn counts_ten_million_faults_and_keeps_ten() {
     let line = b"1 2 x\n".to_vec();
     let (at, left) = (line.len(), 10_000_000);
     let lines = Endless { line, at, left };

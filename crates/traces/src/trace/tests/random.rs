@@ -1,11 +1,8 @@
-//! Whatever the bytes, reading ends, and each line that stands for a job is accounted for.
-
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// A good file of each format.
 fn seeds() -> [(TraceFormat, String); 4] {
     let many = |format, text: &str| {
         let (header, lines) = text.split_once('\n').unwrap();
@@ -19,7 +16,6 @@ fn seeds() -> [(TraceFormat, String); 4] {
     ]
 }
 
-/// Bytes that mean something somewhere.
 const TELLING: &[u8] = b"0123456789.,-|\"; \t\r\n=eEx\0\xff\xc3/:T";
 
 fn mutate(text: &mut Vec<u8>, random: &mut Xoshiro256PlusPlus) {
@@ -43,7 +39,6 @@ fn mutate(text: &mut Vec<u8>, random: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// How many jobs and faults were read.
 fn read_whatever(text: &[u8], options: &ReadOptions) -> (u64, u64) {
     let file = file(text);
     let Ok(mut trace) = Trace::open(&Source::named(file.path()), options) else {

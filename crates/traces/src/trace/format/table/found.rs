@@ -1,13 +1,11 @@
-//! The columns of a table by their meaning.
-
 use super::{Amount, Times};
 use crate::trace::format::Rows;
 use crate::trace::{ReadOptions, TraceError};
 use synth_core::document::suggest;
 use synth_core::number::seconds_in;
 
-/// What may be taken beside resources, each with the names that its column may have where none is said. (`nodes` may as
-/// well be the resource that is meant.)
+/// The meanings of columns other than resources, with the names that are recognized for each.
+/// (`nodes` may also be the name of a resource.)
 pub(super) const ROLES: [(&str, &str); 11] = [
     (
         "time",
@@ -29,17 +27,15 @@ pub(super) const ROLES: [(&str, &str); 11] = [
     ("censored", "censored"),
     ("status", "status"),
 ];
-/// Published logs, by two columns that no other has, with what stands in which column, as `--columns` names it: pods of Alibaba's
-/// cluster-trace-gpu-v2023 (Q. Weng et al., Beware of Fragmentation, USENIX ATC 2023).
+/// Published logs by two distinctive columns: Alibaba's cluster-trace-gpu-v2023 (Q. Weng et al.,
+/// Beware of Fragmentation, USENIX ATC 2023).
 const PRESETS: [([&str; 2], &str); 1] = [(
     ["cpu_milli", "creation_time"],
     "time=creation_time,start=scheduled_time,end=deletion_time,id=name,status=pod_phase,cpu=cpu_milli/1000,\
      memory=memory_mib/1024,gpu=num_gpu*gpu_milli/1000",
 )];
-/// Names of the column of ends.
 pub(super) const END: &str = "end,ended,end_time,stop,finish";
 
-/// Returns what the options name, or the preset of a published log.
 pub(super) fn columns_of(
     rows: &Rows,
     options: &ReadOptions,
@@ -58,26 +54,20 @@ pub(super) fn columns_of(
     Ok(options.columns.clone())
 }
 
-/// Which column has what.
 pub(super) struct Found<'a> {
     pub(super) options: &'a ReadOptions,
-    /// The columns that are named.
     pub(super) columns: Vec<(String, String)>,
     pub(super) rows: &'a Rows,
-    /// What was taken from a column of another name than its own, or was not needed, and `--columns` does not name it.
     pub(super) by_name: Vec<String>,
-    /// The columns that were found.
     pub(super) read: Vec<usize>,
 }
 
 impl Found<'_> {
-    /// Returns the column that was named for this.
     pub(super) fn named(&self, what: &str) -> Option<&String> {
         let mut pairs = self.columns.iter();
         pairs.find(|(own, _)| own == what).map(|(_, column)| column)
     }
 
-    /// Returns the column of this name, which is read.
     pub(super) fn read(&mut self, name: &str) -> Result<usize, TraceError> {
         let rows = self.rows;
         let none = || suggest(name, "the file's columns", &rows.header());
@@ -87,7 +77,6 @@ impl Found<'_> {
         Ok(column)
     }
 
-    /// Returns the columns of the amount of a resource.
     pub(super) fn amount(&mut self, resource: &str) -> Result<Amount, TraceError> {
         let named = self.named(resource).cloned().unwrap_or_default();
         let quotient = named.rsplit_once('/');
@@ -106,7 +95,6 @@ impl Found<'_> {
         })
     }
 
-    /// Returns the column that was named for this, else the one whose name says it.
     pub(super) fn column(&mut self, what: &str) -> Result<Option<usize>, TraceError> {
         let rows = self.rows;
         if let Some(name) = self.named(what).cloned() {
@@ -114,7 +102,6 @@ impl Found<'_> {
         }
         let role = ROLES.iter().find(|(role, _)| *role == what);
         let names = role.map_or(what, |(_, names)| names).split(',');
-        // A column of that name may be a resource.
         let resources = self.options.servers.iter().flat_map(|own| &own.resources);
         let resources: Vec<&String> = resources.filter(|own| *own != what).collect();
         for name in names.filter(|name| resources.iter().all(|own| own != name)) {
@@ -129,7 +116,6 @@ impl Found<'_> {
         Ok(None)
     }
 
-    /// The same of a column of times, with its unit.
     pub(super) fn times(&mut self, what: &str) -> Result<Option<Times>, TraceError> {
         const OF: [&str; 5] = ["time", "start", "end", "size", "limit"];
         let mut unit = 1.0;
@@ -137,7 +123,7 @@ impl Found<'_> {
             let seconds = seconds_in(name).filter(|_| OF.contains(&own.as_str()));
             let Some(seconds) = seconds else {
                 return Err(TraceError::Refused(format!(
-                    "--read unit: {own}={name}: write unit=us, ms, s, min, h or d for all times, or unit.start, unit.end, unit.size or unit.limit for one column; amounts of resources count as in --capacity"
+                    "--read unit: {own}={name}: write unit=us, ms, s, min, h or d for all times, or unit.start, unit.end, unit.size or unit.limit for one column; amounts of resources are in the units of --capacity"
                 )));
             };
             let is_own = self.options.units.iter().any(|(own, _)| own == what);
@@ -164,8 +150,8 @@ impl Found<'_> {
 
     pub(super) fn missing(&self, what: &str) -> TraceError {
         self.rows.wrong(format!(
-            "no column is named for `{what}`: give --columns {what}=COLUMN (as time=…,size=…,cpu=…, and start, end, \
-             limit, nodes, id, user, batch, censored where there are such); the columns are {}",
+            "no column found for `{what}`: give --columns {what}=COLUMN (for example time=…,size=…,cpu=…; also start, end, \
+             limit, nodes, id, user, batch, censored if present); the columns are {}",
             self.rows.header().join(", ")
         ))
     }

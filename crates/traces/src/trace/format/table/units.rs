@@ -1,5 +1,3 @@
-//! How instants and lengths of time are written in a table.
-
 use itertools::Itertools as _;
 
 use super::{Columns, END, Times};
@@ -8,26 +6,22 @@ use crate::trace::format::Rows;
 use crate::trace::{Account, ReadOptions, TraceError};
 use synth_core::number::stamp;
 
-/// The notation of dates with separators.
 pub(super) const CALENDAR: &str = "calendar dates";
-/// Notations of dates that are not read: a year of two digits, and another order of the parts.
 const SHORT_YEAR: [&str; 2] = ["YYMMDDhhmmss", "YYMMDDhhmm"];
 const OTHER_ORDER: &str = "in an unknown order of day, month and year";
 
-/// Returns whether instants in this notation are read.
 pub(super) fn is_read(notation: &str) -> bool {
     notation != OTHER_ORDER && !SHORT_YEAR.contains(&notation)
 }
 
-/// Returns the notation of an instant, `Some(None)` if it is a plain number; `None` if no instant is known.
+/// Returns the notation of an instant, if any; `Some(None)` for a plain number.
 pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
-    /// The last second since 1970 that fits in 32 bits with a sign.
     const LAST: f64 = 2_147_483_647.0;
     match number(field) {
         _ if is_unknown(field) => None,
         Some(0.0 | -1.0) => None,
         Some(number) => {
-            // With the century in front it is a date.
+            // With the century prepended it is a date.
             let is_date = |name: &&str| {
                 let full = stamp(20.0 * 10_f64.powi(name.len() as i32) + number);
                 number > LAST && full.is_some_and(|own| own.1.len() == name.len() + 2)
@@ -48,7 +42,6 @@ pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
     }
 }
 
-/// Units of lengths of time \[s\].
 const UNITS: [(&str, f64); 5] = [
     ("s", 1.0),
     ("ms", 1e-3),
@@ -58,8 +51,8 @@ const UNITS: [(&str, f64); 5] = [
 ];
 
 impl Columns {
-    /// Finds out in which unit lengths of time are written, unless the options tell: the one by which they agree with starts
-    /// and ends in most rows, else that of the dates next to them. Returns a remark unless they are seconds.
+    /// Detects the unit of durations unless given: the one that agrees with most starts and ends,
+    /// else that of adjacent dates. Returns a remark if it is not seconds.
     pub(super) fn lengths(
         &mut self,
         mut rows: Rows,
@@ -70,7 +63,6 @@ impl Columns {
             Some("microseconds since 1970") => 2,
             _ => 0,
         };
-        // Only a limit is a length in a table of ends.
         let lengths = match self.has_end {
             true => self.limit,
             false => Some(self.held),
@@ -99,7 +91,6 @@ impl Columns {
             let ends = end.and_then(at).zip(at(begin));
             let ran = ends.map(|(end, begin)| end - begin);
             let agrees = |unit: f64| match ran {
-                // A limit is no shorter than the run.
                 Some(ran) if self.has_end => length * unit >= ran * (1.0 - 1e-9) && ran > 0.0,
                 Some(ran) => (length * unit - ran).abs() <= (0.01 * ran).max(unit.max(1.0)),
                 None => unit == 1.0 && length.fract() != 0.0,
@@ -120,18 +111,18 @@ impl Columns {
         let within = |own: Times| Times { unit, ..own };
         let (what, other) = match self.has_end {
             true => ("limits", "unit.limit=s"),
-            false => ("lengths of time", "unit.size=s,unit.limit=s"),
+            false => ("durations", "unit.size=s,unit.limit=s"),
         };
         if !self.has_end {
             self.held = within(self.held);
         }
         self.limit = self.limit.map(within);
         let why = match found {
-            Some(_) => "which agrees with starts and ends",
-            None => "as the dates next to them",
+            Some(_) => "in agreement with starts and ends",
+            None => "like the dates next to them",
         };
         Ok(Some(format!(
-            "{what} are read in {name}, {why}: if they are seconds, give --read {other}"
+            "{what} are interpreted in {name}, {why}: if they are seconds, give --read {other}"
         )))
     }
 }

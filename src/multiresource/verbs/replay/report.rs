@@ -129,12 +129,7 @@ fn warnings(replays: &Replays) -> Vec<String> {
         }
     }
     let full = replays.paces.iter().filter(|at| at.load >= 1.0);
-    notes.extend(full.map(|at| {
-        format!(
-            "At {}, queues grow as long as jobs arrive, so waits depend on the length of the log.",
-            pace(at)
-        )
-    }));
+    notes.extend(full.map(|at| format!("At {} queues grow while jobs arrive; since the log is finite, its waits depend on how long it is.", pace(at))));
     notes
 }
 

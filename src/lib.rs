@@ -1,17 +1,14 @@
 //! synth compiles a cluster's workload into a scheduling policy, proves its claims about the
-//! policy,
-//! and checks the policy by simulation.
+//! policy, and checks the policy by simulation.
 //!
 //! # The problem
 //!
 //! One server has capacity `P_j` of each of R resources. Jobs of K types arrive, type i at rate
-//! `λ_i`
-//! (as a Poisson process unless specified otherwise). A job of type i needs `D_ij` of resource j
-//! while
-//! it runs, and runs for a time `S_i` with mean `1/μ_i`. A *schedule*
-//! `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. Which
-//! schedules should be used, for which fractions `π` of the time, when should the server switch
-//! between them, and what are the resulting response times?
+//! `λ_i` (as a Poisson process unless specified otherwise). A job of type i needs `D_ij` of
+//! resource j while it runs, and runs for a time `S_i` with mean `1/μ_i`. A *schedule* `u ∈ S = {u
+//! ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. Which schedules should
+//! be used, for which fractions `π` of the time, when should the server switch between them, and
+//! what are the resulting response times?
 //!
 //! ```text
 //! ρ = min r : b/r ∈ Conv(S)                                      the load; some policy is stable iff ρ < 1
@@ -24,8 +21,7 @@
 //!
 //! A *fleet* has n_h servers of shape h and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`
 //! ([`multiresource::program::Solution`]). Its jobs wait in a single queue, and one rule starts
-//! them
-//! on all servers.
+//! them on all servers.
 //!
 //! # Notation
 //!
@@ -49,16 +45,13 @@
 //! # Crates
 //!
 //! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are in
-//! `synth-core`;
-//! [`ctmc`] and [`law`] in `synth-queues`. `synth-multiresource` has the model, rules, checker and
-//! simulator of [`multiresource`] jobs; `synth-make` computes their policies; `synth-fit` fits
-//! workloads to logs ([`trace`]). `synth-verb` defines what a kind of workload is ([`kind`],
-//! [`report`]); [`compatibility`], [`malleable`] and [`volunteer`] are the other kinds.
+//! `synth-core`; [`ctmc`] and [`law`] in `synth-queues`. `synth-multiresource` has the model,
+//! rules, checker and simulator of [`multiresource`] jobs; `synth-make` computes their policies;
+//! `synth-fit` fits workloads to logs ([`trace`]). `synth-verb` defines what a kind of workload is
+//! ([`kind`], [`report`]); [`compatibility`], [`malleable`] and [`volunteer`] are the other kinds.
 //! `synth-operator`, `synth-advice`, `synth-slurm` ([`slurm`]) and `synth-slurm-bridge` run or
-//! advise
-//! a real cluster. Crates that make policies and crates that run or check them share only the
-//! policy
-//! file; neither group depends on the other.
+//! advise a real cluster. Crates that make policies and crates that run or check them share only
+//! the policy file; neither group depends on the other.
 //!
 //! ```
 //! use synth::multiresource::artifact::Preemption;
@@ -85,11 +78,10 @@
 //! # Bibliography
 //!
 //! - Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian Service
-//!   Rate
-//!   Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrections: `ρ_i`
-//!   in its program (7) lacks a factor `μ_i`; its quadratic program is solved here as a linear one
-//!   over columns; theorem 8 uses the distribution of phases after a completion; lemma 9 has one
-//!   factor `μ_i` too many.
+//!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrections:
+//!   `ρ_i` in its program (7) lacks a factor `μ_i`; its quadratic program is solved here as a
+//!   linear one over columns; theorem 8 uses the distribution of phases after a completion; lemma 9
+//!   has one factor `μ_i` too many.
 //! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with Quickswap,
 //!   2025 ("the Quickswap paper"). Its means for one-or-all are approximations; those here are
 //!   exact.

@@ -1,13 +1,10 @@
 //! `cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]`: quality and cost of the
-//! policy
-//! that `synth --preemption none` (with `--full`: `full`) selects, on the models of one server and
-//! five
-//! generated systems, or on the given workloads, at loads 0.7, 0.9 and 0.95.
+//! policy that `synth --preemption none` (with `--full`: `full`) selects, on the models of one
+//! server and five generated systems, or on the given workloads, at loads 0.7, 0.9 and 0.95.
 //!
 //! On arrivals and sizes that no policy was tuned or selected on, the selected policy is compared
-//! with all
-//! rules that know mean sizes, for 1e7 events; it and rules that may be 2 % better then run for
-//! 4e7.
+//! with all rules that know mean sizes, for 1e7 events; it and rules that may be 2 % better then
+//! run for 4e7.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -81,7 +78,6 @@ fn at(workload: &Workload, load: f64) -> Workload {
     workload.scaled(load / solved.certificate.load).unwrap()
 }
 
-/// Generates a system from a seed.
 fn generated(seed: u64) -> Workload {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let types = random.random_range(8..=12);
@@ -110,7 +106,6 @@ fn generated(seed: u64) -> Workload {
         "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{}}}}}\njobs:\n{jobs}",
         capacity.join(", ")
     );
-    // The load is far below 1, so there are no relevant warnings.
     Workload::parse(&text, "generated").unwrap().workload
 }
 
@@ -141,7 +136,6 @@ fn worked() -> f64 {
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// Compares the selected policy with the best rule.
 fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> String {
     let rule = &chosen.artifact.policy;
     let run = |contender: &Contender, events| {

@@ -1,6 +1,5 @@
 //! `cargo bench -p synth-lab`: solving the program, complete synthesis (at effort 1, or 0.01 if
-//! named
-//! `large`), checker, and queue solvers. Inputs are read before the clock starts.
+//! named `large`), checker, and queue solvers. Inputs are read before the clock starts.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[allow(dead_code, reason = "used by another benchmark")]
@@ -97,7 +96,6 @@ fn quickswap(c: &mut Criterion) {
     group.finish();
 }
 
-/// A ring of n states with up to eight servers and one third of the states draining.
 fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
     let servers: Vec<u32> = (0..states).map(|s| ((s * 7) % 9) as u32).collect();
     let serves: Vec<bool> = (0..states).map(|s| s % 3 == 1 && servers[s] > 0).collect();
@@ -190,10 +188,8 @@ fn full_basis(types: usize) -> (Workload, Solution) {
     (workload, solution)
 }
 
-/// Load of [`full_basis`].
 const LOAD: f64 = 0.712_345_678_9;
 
-/// Exact rational optima of bases with as many schedules as types.
 fn fractions(c: &mut Criterion) {
     let mut group = c.benchmark_group("fractions");
     group.sample_size(10);
@@ -207,7 +203,6 @@ fn fractions(c: &mut Criterion) {
     group.finish();
 }
 
-/// Slots for each type, and their checker.
 fn fleets(c: &mut Criterion) {
     let options = SynthesisOptions::new(Preemption::None);
     let model = format!("{}/../models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));

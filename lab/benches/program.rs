@@ -1,9 +1,7 @@
 //! `cargo bench -p synth-lab --bench program`: time to solve and prove the program on random
-//! workloads (three
-//! classes with up to 200 types, three hard ones with up to 100), then to choose among optima, with
-//! the
-//! number of completions per non-preemptive cycle. Times are medians of repeated solves for three
-//! seeds.
+//! workloads (three classes with up to 200 types, three hard ones with up to 100), then to choose
+//! among optima, with the number of completions per non-preemptive cycle. Times are medians of
+//! repeated solves for three seeds.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod instances;
@@ -86,7 +84,6 @@ fn measure(class: &str, types: usize, seed: u64) -> Measured {
     }
 }
 
-/// Returns the median time and the last result.
 fn timed<T>(work: impl Fn() -> T) -> (Duration, T) {
     let started = Instant::now();
     let mut times = Vec::new();

@@ -1,9 +1,8 @@
 //! `cargo bench -p synth-lab --bench simulator`: simulated events per second on one core for
-//! several models
-//! and rules. `queue` is the time of one completion and the following arrivals with 10 000 waiting
-//! jobs.
-//! `…/sizes` have non-exponential sizes or rules that know sizes, which needs an event calendar.
-//! `…_types` is MaxWeight with many types, `…/fleet` 10 000 servers, `…/replay` a replayed log.
+//! several models and rules. `queue` is the time of one completion and the following arrivals with
+//! 10 000 waiting jobs. `…/sizes` have non-exponential sizes or rules that know sizes, which needs
+//! an event calendar. `…_types` is MaxWeight with many types, `…/fleet` 10 000 servers, `…/replay`
+//! a replayed log.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 #[allow(dead_code, reason = "used by another benchmark")]

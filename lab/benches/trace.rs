@@ -10,7 +10,6 @@ use synth::trace::{ReadOptions, Servers, Source, Trace};
 
 const LINES: u64 = 100_000;
 
-/// A file with a header and generated lines.
 fn file(header: &str, line: impl Fn(&mut String, u64)) -> tempfile::NamedTempFile {
     let mut text = format!("{header}\n");
     (0..LINES).for_each(|n| line(&mut text, n));

@@ -1,12 +1,11 @@
 //! Coverage of 95 % confidence intervals: how many of the runs with many seeds report a mean, and
-//! how many
-//! intervals contain the exact mean response time.
+//! how many intervals contain the exact mean response time.
 //!
 //!     cargo run --release -p synth-lab --example coverage [SEEDS] [NAME] [LENGTH …]
 //!
 //! NAME selects queues by substring (`all`). A LENGTH below 1 is the precision that ends a run;
-//! from 1
-//! on it is a multiple of the number of events that a mean needs (default: 1 and 4, for 200 seeds).
+//! from 1 on it is a multiple of the number of events that a mean needs (default: 1 and 4, for 200
+//! seeds).
 use std::error::Error;
 
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, OneOrAllType};
@@ -91,7 +90,6 @@ impl Known {
         })
     }
 
-    /// Returns the mean of a run, if it has one, and the number of events.
     fn estimate(&self, settings: &Settings) -> Result<Option<(Estimate, f64)>> {
         let run = self.contender.simulate(&self.workload, settings, |_| ())?;
         Ok(run.mean_response.map(|mean| (mean, run.events as f64)))

@@ -6,19 +6,14 @@
 //! Takes about eight minutes on one core and writes docs/response_over_load.svg by default.
 //!
 //! Points have 95 % intervals of at most 1 % or the maximum number of events; points without a
-//! steady
-//! state are left out and named in the legend.
+//! steady state are left out and named in the legend.
 //!
 //! The bound is that of [`optimum`]'s dynamic program on state spaces of limited size, and close to
-//! the
-//! optimum only if these are large enough (drawn solid). Beyond, the maximum over lower loads is
-//! drawn
-//! (dashed). This is valid since the optimum is monotone in the load: given a policy for ρ' > ρ,
-//! run it
-//! at ρ with Poisson streams of phantom jobs that raise the rate of each type to that of ρ'. It
-//! cannot
-//! distinguish the phantoms, so real jobs have the mean response time of ρ', type by type, and the
-//! shares of the types are the same at both loads.
+//! the optimum only if these are large enough (drawn solid). Beyond, the maximum over lower loads
+//! is drawn (dashed). This is valid since the optimum is monotone in the load: given a policy for
+//! ρ' > ρ, run it at ρ with Poisson streams of phantom jobs that raise the rate of each type to
+//! that of ρ'. It cannot distinguish the phantoms, so real jobs have the mean response time of ρ',
+//! type by type, and the shares of the types are the same at both loads.
 use std::sync::atomic::AtomicBool;
 use std::{error::Error, path::Path, time::Duration};
 
@@ -54,7 +49,6 @@ struct Policy {
     rule: Rule,
 }
 
-/// The mean at each load; `None` without a steady state.
 type Points = Vec<(f64, Option<Estimate>)>;
 
 /// A load, the bound there, and whether the optimum is known to 0.5 %.
@@ -108,7 +102,6 @@ fn at(workload: &Workload, load: f64) -> Result<Workload, Box<dyn Error>> {
     Ok(workload.scaled(load / 0.9)?)
 }
 
-/// Returns a run with a precise mean, if the policy has a steady state.
 fn run(contender: &Contender, workload: &Workload) -> Result<Run, Box<dyn Error>> {
     let [mut events, precise, most] = EVENTS;
     loop {
@@ -153,7 +146,6 @@ fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// Returns the legend of a policy, with the loads at which it has no point.
 fn legend(policy: &Policy, points: &Points) -> String {
     let drawn = points.iter().rposition(|(_, point)| point.is_some());
     let (first, rest) = points.split_at(drawn.map_or(0, |last| last + 1));
@@ -182,7 +174,6 @@ fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {
     }
 }
 
-/// The bound: the area below it, and its line, solid where solved and dashed beyond.
 fn drawn_bound(bounds: &[Bound]) -> [Curve; 3] {
     let area = bounds.iter().map(|&(at, bound, _)| Point {
         at,
@@ -200,7 +191,6 @@ fn drawn_bound(bounds: &[Bound]) -> [Curve; 3] {
     ]
 }
 
-/// Returns the curve of a policy, broken at missing points.
 fn drawn((policy, points): &(Policy, Points)) -> Vec<Curve> {
     let whole = points.split(|(_, point)| point.is_none());
     let point = |(load, point): &(f64, Option<Estimate>)| Some(Point::new(*load, (*point)?));

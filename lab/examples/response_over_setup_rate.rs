@@ -1,7 +1,6 @@
 //! Mean response time over the setup rate γ of the policy that synth selects, compared with sMSR,
-//! with the
-//! selections without preemption and with free preemption, and for a system of two types with the
-//! optimum from the dynamic program (within 1 %).
+//! with the selections without preemption and with free preemption, and for a system of two types
+//! with the optimum from the dynamic program (within 1 %).
 //!
 //!     cargo run --release -p synth-lab --example response_over_setup_rate [PICTURE.svg]
 //!

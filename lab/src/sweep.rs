@@ -117,7 +117,6 @@ impl RunVerb for Arguments {
 
 type Drawn<T> = Result<T, Box<dyn Error>>;
 
-/// Writes one row per point; cells without an exact value are empty.
 fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
     let unit = workload.time_unit();
     let mut table = Csv::titled([

@@ -6,13 +6,11 @@ use std::path::Path;
 
 use synth::cli::{EmbeddedAnswer, Embedding};
 
-/// Runs a command line, split at spaces.
 fn typed(line: &str) -> EmbeddedAnswer {
     let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
     synth_lab::PROGRAM.answer(&words, Embedding::new(Default::default(), None))
 }
 
-/// Expects a command line to be rejected with this message.
 fn fails(line: &str, why: &str) {
     let answer = typed(line);
     let error = answer.error.unwrap_or_default();

@@ -1,6 +1,5 @@
 //! The JSON Schemas of policies, workloads and results accept everything that the program writes
-//! and
-//! reads; documents that they reject are also rejected by the program.
+//! and reads; documents that they reject are also rejected by the program.
 //!
 //! These tests are in the lab crate because their validator changes the features of other packages:
 //! in the main crate it would make everyone who runs the tests compile the program twice.
@@ -53,7 +52,6 @@ fn models(kind: &str) -> Vec<PathBuf> {
 static POLICIES: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&Artifact::schema().to_value()).unwrap());
 
-/// Returns the errors of a document with their places.
 fn errors(schema: &Validator, document: &Value) -> Vec<String> {
     let errors = schema.iter_errors(document);
     errors
@@ -65,7 +63,6 @@ fn complaints(document: &Value) -> Vec<String> {
     errors(&POLICIES, document)
 }
 
-/// Returns the policy for a model.
 fn made(model: &Path, options: &str) -> Value {
     let mut typed: Vec<OsString> = vec!["--workload".into(), model.into(), "--quiet".into()];
     typed.extend(options.split_whitespace().map(Into::into));
@@ -291,7 +288,6 @@ impl Visitor for Parse<'_> {
     }
 }
 
-/// Returns whether the program accepts a document of this kind.
 fn is_read(kind: &str, text: &str) -> bool {
     let each = kinds::each(Parse(text));
     each.contains(&(kind, true))
@@ -394,7 +390,6 @@ fn schema_rejects_most_malformed_documents() {
     assert!(count >= 95, "{count}");
 }
 
-/// Checks randomly damaged workloads of a kind.
 #[derive(Clone, Copy)]
 struct Damaged;
 
@@ -419,7 +414,6 @@ fn schema_accepts_damaged_workloads_that_the_program_accepts() {
     kinds::each(Damaged);
 }
 
-/// Returns the files of a folder, recursively.
 fn files(folder: PathBuf) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut found = Vec::new();

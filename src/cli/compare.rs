@@ -104,7 +104,6 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     Ok(code_if(compared.negative))
 }
 
-/// Explains how to continue after an interruption, and returns the exit code.
 fn cut(compared: &VerbOutput, common: &Common) -> u8 {
     if compared.journal.is_some() {
         let how = "Interrupted: give the same options with --resume to continue.";
@@ -114,8 +113,7 @@ fn cut(compared: &VerbOutput, common: &Common) -> u8 {
 }
 
 /// Turns the journal of a shard into its part. A policy that cannot run is reported by `synth
-/// merge`;
-/// the shard itself succeeds, so that a batch scheduler does not treat it as failed.
+/// merge`; the shard itself succeeds, so that a batch scheduler does not treat it as failed.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     if compared.interrupted {
         return Ok(cut(&compared, common));

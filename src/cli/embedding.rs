@@ -56,7 +56,6 @@ impl Embedding {
         self.answer.borrow_mut()
     }
 
-    /// Runs the command, which returns its exit code, and collects its answer.
     pub(super) fn answer(self, command: impl FnOnce(Host) -> u8) -> EmbeddedAnswer {
         let program = Rc::new(self);
         let code = command(Host::Program(Rc::clone(&program)));

@@ -15,7 +15,6 @@ const ENDED: i32 = 128;
 static SIGNAL: LazyLock<Arc<AtomicUsize>> =
     LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
 
-/// Returns the exit code of a program that was ended by [`SIGNAL`].
 pub(super) fn code() -> u8 {
     (ENDED as usize + SIGNAL.load(Ordering::Relaxed)) as u8
 }

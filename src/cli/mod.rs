@@ -33,7 +33,6 @@ pub use list::List;
 use output::emit;
 use terminal::{Common, Host, NEGATIVE, Outcome, SUCCESS, harmless};
 
-/// The style of the `error:` prefix.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
 
 /// Compile a workload into a scheduling policy with a proof, and check it by simulation
@@ -92,7 +91,6 @@ enum Command<K: Kind> {
     Man,
 }
 
-/// A verb that only this kind of workload has.
 struct Own<K> {
     verb: Box<dyn RunVerb>,
     kind: PhantomData<K>,
@@ -394,7 +392,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("--vega", "removed: --html writes a page with charts"),
 ];
 
-/// Returns the hint for an unknown option that an earlier version had.
 fn renamed(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;

@@ -124,8 +124,7 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
 }
 
 /// Writes documents, notes and the table. The table is printed even if a document cannot be
-/// written,
-/// and goes to standard error if a document goes to standard output.
+/// written, and goes to standard error if a document goes to standard output.
 fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     if let Host::Program(program) = &common.host {
         let mut answer = program.answered();

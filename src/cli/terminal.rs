@@ -36,7 +36,6 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// Returns how to treat a policy file that was edited after it was written.
     pub(super) fn changes(&self) -> Changes {
         if self.accept_changes {
             Changes::Accepted
@@ -45,14 +44,12 @@ impl Common {
         }
     }
 
-    /// Prints to standard error, unless --quiet was given.
     pub(super) fn tell(&self, text: &str) {
         if !self.quiet {
             self.host.tell(text);
         }
     }
 
-    /// Prints a result.
     pub(super) fn printed(&self, text: &str) -> Outcome {
         self.host.say(text)?;
         Ok(SUCCESS)
@@ -67,7 +64,6 @@ pub(super) enum Host {
 }
 
 impl Host {
-    /// Prints to standard error.
     pub(super) fn tell(&self, text: &str) {
         match self {
             // A closed standard error is no reason to fail.
@@ -76,7 +72,6 @@ impl Host {
         }
     }
 
-    /// Prints to standard output.
     pub(super) fn say(&self, text: &str) -> io::Result<()> {
         match self {
             Host::Terminal => {
@@ -91,7 +86,6 @@ impl Host {
         }
     }
 
-    /// Returns whether standard output is a terminal.
     pub(super) fn is_read_by_a_person(&self) -> bool {
         matches!(self, Host::Terminal) && io::stdout().is_terminal()
     }

@@ -42,9 +42,8 @@ pub struct SimulationArgs {
     load: Option<f64>,
 
     /// Run these recorded jobs once instead of generating jobs: a table with the columns type,
-    /// arrival and size
-    /// in the policy's time unit, as `synth bridge --replay … --jobs` writes it (`-`: standard
-    /// input)
+    /// arrival and size in the policy's time unit, as `synth bridge --replay … --jobs` writes it
+    /// (`-`: standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     jobs: Option<PathBuf>,
 }

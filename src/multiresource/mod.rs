@@ -1,9 +1,9 @@
 //! Multiresource jobs: types with fixed demands for several resources, on one server or a fleet.
 //!
-//! The modules in order of the pipeline: [`workload`] → [`schedule`] → [`program`] →
-//! [`modulation`] → [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] →
-//! [`simulator`] → [`replay`] → [`report`] → [`verbs`]. [`optimum`] and [`bound`] compute lower
-//! bounds, [`fit`] fits workloads to logs, and [`bridge`] runs the jobs of a real Slurm cluster.
+//! The modules in order of the pipeline: [`workload`] → [`schedule`] → [`program`] → [`modulation`]
+//! → [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] →
+//! [`replay`] → [`report`] → [`verbs`]. [`optimum`] and [`bound`] compute lower bounds, [`fit`]
+//! fits workloads to logs, and [`bridge`] runs the jobs of a real Slurm cluster.
 
 mod command;
 pub mod report;

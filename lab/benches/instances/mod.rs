@@ -1,6 +1,5 @@
 //! Random workloads, deterministic for a class, number of types and seed. The load is 0.7 of the
-//! fluid
-//! bound, and all mean sizes are 1 s.
+//! fluid bound, and all mean sizes are 1 s.
 //!
 //! - `large`: a server of 20, 15 and 50 units holds few jobs of 2 to 12, 1 to 8 and 1 to 30.
 //! - `cloud`: 1 to 48 of 96 vCPUs; per vCPU 2, 4 or 8 of 384 GB, network in proportion, and disk
@@ -20,7 +19,6 @@ pub(crate) const CLASSES: [&str; 3] = ["large", "cloud", "small"];
 /// Classes where a search with a single set of prices gives bad bounds or good schedules are rare.
 pub(crate) const HARD: [&str; 3] = ["hosts", "mixed", "coprime"];
 
-/// Returns the workload of a class ([`CLASSES`] or [`HARD`]) as a YAML document.
 pub(crate) fn document(class: &str, types: usize, seed: u64) -> String {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed * 1000 + types as u64);
     let capacity: &[f64] = match class {

@@ -12,16 +12,13 @@ const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;
 const WEEK: f64 = 7.0 * DAY;
 
-/// Weeks in the log of a site.
 const WEEKS: f64 = 8.0;
 
-/// Approximate number of jobs in a log.
 const JOBS: usize = 4000;
 
 /// Time limits \[h\].
 const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 
-/// A distribution of logs.
 pub(super) struct Origin {
     /// The system's name, such as `logs-07`.
     pub name: String,
@@ -43,13 +40,11 @@ struct Site {
     users: Vec<Vec<Program>>,
 }
 
-/// A class of similar jobs of one user.
 #[derive(Clone, Copy)]
 struct Program {
     width: u32,
     /// Mean size \[h\] before scaling to the load.
     mean: f64,
-    /// Standard deviation of the logarithm of the size.
     spread: f64,
     /// Limit divided by mean size, before rounding up.
     caution: f64,
@@ -113,7 +108,6 @@ impl Origin {
         format!("{what}, load {}", self.load)
     }
 
-    /// Returns the file name and the text of the r-th log.
     pub(super) fn file(&self, r: u64) -> (String, String) {
         let mut draw = Draw::new(1000 * self.seed + r);
         let (text, kind) = match &self.law {
@@ -123,7 +117,6 @@ impl Origin {
         (format!("{}-{r}.{kind}", self.name), text)
     }
 
-    /// Draws several logs: texts and parsed logs.
     pub(super) fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
         let mut options = ReadOptions::default();
         if let Law::Continuous(demand) = self.law {
@@ -242,7 +235,6 @@ impl Site {
         jobs
     }
 
-    /// Returns the factor on all sizes that approximately gives this load.
     fn factor(&self, load: f64, jobs: &[Sent]) -> f64 {
         let hours = jobs[jobs.len() - 1].at - jobs[0].at;
         let required = load * f64::from(self.processors) * hours;
@@ -257,7 +249,6 @@ impl Site {
 }
 
 impl Sent {
-    /// Returns the run time and the limit if all sizes are scaled by `factor`.
     fn limited(&self, factor: f64) -> (f64, f64) {
         let promise = factor * self.program.mean * self.program.caution;
         let limit = LIMITS.into_iter().find(|limit| *limit >= promise);

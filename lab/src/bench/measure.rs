@@ -42,7 +42,6 @@ const MATTERS: f64 = 0.02;
 /// Distance of the seeds of measurements from those of the selection.
 const APART: u64 = 1000;
 
-/// Rows of the linear program of a bound, and states of the dynamic program.
 const ROWS: usize = 4_000;
 const STATES: usize = 5_000_000;
 
@@ -50,15 +49,11 @@ const STATES: usize = 5_000_000;
 /// updates, not time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Terms {
-    /// The name and version of the bench.
     pub bench: String,
-    /// The set.
     pub set: Set,
-    /// Allowed preemption on one server.
     pub preemption: Preemption,
     /// Work of the selection, in events of First-Fit with few types; 0 leaves it out.
     pub budget: u64,
-    /// Events per policy.
     pub events: u64,
     /// Maximum number of state updates in the dynamic program.
     pub updates: u64,
@@ -71,13 +66,9 @@ pub(super) struct Terms {
 /// The measurements on one system: one line of the results.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Line {
-    /// The name of the system.
     pub system: String,
-    /// Its tier.
     pub tier: Tier,
-    /// The digest of its document.
     pub digest: String,
-    /// Its description.
     pub about: String,
     /// Its load ρ.
     pub load: f64,
@@ -86,7 +77,6 @@ pub(super) struct Line {
     pub optimum: Option<[f64; 2]>,
     /// Lower bound proved without the dynamic program \[time\].
     pub bound: f64,
-    /// The policies.
     pub runs: Vec<Ran>,
     /// Longer runs, which take precedence, of policies that seem to have lost and of those ahead of
     /// them.
@@ -95,14 +85,12 @@ pub(super) struct Line {
     /// The families among which the policy was selected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<Alone>,
-    /// The terms of the measurement.
     pub terms: Terms,
 }
 
 /// The best policy of one family, by the runs of the selection.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Alone {
-    /// The family's name.
     pub family: String,
     /// Mean response time relative to the selected policy; absent if it did not converge or was not
     /// compared.
@@ -112,7 +100,6 @@ pub(super) struct Alone {
 /// A policy on a system.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Ran {
-    /// Its name.
     pub policy: String,
     /// Its rule; for the selected policy the rule that was selected.
     pub rule: String,
@@ -120,7 +107,6 @@ pub(super) struct Ran {
     pub knows: Knows,
     /// Whether the run converged; absent if it failed.
     pub health: Option<Health>,
-    /// Why there is no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// The mean response time \[time\], if converged.
@@ -130,7 +116,6 @@ pub(super) struct Ran {
     /// Mean time in system in the second half of the run by Little's law, converged or not
     /// \[time\].
     pub stay: f64,
-    /// Number of events.
     pub events: u64,
 }
 
@@ -175,7 +160,6 @@ impl Ran {
     }
 }
 
-/// Measures a system.
 pub(super) fn measure(
     system: &System,
     terms: &Terms,
@@ -222,7 +206,6 @@ pub(super) fn measure(
     })
 }
 
-/// Returns the optimum, if sought and found, and the best bound without it \[time\].
 fn bounds(
     system: &System,
     preemption: Preemption,
@@ -249,12 +232,10 @@ fn bounds(
 
 pub(super) type Listener<'a> = &'a mut dyn FnMut(&str);
 
-/// A policy's name, and the policy or the reason why it cannot run.
 type Entrant = (String, Result<Contender, String>);
 
 /// Returns the selected policy, the analysed policy, all rules that know only types, and the
-/// additional
-/// policies; and the families of the selection.
+/// additional policies; and the families of the selection.
 fn entrants(
     system: &System,
     preemption: Preemption,
@@ -324,8 +305,7 @@ fn alone(choice: &ChoiceLog) -> Vec<Alone> {
 }
 
 /// Runs all policies on the same jobs: first short runs, then full runs of possible winners, then
-/// longer
-/// runs of policies that seem to have lost and of those ahead of them.
+/// longer runs of policies that seem to have lost and of those ahead of them.
 fn run(
     entrants: &[Entrant],
     system: &System,
@@ -411,8 +391,7 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
 }
 
 /// Returns the policies that a policy lost to: those without more information that are surely
-/// faster by
-/// `MATTERS`, with the least ratio; or, if it did not converge, all that did.
+/// faster by `MATTERS`, with the least ratio; or, if it did not converge, all that did.
 pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {
@@ -425,14 +404,12 @@ pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>
     surely.collect()
 }
 
-/// Returns the other converged policies without more information, with their means.
 pub(super) fn rivals<'a>(runs: &'a [Ran], own: &Ran) -> impl Iterator<Item = (&'a Ran, f64)> {
     let others = runs.iter().filter(|ran| ran.policy != own.policy);
     let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
     alike.filter_map(|ran| Some((ran, ran.response?.mean)))
 }
 
-/// Returns the name of the rule that runs in normal operation.
 fn followed(rule: &Contender) -> &'static str {
     match rule {
         Contender::Policy(policy) => policy.followed().name(),

@@ -154,7 +154,6 @@ impl RunVerb for Arguments {
                     measure(&system, &terms, changes, &interrupt, &mut said)
                 }
             };
-            // An interrupted measurement gives no line.
             if interrupt.load(Ordering::Relaxed) {
                 break;
             }
@@ -249,7 +248,6 @@ impl Arguments {
     }
 }
 
-/// Returns notes on additional policies that ran on no system.
 fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
     let ran = |name: &str| {
         let mut runs = lines.iter().flat_map(|line| &line.runs);
@@ -301,7 +299,6 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
 
 const HEAD: &str = "{\"system\":\"";
 
-/// Appends a line durably.
 fn append(file: &Path, line: &Line) -> VerbResult<()> {
     let text = sealed(&serde_json::to_string(line)?) + "\n";
     let opened = OpenOptions::new().append(true).create(true).open(file);

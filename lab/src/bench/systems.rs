@@ -1,6 +1,5 @@
 //! The random systems of bench-v1. Everything that is drawn, and its order, is part of the version:
-//! a test
-//! pins digests.
+//! a test pins digests.
 
 use std::fmt;
 
@@ -85,7 +84,6 @@ pub(super) struct System {
 }
 
 impl System {
-    /// Generates the n-th system of a tier with workloads.
     pub(super) fn new(set: Set, tier: Tier, n: u64) -> VerbResult<Self> {
         let seed = seed(set, tier, n);
         let mut draw = Draw::new(seed);
@@ -123,7 +121,6 @@ pub(super) fn seed(set: Set, tier: Tier, n: u64) -> u64 {
     1_000_000 * (1 + set as u64) + 10_000 * (1 + tier as u64) + n
 }
 
-/// Random numbers that do not depend on the version of a library of distributions.
 pub(super) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
@@ -150,12 +147,10 @@ impl Draw {
         low * (high / low).powf(self.part())
     }
 
-    /// Returns an exponential number of mean 1.
     pub(super) fn exponential(&mut self) -> f64 {
         -(1.0 - self.part()).ln()
     }
 
-    /// Returns a standard normal number.
     pub(super) fn normal(&mut self) -> f64 {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
     }
@@ -181,7 +176,6 @@ const HEAVY: [Law; 4] = [
     ),
 ];
 
-/// A system before its arrival rates are scaled.
 struct Draft {
     load: f64,
     law: Law,
@@ -231,7 +225,6 @@ impl Draft {
     }
 }
 
-/// Formats amounts of resources, without zeros.
 fn amounts(values: &[u32]) -> String {
     let named = values.iter().enumerate().filter(|(_, value)| **value > 0);
     let named: Vec<String> = named.map(|(j, value)| format!("r{j}: {value}")).collect();
@@ -266,8 +259,7 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
 }
 
 /// Draws a system: of each five, three are one server, one is a fleet, one has gangs. Distributions
-/// cycle
-/// every fifteen.
+/// cycle every fifteen.
 fn bounded(n: u64, draw: &mut Draw) -> Draft {
     let law = match n / 5 % 3 {
         0 => EXPONENTIAL,

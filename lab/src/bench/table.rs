@@ -18,14 +18,11 @@ const NEAR: [f64; 2] = [0.15, 0.25];
 /// Ratio to the selected policy up to which a family alone counts as equally good.
 const ALIKE: f64 = 1.05;
 
-/// Maximum length of a name in the table.
 const LONG: usize = 20;
 
-/// A policy on the systems of a tier.
 #[derive(Serialize, JsonSchema)]
 struct Row {
     policy: String,
-    /// The most job information that it uses on any system.
     knows: Knows,
     /// Number of systems on which it ran.
     systems: usize,
@@ -67,7 +64,6 @@ struct Miss {
     /// Lower end of the difference; absent if it did not converge.
     surely: Option<f64>,
     ratio: Option<f64>,
-    /// Why it did not run.
     failure: Option<String>,
 }
 
@@ -86,7 +82,6 @@ struct Section {
     missed: Vec<Miss>,
 }
 
-/// The results of the benchmark.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Results<'a> {
     bench: &'static str,
@@ -115,7 +110,6 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Returns the median and the maximum.
 fn spread(values: Vec<f64>) -> Option<[f64; 2]> {
     let greatest = values.iter().copied().max_by(f64::total_cmp)?;
     Some([median(values)?, greatest])
@@ -197,7 +191,6 @@ fn row(policy: &str, lines: &[&Line]) -> Row {
     }
 }
 
-/// Returns whether the selected policy lost to this one.
 fn is_ahead(line: &Line, ran: &Ran) -> bool {
     let choice = line.runs.iter().find(|own| own.policy == CHOICE);
     choice.is_some_and(|own| {
@@ -220,7 +213,6 @@ fn family(name: &str, lines: &[&Line]) -> Family {
     }
 }
 
-/// Returns an alias for a rule whose name is too long for a column.
 fn called(policy: &str) -> &str {
     let rule = Contender::rules().iter().find(|rule| rule.name == policy);
     let alias = rule.and_then(|rule| rule.aliases.first());
@@ -236,7 +228,6 @@ fn change(by: f64) -> String {
 
 impl Section {
     fn of_policies(&self) -> report::Section {
-        // The optimum for a log is unknown.
         let above = match self.tier {
             Tier::Exact => "above the optimum: median [%]",
             _ => "above the bound: median [%]",

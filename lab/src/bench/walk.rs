@@ -23,7 +23,6 @@ pub(super) const LOGS: u64 = 8;
 /// A policy: name, information, and rule (`None` for walk-forward selection).
 pub(super) type Entrant = (String, Knows, Option<RulePoint>);
 
-/// Measures on the logs of one system.
 pub(super) fn measure(
     origin: &Origin,
     terms: &Terms,
@@ -135,7 +134,6 @@ pub(super) fn walked(
     Ok(entrants.iter().enumerate().map(ran).collect())
 }
 
-/// Returns the mean response time of the evaluated jobs \[s\].
 fn mean(jobs: &Served) -> f64 {
     jobs.iter().map(|(wait, size)| wait + size).sum::<f64>() / jobs.len() as f64
 }

@@ -22,13 +22,10 @@ pub(super) fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
 
 pub(super) type Done<T> = Result<T, Box<dyn Error>>;
 
-/// The kind of a curve, which determines how it is drawn.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Exact,
-    /// Dashed.
     Approximation,
-    /// Joined points.
     Simulated,
     /// Points that check an exact curve.
     Check,
@@ -40,8 +37,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Returns the name in tables, the style, and the text in the legend: appended to the label of
-    /// the curve,
-    /// or replacing it if it applies to several curves.
+    /// the curve, or replacing it if it applies to several curves.
     fn traits(self) -> (&'static str, Style, &'static str) {
         match self {
             Kind::Exact => ("exact", Style::Line, ", exact"),
@@ -78,7 +74,6 @@ impl Curve {
         }
     }
 
-    /// Creates a curve of exact values.
     pub(super) fn known(
         label: impl Into<String>,
         color: usize,
@@ -100,7 +95,6 @@ impl Curve {
         missing.last().map(|p| p.0)
     }
 
-    /// Returns the part within the vertical axis.
     fn drawn(&self, up: &Axis) -> plot::Curve {
         let met = self.points.iter();
         let met = met.filter_map(|(at, value)| Some(Point::new(*at, (*value)?)));
@@ -126,12 +120,10 @@ impl Curve {
     }
 }
 
-/// Returns whether one legend entry is for all curves of this style.
 fn is_common(style: Style) -> bool {
     matches!(style, Style::Marks | Style::Dashes | Style::Band)
 }
 
-/// A chart with its curves.
 pub(super) struct Panel {
     pub chart: Chart,
     curves: Vec<Curve>,
@@ -154,7 +146,6 @@ impl Panel {
         Panel { chart, curves }
     }
 
-    /// Returns the value of a curve at `x`; NaN if it has none there.
     pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> Done<f64> {
         let mut curves = self.curves.iter();
         let found = curves.find(|own| own.label == label && own.kind == kind);
@@ -163,7 +154,6 @@ impl Panel {
     }
 }
 
-/// A figure: file name such as `figure2`, table and picture.
 pub(super) struct Figure {
     pub name: String,
     table: String,
@@ -204,7 +194,6 @@ fn table(panels: &[Panel]) -> String {
     text
 }
 
-/// Returns the legend without duplicates, with the places from which there is no mean.
 fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, usize, Style)> {
     let mut entries: Vec<(String, usize, Style)> = Vec::new();
     for (mut entry, curve) in curves
@@ -216,7 +205,6 @@ fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, usize, St
         }
         entries.push(entry);
     }
-    // Entries for all curves are last.
     entries.sort_by_key(|(_, _, style)| is_common(*style));
     entries
 }

@@ -1,6 +1,5 @@
 //! Figures 1 to 4 of the balanced-fairness paper (Bonald and Comte, Performance Evaluation 116,
-//! 2017):
-//! sensitivity of the mean service rate and delay to the size distribution, with 0, 1 and 5
+//! 2017): sensitivity of the mean service rate and delay to the size distribution, with 0, 1 and 5
 //! interruptions per job.
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
@@ -13,7 +12,6 @@ use synth::simulation::Estimate;
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
-/// Interruptions per job, color and label.
 const INTERRUPTIONS: [(f64, usize, &str); 3] = [
     (0.0, VERMILLION, "first come, first served"),
     (1.0, BLUE, "one interruption a job"),
@@ -23,7 +21,6 @@ const INTERRUPTIONS: [(f64, usize, &str); 3] = [
 /// Title, drawn classes, workload document, and upper ends of the axes of rates and delays.
 type System = (&'static str, &'static [&'static str], String, (f64, f64));
 
-/// Returns three servers, the second with this rate.
 fn three(rate: u32) -> String {
     format!(
         "kind: compatibility
@@ -115,7 +112,6 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], [finding]))
 }
 
-/// Returns the delays of each class over the load.
 fn simulated(
     at: &dyn Fn(f64) -> Done<Cluster>,
     trial: Trial,
@@ -138,7 +134,6 @@ fn simulated(
     Ok(curves.collect())
 }
 
-/// Converts delays to rates.
 fn inverse(delays: &Curve) -> Curve {
     let points = delays.points.iter().map(|(load, delay)| {
         let rate = delay.map(|own| Estimate {

@@ -11,7 +11,6 @@ use synth::malleable::workload::{Pool, Workload};
 use synth::simulation::median;
 
 const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
-/// Maximum number of draws of the sizes.
 const DRAWS: u64 = 10;
 const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 
@@ -54,7 +53,6 @@ pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Returns the findings from mean flow times by rule (heSRPT first) and exponent.
 fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<PaperFinding> {
     let times = |n: usize, place: usize| {
         let mean = |n: usize| points[n][place].1.unwrap_or(f64::NAN);
@@ -77,7 +75,6 @@ fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<PaperFinding> {
 /// A claim of the paper: text, index of the exponent, and accepted range of the ratio to heSRPT.
 type Claimed = (&'static str, usize, Range<f64>);
 
-/// The claims about the rules after heSRPT, in order.
 const CLAIMED: [Claimed; 4] = [
     (
         "EQUI is almost a factor of 2 worse at p = 0.99",

@@ -95,7 +95,6 @@ impl DrawnFigures {
     }
 }
 
-/// Computes figures with a maximum number of simulated events per point.
 type Draw = fn(u64) -> Done<DrawnFigures>;
 
 impl Paper {
@@ -128,9 +127,8 @@ impl Paper {
 
 impl Arguments {
     /// Writes all or the requested figures as CSV and SVG, and the findings to `findings.csv`.
-    /// Returns the
-    /// findings and whether all files were written; errors if a figure is unknown or the folder not
-    /// writable.
+    /// Returns the findings and whether all files were written; errors if a figure is unknown or
+    /// the folder not writable.
     fn write(&self, mut tell: impl FnMut(&str)) -> Done<(Vec<PaperFinding>, Done<()>)> {
         let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
         let parts = self.paper.parts();

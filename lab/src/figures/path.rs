@@ -8,8 +8,8 @@ use synth::multiresource::workload::Workload;
 use synth::simulation::Streams;
 
 /// Returns the number in system at `count` equidistant times up to `length`, starting empty.
-/// Arrivals are
-/// the same for each ℓ; sizes are memoryless, so the next completion is drawn anew at each event.
+/// Arrivals are the same for each ℓ; sizes are memoryless, so the next completion is drawn anew at
+/// each event.
 pub(super) fn path(
     workload: &Workload,
     threshold: u32,

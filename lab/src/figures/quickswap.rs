@@ -35,13 +35,11 @@ fn one_or_all(rate: f64) -> Done<Workload> {
     at_rate(&model!("one_or_all"), rate)
 }
 
-/// Returns strict MSFQ(ℓ).
 fn queue(rate: f64, threshold: usize) -> Done<MsfqQueue> {
     let outlook = MsfqOutlook::new(&one_or_all(rate)?, Objective::Mean);
     Ok(outlook.ok_or("no one-or-all system")?.queue(threshold)?)
 }
 
-/// Returns `E[T]` under MSFQ(ℓ) for each ℓ, exact and approximated.
 fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
     let of = |threshold| -> Done<_> {
         let queue = queue(rate, threshold)?;
@@ -304,7 +302,6 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], [finding]))
 }
 
-/// The rules of figures 5 to 8; `tuning` is the budget of adaptive MSR.
 fn rivals(tuning: u64) -> Vec<Plan> {
     let adaptive = Rule::Adaptive(Objective::Weighted, tuning);
     vec![

@@ -12,7 +12,6 @@ use synth::multiresource::synthesis::{
 use synth::multiresource::workload::Workload;
 use synth::simulation::Estimate;
 
-/// Reads a model from `models/`.
 macro_rules! model {
     ($name:literal) => {
         synth::multiresource::workload::Workload::parse(
@@ -90,7 +89,6 @@ pub(super) fn of_events(events: u64, seed: u64) -> Settings {
 }
 
 impl Rule {
-    /// Returns the policy for a workload; `None` if no policy converged.
     fn policy(&self, workload: &Workload) -> Done<Option<Contender>> {
         Ok(Some(match self {
             Rule::Named(name) => Contender::parse(name)?,
@@ -131,7 +129,6 @@ impl Rule {
     }
 }
 
-/// A rule with label and color.
 pub(super) type Plan = (&'static str, usize, Rule);
 
 pub(super) struct Sweep {
@@ -175,7 +172,6 @@ pub(super) fn sweep(
     Ok(sweeps)
 }
 
-/// Formats a mean with its interval.
 pub(super) fn words(estimate: Option<Estimate>) -> String {
     match estimate {
         Some(own) => synth::report::within(own.mean, own.half_width),

@@ -126,7 +126,6 @@ pub(super) fn knowing(sizes: bool) -> &'static str {
     }
 }
 
-/// Returns the objective as a phrase and as a column header.
 fn words(objective: Objective) -> (&'static str, &'static str) {
     match objective {
         Objective::Mean | Objective::P99 => ("mean response time", "E[T]"),

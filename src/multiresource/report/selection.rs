@@ -59,7 +59,6 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
 /// Number of candidates in the table unless all are requested.
 const SHOWN: usize = 6;
 
-/// Returns the table of candidates, the selected one first.
 pub(super) fn candidates(
     record: &ChoiceLog,
     unit: &str,
@@ -149,7 +148,6 @@ fn remark(record: &ChoiceLog) -> Option<String> {
     )
 }
 
-/// Describes the lower bound for all policies, and whether it is close to the optimum.
 pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
     let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
     let (knowing, least) = (knowing(floor.knows_sizes), below(floor.least));

@@ -7,7 +7,6 @@ use crate::multiresource::workload::Fleet;
 use crate::report::{Column, Report, Section, claims, counted, policy_report};
 use synth_verb::cells;
 
-/// Largest number of schedules for which switching rates are shown.
 const SHOWN: usize = 12;
 
 /// Returns the report on a policy: its purpose, schedules, switching rates and claims.

@@ -87,7 +87,6 @@ pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> 
     format!("Load: ρ = {own} of the maximum that any policy can sustain ({proof}).{best}")
 }
 
-/// Returns the limiting resources, each with its share of the dual price of all servers.
 pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     let mut all = Vec::new();
     for (shape, at) in fleet.shapes().iter().zip(&artifact.evidence.servers) {
@@ -117,7 +116,6 @@ pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     capacity.map(|(j, capacity)| used(j) / capacity).collect()
 }
 
-/// Returns how far all arrival rates can grow under any policy and under this one.
 pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let evidence = &artifact.evidence;
     // The load of a workload with gangs is only a bound, so the true limit may be lower.
@@ -173,7 +171,6 @@ fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     load.map(|load| 1.0 / load)
 }
 
-/// Returns the largest claimed load of a type.
 fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
     let claims = artifact.claims.iter();
     let loads = claims.filter(|own| own.quantity == quantity && own.job_type.is_some());

@@ -179,7 +179,6 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
 /// Number of types for which the reason of a missing result is given.
 const REASONS: usize = 3;
 
-/// Describes how the policy moves between its schedules.
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (policy, unit) = (&synthesis.policy, workload.time_unit());
     let MsrConfig {

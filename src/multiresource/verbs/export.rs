@@ -21,8 +21,7 @@ pub struct Export {
     to: Target,
 
     /// A policy file; for slurm-priority also a queue order: saf (smallest limit × CPUs first), sjf
-    /// (shortest limit
-    /// first), widest (most CPUs first) or wfp3; for lp a workload
+    /// (shortest limit first), widest (most CPUs first) or wfp3; for lp a workload
     #[arg(value_name = "FILE")]
     source: PathBuf,
 

@@ -87,8 +87,7 @@ impl FamilyName {
     }
 
     /// Returns the policies to consider when this preemption is allowed, or an error if the family
-    /// or
-    /// rule does not go with it.
+    /// or rule does not go with it.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             FamilyName::Rule(rule) => {

@@ -49,10 +49,8 @@ All arrival rates are scaled by the same factor. Loads are fractions of the maxi
 no policy is stable (proved). A load counts as stable if a run converged, and as unstable if the number of jobs grew. \
 Runs between the two are inconclusive; longer runs (--events, 1e8 by default) narrow the gap.";
 
-/// Default number of events of the longest run.
 const EVENTS: u64 = 100_000_000;
 
-/// One run.
 #[derive(Clone, Serialize, JsonSchema)]
 struct Seen {
     load: f64,

@@ -18,8 +18,7 @@ use crate::report::WIDTH;
 #[derive(Args)]
 pub struct Analyze {
     /// The policy, a YAML file: the schedules and weights or rates of an MSR policy (analysed), or
-    /// the turns of Static
-    /// Quickswap or a backfilling order (simulated); see docs/policies.md
+    /// the turns of Static Quickswap or a backfilling order (simulated); see docs/policies.md
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 

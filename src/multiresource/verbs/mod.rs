@@ -29,7 +29,6 @@ pub const FORMATS: &[Format] = &[
     ("synth-limits", schema_of::<limit::Limits>),
 ];
 
-/// Returns the workload of a document, and notifies the caller of warnings.
 fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {
     for warning in &parsed.warnings {
         caller.notify(Notice::Known(warning));

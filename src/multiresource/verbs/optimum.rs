@@ -59,9 +59,8 @@ pub struct Arguments {
     policies: Vec<String>,
 
     /// Maximum number of states of the dynamic program (20 bytes each); the linear program has at
-    /// most one row per
-    /// 2000 of them. If the dynamic program would start with more states, only the linear program
-    /// is solved
+    /// most one row per 2000 of them. If the dynamic program would start with more states, only the
+    /// linear program is solved
     #[arg(long, default_value = "2e7", value_parser = count, value_name = "STATES")]
     work: u64,
 
@@ -86,7 +85,6 @@ Otherwise the bound comes from a linear program: it is proved, but may be far be
 /// Number of states of the dynamic program per row of the linear program.
 const STATES_A_ROW: u64 = 2000;
 
-/// Default number of events per policy.
 const EVENTS: u64 = 50_000_000;
 
 impl NamesFiles for Arguments {

@@ -31,7 +31,6 @@ pub(super) fn write(
     })
 }
 
-/// Returns the program in LP format, with its number of schedules.
 fn lp(fleet: &Fleet) -> Result<(String, usize), String> {
     let work = fleet.types().iter().zip(1..);
     let of_type = |(kind, n): (&JobType, usize)| {

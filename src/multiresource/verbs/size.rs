@@ -2,10 +2,8 @@
 //! meets all targets.
 //!
 //! At each size a policy is selected as `--slo` alone would do, with the same seed and budget.
-//! Steps
-//! upwards double until a size is sufficient, then bisection follows. Simulation results need not
-//! be
-//! monotone, so both neighbours of the answer are examined as well.
+//! Steps upwards double until a size is sufficient, then bisection follows. Simulation results need
+//! not be monotone, so both neighbours of the answer are examined as well.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -29,14 +27,12 @@ const MOST: u64 = 16;
 /// The first step upwards is 1/`FIRST` of the present size.
 const FIRST: u64 = 8;
 
-/// Maximum number of servers of a shape.
 const SERVERS: u64 = 100_000;
 
 /// The sizes of a shape, or of a resource on one server.
 pub(super) struct Sizes<'a> {
     fleet: &'a Fleet,
     name: &'a str,
-    /// The index of the shape.
     h: usize,
     /// The resource and its step, if a resource is sized.
     amount: Option<(usize, Decimal)>,
@@ -103,7 +99,6 @@ impl<'a> Sizes<'a> {
         format!("{} {}", amount.unwrap_or(size.to_string()), self.name)
     }
 
-    /// Returns the fleet with a size, or why it is invalid.
     fn of(&self, size: u64) -> Result<Fleet, String> {
         let (fleet, h) = (self.fleet, self.h);
         let fleet = match (self.amount, self.amount(size)) {
@@ -118,7 +113,6 @@ impl<'a> Sizes<'a> {
         })
     }
 
-    /// Finds the smallest sufficient size.
     pub(super) fn least(
         &self,
         request: &SolveRequest,
@@ -147,7 +141,6 @@ impl<'a> Sizes<'a> {
         self.concluded(tries, request)
     }
 
-    /// Returns the answer from all examined sizes.
     fn concluded(&self, mut tries: Tries, request: &SolveRequest) -> VerbResult<SizeAnswer> {
         let interrupted = request.choice.interrupt.load(Ordering::Relaxed);
         let found = least(&tries);
@@ -194,7 +187,6 @@ impl<'a> Sizes<'a> {
         (has_more && !tries.contains_key(&more)).then_some(more)
     }
 
-    /// Returns the next size upwards while no size is sufficient.
     fn upwards(&self, tries: &Tries) -> Option<u64> {
         let present = self.present();
         let Some((last, _)) = tries.last_key_value() else {
@@ -214,7 +206,6 @@ fn least(tries: &Tries) -> Option<u64> {
     kept.map(|(size, _)| *size)
 }
 
-/// Returns the verdict on a size.
 fn looked(
     words: String,
     solved: Result<Solved, String>,

@@ -66,7 +66,6 @@ pub fn solve(
 
 type Outcome = VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>>;
 
-/// Returns a listener that reports the stages of a selection.
 fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(SelectionStage) {
     |stage| {
         let spent = 100.0 * stage.spent;
@@ -74,7 +73,6 @@ fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(SelectionStage) {
     }
 }
 
-/// Makes the policy of one server: its MSR policy, or the one selected by simulation.
 fn of_server(
     fleet: &Fleet,
     workload: &Workload,
@@ -128,7 +126,6 @@ fn logged(
     (Synthesized::Chosen(Box::new(chosen)), log)
 }
 
-/// Makes a policy for a fleet: slots for each type by analysis, or the best one by simulation.
 fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&str)) -> Outcome {
     let options = &request.options;
     Analysed::of_fleet(fleet, options)?.and_then(|analysed| {

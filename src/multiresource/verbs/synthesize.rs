@@ -26,8 +26,7 @@ use crate::report::Section;
 use crate::typed::{count, positive, seconds, time};
 
 /// Shares of the time limit until the proof that the mix is optimal, and until the analysis, must
-/// end.
-/// The rest is for the selection by simulation and for the checker.
+/// end. The rest is for the selection by simulation and for the checker.
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
@@ -51,15 +50,13 @@ pub struct MakingArgs {
     minimize: Objective,
 
     /// A target for jobs of one type, as in 'g8: wait 95 % < 6 h'; write `response` instead of
-    /// `wait` to include the
-    /// run time; may be repeated. The best policy that meets all targets is selected; if none does,
-    /// nothing is written
+    /// `wait` to include the run time; may be repeated. The best policy that meets all targets is
+    /// selected; if none does, nothing is written
     #[arg(long, value_name = "TARGET")]
     slo: Vec<String>,
 
     /// Budget for tuning, selection and analysis, in events of First-Fit with few types; 1e8 takes
-    /// about seven seconds
-    /// of processor time [default: 4e8; 4e7 for each size of `synth size`]
+    /// about seven seconds of processor time [default: 4e8; 4e7 for each size of `synth size`]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     work: Option<u64>,
 
@@ -82,25 +79,18 @@ pub struct SynthesisArgs {
     /// simulation]
     ///
     /// By analysis, proved stable: msr (a clock moves between the working schedules of the
-    /// program); msfq-strict (MSFQ
-    /// exactly as in its paper, if one of two types needs the whole server, with the best
-    /// threshold; msfq-strict:20 sets
-    /// it); on a fleet partition (slots for each type). Tuned by simulation: quickswap (one type at
-    /// a time, or the largest
-    /// jobs first until others starve), adaptive-msr (working schedules left and chosen by queue
-    /// lengths), reserving
-    /// (First-Fit with a reservation that opens when it is worth the drain), tdc (the schedule of
-    /// greatest value, net of
-    /// the cost of draining); with --preemption full or setup tuned-max-weight (the schedule of
-    /// greatest weight); on a
-    /// fleet pooled (First-Fit and its variants, EASY, and rules that keep capacity free for short
-    /// jobs). auto: the best of
-    /// these and of First-Fit, most and least servers first and EASY by mean sizes; with
-    /// --preemption full, of msr,
-    /// tuned-max-weight and ServerFilling; with setup, of all that do not preempt, msr and
-    /// tuned-max-weight. Any other name
-    /// is that of a rule with fixed parameters, such as first-fit or msfq:20 (`synth rules` lists
-    /// them)
+    /// program); msfq-strict (MSFQ exactly as in its paper, if one of two types needs the whole
+    /// server, with the best threshold; msfq-strict:20 sets it); on a fleet partition (slots for
+    /// each type). Tuned by simulation: quickswap (one type at a time, or the largest jobs first
+    /// until others starve), adaptive-msr (working schedules left and chosen by queue lengths),
+    /// reserving (First-Fit with a reservation that opens when it is worth the drain), tdc (the
+    /// schedule of greatest value, net of the cost of draining); with --preemption full or setup
+    /// tuned-max-weight (the schedule of greatest weight); on a fleet pooled (First-Fit and its
+    /// variants, EASY, and rules that keep capacity free for short jobs). auto: the best of these
+    /// and of First-Fit, most and least servers first and EASY by mean sizes; with --preemption
+    /// full, of msr, tuned-max-weight and ServerFilling; with setup, of all that do not preempt,
+    /// msr and tuned-max-weight. Any other name is that of a rule with fixed parameters, such as
+    /// first-fit or msfq:20 (`synth rules` lists them)
     #[arg(long, value_name = "NAME")]
     family: Option<FamilyName>,
 
@@ -113,8 +103,7 @@ pub struct SynthesisArgs {
     log: Option<PathBuf>,
 
     /// Time limit for the whole synthesis, in seconds or as 10min or 1h. Proof, analysis and
-    /// selection stop then, the
-    /// answer says so, and it depends on the machine [default: no limit]
+    /// selection stop then, the answer says so, and it depends on the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 
@@ -145,7 +134,6 @@ pub struct MsrArgs {
 }
 
 impl MsrArgs {
-    /// Returns the first given option that applies only to one server.
     fn typed(&self) -> Option<&'static str> {
         first_typed(&[
             ("--route", self.route.is_some()),
@@ -387,7 +375,6 @@ const NO_PRIORITIES: &str = "The families of policies ignore the priorities of t
 
 const STOPS_NOTHING: &str = "No job is preempted: policies for fleets do not preempt.";
 
-/// Rejects options that apply only to one server.
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     use Family::{Auto, Partition, Pooled};
     let is_of_server = match args.family {

@@ -12,7 +12,6 @@ use super::theory::{Placed, at_load, full, total};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::workload::Workload;
 
-/// Loads of figure 4, denser where First-Fit becomes unstable.
 const LOADS: [f64; 12] = [
     0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.935, 0.95,
 ];
@@ -100,8 +99,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
 }
 
 /// Mean response times \[s\] of figure 5, one rule per line, at downsampling factors 0.1 to 0.9;
-/// computed
-/// from the saved outputs of the authors' program.
+/// computed from the saved outputs of the authors' program.
 const PUBLISHED: &str = include_str!("borg.csv");
 
 const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];

@@ -21,7 +21,6 @@ pub(super) struct Theory {
     pub upper: f64,
 }
 
-/// Returns the sum over all types.
 pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
     let mut total = Theory::default();
@@ -56,13 +55,11 @@ pub(super) fn smsr(workload: &Workload, gamma: f64) -> Done<MsrConfig> {
     Ok(tuned(workload, &options)?.0)
 }
 
-/// Returns `count` log-spaced numbers.
 pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
     let step = (high / low).ln() / (count - 1) as f64;
     (0..count).map(|k| low * (step * k as f64).exp()).collect()
 }
 
-/// A policy at a place of a figure.
 pub(super) type Placed = (f64, Workload, MsrConfig);
 
 pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> Done<Curve> {
@@ -109,8 +106,7 @@ pub(super) fn full(
 }
 
 /// Counts the means outside the bounds of theorem 8 as printed, which uses the distribution of
-/// states
-/// *before* a completion, over routes, 41 rates and types.
+/// states *before* a completion, over routes, 41 rates and types.
 pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
     let (mut all, mut printed, mut corrected) = (0, 0, 0);
     for route in Route::ALL {

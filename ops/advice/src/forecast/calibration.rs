@@ -26,8 +26,7 @@ const LEAST: f64 = 0.05;
 ///
 /// Each outcome, known once the job has started or the forecast time has passed, moves the level by
 /// `STEPS · (level − 1{started by then})`, so that in the long run the share of jobs that started
-/// is
-/// the level (Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS
+/// is the level (Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS
 /// 2021).
 #[derive(Clone, Debug, Default)]
 pub struct Calibration {

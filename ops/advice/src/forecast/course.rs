@@ -5,7 +5,6 @@ use super::past::Past;
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, Stopped, Walk};
 
-/// A log replayed under a rule, with the information known at each moment.
 pub(super) struct Course<'a> {
     log: &'a Log,
     site: &'a ForecastSite,
@@ -29,7 +28,6 @@ impl<'a> Course<'a> {
 
     /// Advances to the next arrival instant and returns the jobs that arrive then.
     pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, Stopped> {
-        // Jobs of the previous instant.
         for job in &self.log.jobs[self.past.jobs().len()..self.next] {
             self.past.came(job);
         }

@@ -73,7 +73,6 @@ const FEWEST: u32 = 16;
 /// missing.
 const FIRST: usize = 8;
 const MORE: usize = 8;
-/// Maximum number of jobs of a run.
 const MOST: usize = 50_000;
 
 const DAY: f64 = 86_400.0;
@@ -120,8 +119,7 @@ impl ForecastSite {
     /// Forecasts the waits of some present jobs \[s\], cut off at two months.
     ///
     /// Returns for each job the draws in ascending order, and the wait if all jobs ran up to their
-    /// limits
-    /// and no more arrived (infinite without limits). Errors if the policy makes an invalid
+    /// limits and no more arrived (infinite without limits). Errors if the policy makes an invalid
     /// decision.
     pub fn forecast(
         &self,
@@ -215,7 +213,6 @@ impl Ahead<'_> {
         Ok((0..self.jobs.len()).map(sorted).collect())
     }
 
-    /// Returns the starts if all jobs ran up to their limits and no more arrived.
     fn by_limits(&self, policy: &dyn Policy) -> Result<Vec<f64>, Stopped> {
         let all = self.moment.jobs.iter().map(|own| {
             let size = own.job.own_limit().max(self.ran(own).floor() + 1.0);
@@ -225,8 +222,7 @@ impl Ahead<'_> {
     }
 
     /// Appends future arrivals, days of the past drawn with replacement, until there are `most`
-    /// jobs.
-    /// Returns the time up to which arrivals are complete.
+    /// jobs. Returns the time up to which arrivals are complete.
     fn come(
         &self,
         horizon: f64,

@@ -42,12 +42,9 @@ pub(super) struct Probes {
     moments: usize,
 }
 
-/// Maximum number of widths and of limits.
 const SIDES: usize = 5;
 
-/// Number of moments in the second half of the log.
 const MOMENTS: usize = 40;
-/// Number of runs at each moment.
 const RUNS: u32 = 10;
 
 /// Quantiles of the jobs' widths and limits that are chosen.
@@ -97,12 +94,10 @@ impl Probes {
         }
     }
 
-    /// Returns whether a moment is due after this many arrivals.
     pub(super) fn is_due(&self, come: usize) -> bool {
         come >= self.first + self.moments * self.every
     }
 
-    /// Simulates the wait of each hypothetical job now.
     pub(super) fn look(
         &mut self,
         site: &ForecastSite,

@@ -25,7 +25,6 @@ pub struct OnlineForecasts {
 /// Ticks per second, since clusters may count in milliseconds.
 const TICKS: f64 = 1000.0;
 
-/// Minimum number of ended jobs for a forecast.
 const FEWEST: usize = 10;
 
 impl OnlineForecasts {

@@ -92,8 +92,8 @@ const ENDLESS: f64 = 60.0 * 86_400.0;
 
 impl Scoring<'_> {
     /// Forecasts jobs that wait at their submission under the rule that `make` builds; `mapped`
-    /// adds the
-    /// map. `listener` gets the number of arrived jobs. Errors if the rule cannot serve the jobs.
+    /// adds the map. `listener` gets the number of arrived jobs. Errors if the rule cannot serve
+    /// the jobs.
     pub fn run(
         &self,
         make: impl FnOnce(&ForecastSite) -> Result<Box<dyn Policy>, String>,
@@ -177,7 +177,6 @@ impl Scoring<'_> {
     }
 }
 
-/// Calibrates each forecast on the outcomes known before it.
 fn calibrate(forecasts: &mut [ScoredForecast]) -> Calibration {
     let mut calibration = Calibration::default();
     for own in forecasts {

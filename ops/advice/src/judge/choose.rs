@@ -62,10 +62,8 @@ impl Goal {
     /// Returns the default guarantee for a log, without limits `None`.
     ///
     /// A rule with the best mean may starve wide long jobs for months, which later worsens even the
-    /// mean:
-    /// on SDSC SP2 selections without a guarantee have 1.2 to 1.5 times the mean wait of EASY, with
-    /// it
-    /// 0.8 times. Without limits, freeing capacity in time costs more than it gains.
+    /// mean: on SDSC SP2 selections without a guarantee have 1.2 to 1.5 times the mean wait of
+    /// EASY, with it 0.8 times. Without limits, freeing capacity in time costs more than it gains.
     pub fn usual_promise(log: &Log) -> Option<f64> {
         log.has_limits.then_some(USUAL)
     }

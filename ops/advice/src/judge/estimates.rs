@@ -23,9 +23,9 @@ pub struct OfEstimate {
 /// One estimator of each kind, with its estimates of all jobs.
 #[derive(Clone)]
 pub(super) struct Estimates {
-    /// In the order of `Estimate::NAMED`.
-    kinds: [Kind; 4],
     /// In the order of [`RuntimeEstimate::NAMED`].
+    kinds: [Kind; 4],
+    /// Jobs that have arrived and are not known to have ended.
     open: Vec<usize>,
     next: usize,
 }

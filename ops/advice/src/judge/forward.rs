@@ -59,7 +59,6 @@ pub struct Forward<'a> {
 
 const DAY: f64 = 86_400.0;
 
-/// Maximum number of past jobs that a selection uses; the latest are used.
 const MOST: usize = 6000;
 
 /// Minimum number of past jobs for a selection.
@@ -70,12 +69,10 @@ const BUSY: f64 = 0.85;
 
 /// Number of jobs replayed in all training periods together.
 const REPLAYED: usize = 20_000;
-/// Minimum and maximum number of training periods.
 const PASTS: [usize; 2] = [5, 10];
 
 /// Speeds of the training periods. Replays are chaotic: a second more or less changes means by
-/// several
-/// percent, so an average over perturbed speeds is less a matter of chance.
+/// several percent, so an average over perturbed speeds is less a matter of chance.
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
@@ -164,8 +161,7 @@ impl<'a> Forward<'a> {
     }
 
     /// Evaluates rules selected for each window, and the accuracy of estimates. `listener` gets the
-    /// number
-    /// of the window and of all windows. Errors on an invalid decision of a rule or on
+    /// number of the window and of all windows. Errors on an invalid decision of a rule or on
     /// interruption.
     pub fn chosen(
         &self,
@@ -256,8 +252,7 @@ impl<'a> Forward<'a> {
     }
 
     /// A job that has not ended gets the tree estimate as its size: without such jobs, rules that
-    /// starve
-    /// long jobs would look good.
+    /// starve long jobs would look good.
     fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> ReplayJob {
         let job = self.log.jobs[n];
         if end < time {

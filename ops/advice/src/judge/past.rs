@@ -50,7 +50,6 @@ impl PastOutcome {
 /// A training period: jobs with the estimates of their sizes on arrival, and the servers.
 pub(super) struct Past<'a> {
     scene: DecisionState<'a>,
-    /// Estimates of each job by kind \[policy time\].
     tables: [Arc<[f64]>; 4],
     per_second: f64,
 }
@@ -58,8 +57,6 @@ pub(super) struct Past<'a> {
 const WARM_UP: f64 = 0.02;
 
 impl<'a> Past<'a> {
-    /// Creates a training period of jobs sorted by submission; `tables` has their estimates
-    /// \[ticks\].
     pub(super) fn new(
         log: &Log,
         kinds: &Kinds,

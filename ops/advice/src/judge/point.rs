@@ -147,7 +147,6 @@ pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     iproduct!(kinds, FORMS, AGES).map(point).collect()
 }
 
-/// Returns the rules in common use, with these estimates.
 pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     let reservations = [Reservations::First, Reservations::None];
     let all = iproduct!(reservations, Priority::NAMED, estimates);

@@ -152,7 +152,6 @@ fn selected_rules_shorten_waits_of_short_jobs_behind_long_ones() {
     assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
     // Limits are close to sizes, so known sizes help little.
     assert!(known.mean_wait > 0.7 * chosen.mean_wait);
-    // Windows are contiguous and contain every evaluated job.
     let pairs = windows.iter().zip(&windows[1..]);
     assert!(
         pairs

@@ -28,7 +28,6 @@ type SetParameter = fn(&mut SchedulerSettings, f64);
 pub(super) enum Kind {
     Order(Ordered),
     Backfilling,
-    /// A number in `SchedulerParameters`: name, value and setter.
     Parameter(&'static str, f64, SetParameter),
     /// More nodes: the index of the node to copy, and the number of copies.
     Nodes(usize, u32),
@@ -48,7 +47,6 @@ const PLUGINS: &str = "JobSubmitPlugins";
 const WEEK: f64 = 7.0 * 86_400.0;
 /// Fraction of nodes that may be added.
 const MORE: f64 = 0.1;
-/// Available orders: name for `synth export slurm-priority`, and description.
 const ORDERS: [(&str, &str, Priority); 2] = [
     ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),
     ("sjf", "shortest limit first", Priority::SHORTEST),
@@ -56,7 +54,6 @@ const ORDERS: [(&str, &str, Priority); 2] = [
 /// Weights of a week of waiting, in factors of ten of the limit, so that no job waits forever.
 const AGES: [f64; 2] = [0.0, 4.0];
 
-/// Returns the candidate changes, free ones first.
 pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
     // Other factors keep their weight, or are limited to that of a factor of ten in the limit.
@@ -198,7 +195,6 @@ impl SiteChange {
         matches!((&self.kind, &other.kind), (Kind::Order(_), Kind::Order(_)))
     }
 
-    /// Writes the change to the lines of slurm.conf.
     pub(super) fn write(&self, site: &SlurmSite, lines: &mut Lines) {
         match &self.kind {
             Kind::Nodes(..) => {}
@@ -244,7 +240,6 @@ impl SiteChange {
     }
 }
 
-/// Adds nodes like an existing one to the same partitions.
 fn more_nodes(site: &mut SlurmSite, like: usize, count: u32) {
     for k in 0..count {
         let n = site.nodes.len();

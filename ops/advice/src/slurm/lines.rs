@@ -2,7 +2,6 @@
 
 use itertools::Itertools as _;
 
-/// Options of slurm.conf with their values as written.
 #[derive(Clone)]
 pub(super) struct Lines(pub Vec<(String, String)>);
 
@@ -26,7 +25,6 @@ impl Lines {
         self.0.push((key.to_owned(), value.into()));
     }
 
-    /// Returns whether a list has this plugin, as `lua` or `job_submit/lua`.
     pub(super) fn has_plugin(&self, key: &str, plugin: &str) -> bool {
         let mut plugins = self.parts(key).into_iter();
         plugins.any(|own| own.rsplit('/').next() == Some(plugin))

@@ -2,11 +2,9 @@
 //! [`slurm`](synth_slurm::rule).
 //!
 //! Changes are selected greedily on the first half of the log by mean wait, and evaluated on the
-//! second
-//! half with intervals from paired blocks of time. Each is replayed with several clock offsets,
-//! since a
-//! start one second earlier shifts all later ones. Nothing is advised if the replay of the current
-//! configuration is far from the recorded waits.
+//! second half with intervals from paired blocks of time. Each is replayed with several clock
+//! offsets, since a start one second earlier shifts all later ones. Nothing is advised if the
+//! replay of the current configuration is far from the recorded waits.
 
 mod changes;
 mod classes;
@@ -166,7 +164,6 @@ const DAY: f64 = 86_400.0;
 const WAITS: f64 = 10.0;
 /// Minimum number of blocks; takes precedence over the lengths.
 const FEWEST_BLOCKS: f64 = 10.0;
-/// Number of users that are named.
 const USERS: usize = 6;
 
 /// Advises changes from a log of a site's jobs; errors if it is too short or on interruption.
@@ -240,7 +237,6 @@ struct Advising<'a> {
     interrupt: &'a AtomicBool,
 }
 
-/// Minimum number of jobs in each half.
 const FEWEST: usize = 50;
 
 impl<'a> Advising<'a> {
@@ -401,8 +397,7 @@ impl<'a> Advising<'a> {
     }
 
     /// Returns an interval of the ratio of mean waits, including the effect of the clock offset:
-    /// each draw
-    /// of blocks uses one run of each configuration.
+    /// each draw of blocks uses one run of each configuration.
     fn interval(&self, runs: &Runs, mean: f64) -> Option<Interval> {
         let jobs = self.log.jobs.iter();
         let submits: Vec<f64> = jobs.map(|job| self.seconds(job.submit)).collect();

@@ -12,7 +12,6 @@ use synth_traces::replay::{Clock, DecisionState, Kinds, Log, ReplayJob, Speed, W
 /// Clock offsets \[s\], distinct modulo the backfill interval and the time steps of plans.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
 
-/// A configuration of a site, with the facts about its jobs.
 #[derive(Clone)]
 pub(super) struct Setting {
     pub site: SlurmSite,
@@ -22,8 +21,7 @@ pub(super) struct Setting {
 
 impl Setting {
     /// Returns the wait of each job of a log \[s\], once per clock offset: plans are made in whole
-    /// minutes,
-    /// and a start one second earlier shifts all later ones.
+    /// minutes, and a start one second earlier shifts all later ones.
     pub(super) fn waits(&self, log: &Log, kinds: &Kinds) -> Result<Vec<Vec<f64>>, String> {
         let servers = self.site.servers().0;
         let mut log = Cow::Borrowed(log);

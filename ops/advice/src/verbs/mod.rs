@@ -19,8 +19,7 @@ pub const FORMATS: &[Format] = &[
 ];
 
 /// Returns a table of the lines of a log that were not used as they are. `known_in_part` is the
-/// number
-/// of jobs still running at the end that are not assumed to have ended then.
+/// number of jobs still running at the end that are not assumed to have ended then.
 pub fn account_of(account: &Account, known_in_part: u64) -> Section {
     let (rows, work) = (account.rows_read() as f64, account.all_work());
     let mut section = table!("Lines of the log", &account.rows, row => {

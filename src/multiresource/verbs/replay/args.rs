@@ -26,8 +26,7 @@ pub struct Arguments {
     pub workload: Option<PathBuf>,
 
     /// Scale the arrival times so that the load of the most demanded resource, relative to its
-    /// capacity, is this
-    /// [default: as recorded]
+    /// capacity, is this [default: as recorded]
     #[arg(long, value_delimiter = ',', value_parser = fraction, value_name = "ρ,ρ,…")]
     pub loads: Vec<f64>,
 
@@ -50,8 +49,7 @@ pub struct Arguments {
     pub measure: Option<Window>,
 
     /// The site's configuration for the rule slurm: its slurm.conf, or a folder with the output of
-    /// the commands that
-    /// `synth advise --help` lists; its nodes are the servers
+    /// the commands that `synth advise --help` lists; its nodes are the servers
     #[arg(long, value_name = "FILE|DIR")]
     pub slurm: Option<PathBuf>,
 

@@ -8,7 +8,6 @@ use super::results::Played;
 use crate::multiresource::replay::{Groups, Kinds, Log, Visit, WindowMeasures};
 use crate::simulation::{Stint, Stretch};
 
-/// Maximum number of jobs in the chart.
 const JOBS: usize = 400;
 
 /// Returns the start and end of the stretch \[s\], around the start of the job that waited longest

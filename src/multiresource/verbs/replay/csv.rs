@@ -7,8 +7,7 @@ use crate::report::Csv;
 type Text = Result<String, Box<dyn Error>>;
 
 /// Writes one row per job. Times are in seconds after the first submission; `start` and
-/// `backfilled`
-/// are empty under policies that preempt.
+/// `backfilled` are empty under policies that preempt.
 pub(super) fn visits(replays: &Replays) -> Text {
     let header =
         "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured";

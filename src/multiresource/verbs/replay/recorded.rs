@@ -154,7 +154,6 @@ fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bo
 }
 
 impl OfJobs {
-    /// Summarizes jobs; `None` if there are none.
     fn of<'a>(visits: impl Iterator<Item = &'a Visit>) -> Option<Self> {
         let visits: Vec<&Visit> = visits.collect();
         let mut waits: Vec<f64> = visits.iter().map(|visit| visit.wait).collect();

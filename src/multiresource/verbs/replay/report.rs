@@ -11,7 +11,6 @@ use crate::report::{
 use synth_advice::verbs::{account_of, ends};
 use synth_verb::{numbers, table};
 
-/// Returns the report of a replay; `command` is the command line that produced it.
 pub(super) fn report(replays: &Replays, command: String) -> Report {
     let trace = &replays.trace;
     let paces = &replays.paces;
@@ -256,7 +255,6 @@ fn numbers(replays: &Replays) -> Numbers {
     numbers
 }
 
-/// Returns the report on recorded jobs.
 pub(super) fn recorded(run: &Recorded) -> Report {
     let unit = &run.time_unit;
     let types = run.types.iter().map(|own| (&*own.name, &own.jobs));

@@ -45,7 +45,6 @@ const DAY: f64 = 86_400.0;
 /// Minimum length of a bootstrap block in mean waits.
 const WAITS: f64 = 10.0;
 
-/// Number of time steps of a series.
 const STEPS: f64 = 500.0;
 
 impl<'a> Stage<'a> {
@@ -124,8 +123,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Replays the policies at each speed, in order. The outcome of a policy that cannot serve the
-    /// jobs
-    /// has the reason. Errors if a load cannot be reached.
+    /// jobs has the reason. Errors if a load cannot be reached.
     pub(super) fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
         let loads = self.args.loads.iter().copied().map(Some);
@@ -171,7 +169,6 @@ impl<'a> Stage<'a> {
         self.log.tick.per_second() as f64
     }
 
-    /// Replays every policy at one speed, until interrupted.
     fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
         let mut first: Option<Played> = None;
@@ -315,7 +312,6 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Replays a policy; returns the visits and the number of events.
     fn visits(
         &self,
         policy: &Policy,

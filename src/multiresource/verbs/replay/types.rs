@@ -6,7 +6,6 @@ use crate::multiresource::workload::{Dominating, Fleet};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::Servers;
 
-/// The jobs of a log, each mapped to a job type.
 pub(super) struct Types {
     pub fleet: Fleet,
     /// The resources held by jobs of each type.
@@ -18,8 +17,7 @@ pub(super) struct Types {
     /// The effect of the mapping.
     pub typed: Typed,
     /// For each demand vector the cheapest types that hold it, each with the largest limit it is
-    /// used
-    /// for; the last is used for all longer limits.
+    /// used for; the last is used for all longer limits.
     by_vector: Vec<Vec<(f64, usize)>>,
 }
 

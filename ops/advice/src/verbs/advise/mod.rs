@@ -33,8 +33,7 @@ pub struct Advise {
     trace: Option<PathBuf>,
 
     /// The site's configuration: slurm.conf, or a folder with the output of the commands below
-    /// [default: runs the
-    /// commands on this machine]
+    /// [default: runs the commands on this machine]
     #[arg(long, value_name = "FILE|DIR")]
     slurm: Option<PathBuf>,
 
@@ -43,8 +42,7 @@ pub struct Advise {
     since: f64,
 
     /// Only consider changes under which the longest wait in the first half of the log is at most
-    /// this many times the
-    /// current one, such as 1.5 [default: no limit]
+    /// this many times the current one, such as 1.5 [default: no limit]
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
@@ -69,7 +67,6 @@ enum Scheduler {
 
 const WEEK: f64 = 7.0 * 86_400.0;
 
-/// Parses a duration, also in weeks.
 fn weeks(text: &str) -> Result<f64, String> {
     match text.strip_suffix('w').map(str::parse::<f64>) {
         Some(Ok(weeks)) if weeks > 0.0 && weeks.is_finite() => Ok(weeks * WEEK),

@@ -7,7 +7,6 @@ use synth_verb::report::plot::front;
 use synth_verb::report::{Report, Section, counted, length};
 use synth_verb::table;
 
-/// Returns the report of an advice; `command` is the command line that produced it.
 pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
     let mut sections = Vec::new();
     if let Some(gain) = advice.sure() {
@@ -63,7 +62,6 @@ fn copied(title: impl Into<String>, lines: &[String]) -> Section {
     }
 }
 
-/// Describes the agreement between replay and log, and the conclusion.
 fn verdict(advice: &Advice) -> String {
     let gain = advice.gain.as_ref();
     let helped = gain.map(|own| format!("{} ({} times the mean wait)", own.what, over(own)));

@@ -30,7 +30,6 @@ pub(super) struct Answer {
     pub by_limits: f64,
 }
 
-/// The forecasts for a partition.
 pub(super) struct Live {
     /// The time of the query \[s since 1970, UTC\].
     pub now: i64,
@@ -40,13 +39,10 @@ pub(super) struct Live {
     pub notes: Vec<String>,
 }
 
-/// A log of the past and its read options.
 pub(super) type PastLog<'a> = (&'a Path, &'a trace::ReadOptions);
 
-/// The calibration from a log, and the accuracy of its forecasts.
 pub(super) type Learned = (Calibration, Option<ForecastRecord>);
 
-/// Builds the rule for a site.
 pub(super) type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
 
 /// Returns the counted amounts of a node or job: CPUs and GPUs. Memory is left out, since the queue
@@ -57,7 +53,6 @@ fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
     counted
 }
 
-/// Reads a partition and forecasts all waiting jobs.
 pub(super) fn live(
     slurm: &Slurm,
     past_log: Option<PastLog<'_>>,
@@ -193,7 +188,6 @@ const MOST_LOAD: f64 = 1.5;
 const TOO_LARGE: &str =
     "never: it requests more than the nodes that are up have, or than other partitions leave free";
 
-/// Returns the reason why the start of a job cannot be forecast.
 fn why_not(row: &QueueRow, now: i64) -> Option<String> {
     let is_later = row.eligible.is_some_and(|eligible| eligible > now);
     let why = match row.hold {
@@ -224,7 +218,6 @@ fn nodes_up(nodes: &[NodeRow], queue: &SlurmQueue, has_gpus: bool) -> Vec<(Strin
     up.filter(|(_, there)| there[0] > 0.0).collect()
 }
 
-/// Returns the demand of a job on each of its nodes.
 fn demand_of(row: &QueueRow, servers: &Servers) -> Vec<f64> {
     let mut demand = counted(&row.amounts, servers.resources.len() > 1);
     let nodes = f64::from(row.nodes);
@@ -260,7 +253,6 @@ fn job_of(row: &QueueRow, submit: f64, kind: u32) -> ReplayJob {
     }
 }
 
-/// Forecasts the waiting jobs in their order.
 fn answer(
     log: &mut Log,
     at: f64,

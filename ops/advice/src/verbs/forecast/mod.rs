@@ -24,8 +24,7 @@ use synth_verb::{
 #[command(after_help = ABOUT)]
 pub struct Arguments {
     /// The log on which forecasts are scored, plain or gzip-compressed (`-`: standard input); or
-    /// `slurm` with
-    /// --partition: forecast the jobs that wait there now
+    /// `slurm` with --partition: forecast the jobs that wait there now
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
 
@@ -34,8 +33,7 @@ pub struct Arguments {
     partition: Option<String>,
 
     /// With `slurm`: log of the partition's past jobs as written by sacct (see `synth advise slurm
-    /// --help`), used to
-    /// calibrate forecasts
+    /// --help`), used to calibrate forecasts
     #[arg(long, value_name = "FILE", requires = "partition")]
     log: Option<PathBuf>,
 
@@ -146,7 +144,6 @@ impl Arguments {
         })
     }
 
-    /// Returns the record in the text format of Prometheus, if requested.
     fn metrics(
         &self,
         record: Option<&ForecastRecord>,
@@ -183,7 +180,6 @@ impl Arguments {
     }
 }
 
-/// Makes a rule for the servers of a log.
 fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
     let rule = match SlurmRule::named(name) {
         Some(rule) => Contender::Other(Arc::new(rule?)),

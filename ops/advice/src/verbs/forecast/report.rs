@@ -6,7 +6,6 @@ use synth_traces::replay::Log;
 use synth_verb::report::{Cell, Column, Report, Section, counted, length, percent, span};
 use synth_verb::{cells, table};
 
-/// Returns the report on the accuracy of forecasts on a log.
 pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Report {
     let [waited, jobs] = scored.waited;
     let jobs = counted(jobs as f64, "job");
@@ -99,7 +98,6 @@ fn map(map: &Map) -> Section {
     section
 }
 
-/// Returns the report on a live partition.
 pub(super) fn live(live: &Live, rule: &str) -> Report {
     let clock = |wait: f64| {
         let minutes = ((live.now as f64 + wait) / 60.0).ceil() as i64;
@@ -136,7 +134,6 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
     report
 }
 
-/// Help texts of the metrics.
 const HELP: &str = "\
 forecasts: Number of past forecasts that were compared with the outcome.
 started_ratio: Share of jobs that started by the forecast of this quantile.
@@ -144,7 +141,6 @@ error_seconds: Median error of the median forecast.
 error_by_limits_seconds: Median error if limits are used as run times.
 ";
 
-/// Returns a record in the text format of Prometheus, labelled `of`.
 pub(super) fn metrics(record: Option<&ForecastRecord>, of: (&str, &str), rule: &str) -> String {
     let mut metrics = Metrics::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
     metrics.set("forecasts", record.map_or(0.0, |own| own.forecasts as f64));

@@ -39,8 +39,7 @@ pub struct Arguments {
     minimize: JudgeObjective,
 
     /// Guarantee: no job waits longer than this many times the longest wait of the current rule on
-    /// the past, such as
-    /// 1.0 [default: 4 if jobs have limits and some rule keeps it]
+    /// the past, such as 1.0 [default: 4 if jobs have limits and some rule keeps it]
     #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
     longest: Option<f64>,
 
@@ -77,7 +76,6 @@ impl Arguments {
         }
     }
 
-    /// Selects the best order on the whole log and returns it as a policy file.
     fn selected(&self, log: &Log, interrupt: &Arc<AtomicBool>) -> VerbResult<String> {
         let windows = LogWindows {
             past: 0.5,
@@ -95,7 +93,6 @@ impl Arguments {
         Ok(choice.point.document()?)
     }
 
-    /// Returns whether --longest was given and is broken on the past.
     fn breaks(&self, choice: &ChosenRule) -> bool {
         self.longest.is_some() && !choice.keeps
     }

@@ -8,7 +8,6 @@ use synth_verb::report::plot::front;
 use synth_verb::report::{Report, Section, counted, length, percent};
 use synth_verb::table;
 
-/// Returns the report; `command` is the command line that produced it.
 pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     let (past, seed) = (percent(judged.cut.past), judged.seed);
     let walk = format!(

@@ -11,7 +11,6 @@ use crate::judge::{
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
 use synth_verb::VerbResult;
 
-/// A walk-forward evaluation.
 pub(super) struct Judging<'a> {
     pub log: &'a Log,
     pub file: String,
@@ -233,7 +232,6 @@ impl Judging<'_> {
     }
 }
 
-/// Returns the guarantees, and the number of windows in which they were kept.
 fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
     let first = windows.first()?.jobs[0];
     let promised = windows.iter().filter_map(|own| {

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Small jobs need one of four processors, big jobs all.
 fn workload(before: &str) -> Fleet {
     let text = format!(
         "kind: multiresource\ntime_unit: s\n{before}server: {{capacity: {{cpu: 4}}}}\njobs:\n  \

@@ -5,10 +5,10 @@
 //!
 //! One server has capacity `P_j` of each of R resources. Jobs of K types arrive, type i at rate
 //! `λ_i` (as a Poisson process unless specified otherwise). A job of type i needs `D_ij` of
-//! resource j while it runs, and runs for a time `S_i` with mean `1/μ_i`. A *schedule* `u ∈ S = {u
-//! ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. Which schedules should
-//! be used, for which fractions `π` of the time, when should the server switch between them, and
-//! what are the resulting response times?
+//! resource j while it runs, and runs for a time `S_i` with mean `1/μ_i`. A *schedule*
+//! `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. Which
+//! schedules should be used, for which fractions `π` of the time, when should the server switch
+//! between them, and what are the resulting response times?
 //!
 //! ```text
 //! ρ = min r : b/r ∈ Conv(S)                                      the load; some policy is stable iff ρ < 1

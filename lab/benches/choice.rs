@@ -1,6 +1,7 @@
-//! `cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]`: quality and cost of the
-//! policy that `synth --preemption none` (with `--full`: `full`) selects, on the models of one
-//! server and five generated systems, or on the given workloads, at loads 0.7, 0.9 and 0.95.
+//! `cargo bench -p synth-lab --bench choice [-- [--full]
+//! WORKLOAD.yaml…]`: quality and cost of the policy that `synth --preemption
+//! none` (with `--full`: `full`) selects, on the models of one server and five generated systems,
+//! or on the given workloads, at loads 0.7, 0.9 and 0.95.
 //!
 //! On arrivals and sizes that no policy was tuned or selected on, the selected policy is compared
 //! with all rules that know mean sizes, for 1e7 events; it and rules that may be 2 % better then

@@ -1,6 +1,6 @@
 //! `cargo bench -p synth-lab --bench malleable`: plans for 10 000 jobs under k^p (with check) and
 //! 1000 under other concave speedups, bounds for 20 different speedups, and simulated events per
-//! second on one core.
+//! second.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::hint::black_box;

@@ -1,5 +1,4 @@
-//! `cargo bench -p synth-lab --bench trace`: lines per second on one core of SWF, sacct and CSV
-//! logs.
+//! `cargo bench -p synth-lab --bench trace`: lines of SWF, sacct and CSV logs per second.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 //!     cargo run --release -p synth-lab --example coverage [SEEDS] [NAME] [LENGTH …]
 //!
 //! NAME selects queues by substring (`all`). A LENGTH below 1 is the precision that ends a run;
-//! from 1 on it is a multiple of the number of events that a mean needs (default: 1 and 4, for 200
+//! from 1 on it is a multiple of the number of events that a mean needs (default: 1 and 4; 200
 //! seeds).
 use std::error::Error;
 

@@ -1,7 +1,7 @@
-//! `cargo run --release --example scale -- CLASS TYPES SEED` writes a random workload (classes as
-//! in `lab/benches/instances/`) as YAML to standard output, and seconds, load, bound and proof of
-//! its program as JSON to standard error. `lab/benches/miqcp.py` gives the same workloads to
-//! another solver.
+//! `cargo run --release --example scale -- CLASS TYPES
+//! SEED` writes a random workload (classes as in `lab/benches/instances/`) as YAML to standard
+//! output, and seconds, load, bound and proof of its program as JSON to standard error.
+//! `lab/benches/miqcp.py` gives the same workloads to another solver.
 
 #[path = "../benches/instances/mod.rs"]
 mod instances;

@@ -21,13 +21,11 @@ pub(super) struct Arguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile,
 
-    /// Policies to compare: rule names (see `synth rules`; modifiers are joined with +) or policy
-    /// files
+    /// Policies to compare: rule names (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Loads ρ to compare at, as fractions of the maximum that any policy can sustain [default:
-    /// 0.5,0.7,0.9]
+    /// Loads ρ, as fractions of the maximum that any policy can sustain [default: 0.5,0.7,0.9]
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
@@ -112,8 +110,8 @@ fn cut(compared: &VerbOutput, common: &Common) -> u8 {
     interrupt::code()
 }
 
-/// Turns the journal of a shard into its part. A policy that cannot run is reported by `synth
-/// merge`; the shard itself succeeds, so that a batch scheduler does not treat it as failed.
+/// Turns the journal of a shard into its part. A policy that cannot run is reported by
+/// `synth merge`; the shard itself succeeds, so that a batch scheduler does not treat it as failed.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     if compared.interrupted {
         return Ok(cut(&compared, common));

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: the first ends a run with the results so far, the second the
+//! SIGINT, SIGTERM and SIGHUP: the first ends a run with its results so far, the second the
 //! program.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

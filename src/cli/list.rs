@@ -20,8 +20,7 @@ pub struct List {
 }
 
 impl List {
-    /// Runs the command given by the arguments (without the program's name) and returns the exit
-    /// code.
+    /// Runs the command given by the arguments (without program name); returns the exit code.
     pub fn main(self, typed: &[OsString]) -> u8 {
         self.dispatch(typed, Host::Terminal)
     }

@@ -1,5 +1,4 @@
-//! The command line: one module per subcommand, generic over the kind of workload (see [`kinds`]),
-//! which is determined by the documents among the arguments.
+//! The command line, generic over the kind of workload (see [`kinds`]) of the given documents.
 
 mod compare;
 mod embedding;

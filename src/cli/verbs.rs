@@ -28,8 +28,7 @@ pub(super) struct SynthesizeArguments<K: Kind> {
     #[arg(long, value_name = "ρ", allow_negative_numbers = true, value_parser = load)]
     load: Option<f64>,
 
-    /// File to write the policy to (`-`: standard output, which is also the default unless it is a
-    /// terminal)
+    /// File for the policy (`-`: standard output, also the default unless it is a terminal)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -146,13 +145,11 @@ pub(super) fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
 
 #[derive(Args)]
 pub(super) struct SimulateArguments<K: Kind> {
-    /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or a rule name together
-    /// with --workload
+    /// The policy: a file made by `synth FILE` (`-`: standard input), or a rule, with --workload
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    /// Simulate on this workload (`-`: standard input) instead of the one that the policy was made
-    /// for
+    /// Simulate on this workload (`-`: standard input) instead of the policy's own
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 

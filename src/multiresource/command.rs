@@ -32,8 +32,8 @@ use synth_slurm::rule::SlurmRule;
 /// Options of `synth simulate` for multiresource jobs.
 #[derive(Args)]
 pub struct SimulationArgs {
-    /// Start latency: how long a job holds its capacity before it runs; replaces the workload's own
-    /// value [the policy's time unit]
+    /// Time for which a job holds its capacity before it runs [default: the workload's start
+    /// latency]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 

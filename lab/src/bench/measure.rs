@@ -72,14 +72,12 @@ pub(super) struct Line {
     pub about: String,
     /// Its load ρ.
     pub load: f64,
-    /// In the exact tier, bounds on the least mean response time of any policy, if the dynamic
-    /// program converged.
+    /// Bounds on the optimum from the dynamic program, in the exact tier if it converged.
     pub optimum: Option<[f64; 2]>,
     /// Lower bound proved without the dynamic program \[time\].
     pub bound: f64,
     pub runs: Vec<Ran>,
-    /// Longer runs, which take precedence, of policies that seem to have lost and of those ahead of
-    /// them.
+    /// Longer runs of policies that seem to have lost and of those ahead; these take precedence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<Ran>,
     /// The families among which the policy was selected.
@@ -92,8 +90,7 @@ pub(super) struct Line {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Alone {
     pub family: String,
-    /// Mean response time relative to the selected policy; absent if it did not converge or was not
-    /// compared.
+    /// Mean response time relative to the selected policy, if it converged and was compared.
     pub ratio: Option<f64>,
 }
 
@@ -113,8 +110,7 @@ pub(super) struct Ran {
     pub response: Option<Estimate>,
     /// The mean of each replication.
     pub replications: Vec<Option<f64>>,
-    /// Mean time in system in the second half of the run by Little's law, converged or not
-    /// \[time\].
+    /// Mean time in system in the second half of the run by Little's law \[time\].
     pub stay: f64,
     pub events: u64,
 }

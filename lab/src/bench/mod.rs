@@ -67,8 +67,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "budget")]
     no_choice: bool,
 
-    /// Work of the selection on each system, in events of First-Fit with few types [default: 2e8;
-    /// with --short 5e7]
+    /// Work of the selection per system, in First-Fit events [default: 2e8; with --short 5e7]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     budget: Option<u64>,
 

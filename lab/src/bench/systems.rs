@@ -1,5 +1,4 @@
-//! The random systems of bench-v1. Everything that is drawn, and its order, is part of the version:
-//! a test pins digests.
+//! The random systems of bench-v1. Everything that is drawn, and its order, is part of the version.
 
 use std::fmt;
 
@@ -46,11 +45,9 @@ pub(super) enum Set {
 pub(super) enum Tier {
     /// Two and three types on one server: compared with the optimum from the dynamic program
     Exact,
-    /// 3 to 30 types on one server, fleets and gangs: compared with all rules with the same
-    /// information and a proved bound
+    /// 3 to 30 types on one server, fleets and gangs: compared with all rules and a proved bound
     Bounded,
-    /// Logs of sites, and logs with hardly two equal demands: backfilling rules, evaluated
-    /// walk-forward
+    /// Logs of sites or with all demands distinct: backfilling rules, evaluated walk-forward
     Logs,
 }
 

@@ -30,8 +30,7 @@ struct Row {
     settled: usize,
     /// Its mean relative to the best other policy without more information: median and maximum.
     ratio: Option<[f64; 2]>,
-    /// Number of systems on which it is significantly worse by 2 %, or did not converge but another
-    /// did.
+    /// Number of systems on which it is worse by 2 %, or did not converge but another did.
     lost: usize,
     /// Number of systems on which the selected policy lost to it.
     ahead: usize,

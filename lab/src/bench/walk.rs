@@ -16,8 +16,7 @@ use synth::multiresource::replay::{Log, NoResult};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
 
-/// Number of logs per system; [`AGAIN`] times as many others if an additional policy seems to have
-/// lost.
+/// Number of logs per system; [`AGAIN`] times as many others to confirm losses.
 pub(super) const LOGS: u64 = 8;
 
 /// A policy: name, information, and rule (`None` for walk-forward selection).
@@ -58,8 +57,7 @@ pub(super) fn measure(
     })
 }
 
-/// Returns the selection, the rules in common use without and with known sizes, and the additional
-/// ones.
+/// Returns the selection, the rules in common use (also with known sizes), and additional ones.
 pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();

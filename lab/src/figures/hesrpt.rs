@@ -1,5 +1,4 @@
-//! Figure 4 of the heSRPT paper: mean flow times over the exponent of the speedup; medians of ten
-//! draws.
+//! Figure 4 of the heSRPT paper: medians of mean flow times over the speedup exponent.
 
 use std::ops::Range;
 

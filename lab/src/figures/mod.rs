@@ -1,5 +1,4 @@
-//! The figures of papers, recomputed as tables and pictures, with the papers' claims and the
-//! findings.
+//! The figures of papers, recomputed as tables and pictures, with findings on the papers' claims.
 
 mod curve;
 mod fairness;
@@ -35,8 +34,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     figure: Vec<u32>,
 
-    /// Maximum events per simulated point (three times as many for Borg cell B); a precision of 1 %
-    /// ends it earlier
+    /// Maximum events per simulated point (Borg cell B: three times as many)
     #[arg(long, value_name = "EVENTS", default_value = "2e7", value_parser = count)]
     events: u64,
 }

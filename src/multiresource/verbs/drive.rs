@@ -14,8 +14,7 @@ use crate::multiresource::live::protocol;
 use crate::multiresource::policy::LearnedRuntimes;
 use crate::typed::PolicyFile;
 
-/// Run a policy for a scheduler written in any language: events in, decisions out, one JSON object
-/// per line
+/// Run a policy for a scheduler in any language: events in, decisions out, one JSON object per line
 #[derive(Args)]
 #[command(after_help = include_str!("drive.txt").trim_ascii_end())]
 pub struct Arguments {
@@ -26,8 +25,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
-    /// File with what the policy's run-time estimates have learned: read at the start if it exists,
-    /// written at the end
+    /// File of learned run-time estimates: read at the start if it exists, written at the end
     #[arg(long, value_name = "FILE")]
     learned: Option<PathBuf>,
 }

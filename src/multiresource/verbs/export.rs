@@ -25,8 +25,7 @@ pub struct Export {
     #[arg(value_name = "FILE")]
     source: PathBuf,
 
-    /// The partition; for slurm-priority also several partitions that share nodes, separated by
-    /// commas
+    /// The partition; for slurm-priority also several that share nodes, separated by commas
     #[arg(long, value_name = "NAME", required_if_eq_any([("to", "slurm"), ("to", "slurm-priority")]))]
     partition: Option<String>,
 
@@ -34,8 +33,7 @@ pub struct Export {
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
 
-    /// Folder for the files, created if missing [default: slurm or kueue]; for lp the file
-    /// [default: standard output]
+    /// Folder for the files [default: slurm or kueue]; for lp the file [default: standard output]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 

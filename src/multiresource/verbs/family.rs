@@ -45,8 +45,7 @@ pub enum Family {
     TunedMaxWeight,
     /// Fixed slots for each type on the servers of a fleet
     Partition,
-    /// On a fleet: First-Fit and its variants, EASY, and rules that keep capacity free for short
-    /// jobs
+    /// On a fleet: First-Fit and variants, EASY, and rules that keep capacity free for short jobs
     Pooled,
     /// The best of all families
     Auto,
@@ -86,8 +85,7 @@ impl FamilyName {
         }
     }
 
-    /// Returns the policies to consider when this preemption is allowed, or an error if the family
-    /// or rule does not go with it.
+    /// Returns the policies to consider; errors if the preemption does not suit the family or rule.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             FamilyName::Rule(rule) => {

@@ -46,8 +46,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "since")]
     by_limit: bool,
 
-    /// Keep the job types of this policy and weight recent jobs more: the weight halves every 14
-    /// days back
+    /// Keep the job types of this policy; the weight of jobs halves every 14 days back
     #[arg(long, value_name = "POLICY")]
     since: Option<PathBuf>,
 

@@ -123,8 +123,8 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The first run at a load has 1/`FIRST` of the events; inconclusive runs are repeated `LONGER`
-/// times as long.
+/// The first run has 1/`FIRST` of the events; inconclusive ones are repeated `LONGER` times as
+/// long.
 const LONGER: u64 = 5;
 const FIRST: u64 = LONGER.pow(2);
 

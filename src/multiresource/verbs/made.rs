@@ -51,8 +51,7 @@ impl RunVerb for Analyze {
     }
 }
 
-/// Find the smallest number of servers, or amount of a resource, with which a policy meets all
-/// targets
+/// Find the smallest number of servers, or amount of a resource, that meets all targets
 #[derive(Args)]
 #[command(
     after_help = "Jobs arrive as they do now. On a fleet, --shape names the servers to count; on one server, the resource to vary."

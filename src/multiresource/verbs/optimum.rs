@@ -1,5 +1,4 @@
-//! `synth optimum`: a lower bound on the mean response time of every policy, and how far policies
-//! are above it.
+//! `synth optimum`: a lower bound on the mean response time, and how far policies are above it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -33,8 +32,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// Scale the arrival rates to this load ρ, a fraction of the maximum that any policy can
-    /// sustain
+    /// Scale the arrival rates to this load ρ, a fraction of the sustainable maximum
     #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
     load: Option<f64>,
 
@@ -64,8 +62,7 @@ pub struct Arguments {
     #[arg(long, default_value = "2e7", value_parser = count, value_name = "STATES")]
     work: u64,
 
-    /// Also write the bound of the linear programs with its proof to this file; `synth check`
-    /// verifies it
+    /// Also write the linear-programming bound with its proof to this file, for `synth check`
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
 

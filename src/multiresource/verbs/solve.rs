@@ -141,8 +141,7 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
     })
 }
 
-/// Rows of the linear program of a bound; with ten types and hundreds of schedules it takes a
-/// second.
+/// Rows of the linear program of a bound; ten types with hundreds of schedules take a second.
 const ROWS: usize = 2000;
 
 /// Returns a proved lower bound for all policies: from the dynamic program if it converges quickly

@@ -36,8 +36,7 @@ const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 /// Options of every verb that makes a policy.
 #[derive(Args, Clone, Default)]
 pub struct MakingArgs {
-    /// What may happen to running jobs when the schedule changes [default: none, or as the rule of
-    /// --family needs]
+    /// What may happen to running jobs [default: none, or as the rule of --family needs]
     #[arg(long, value_enum)]
     preemption: Option<Preemption>,
 
@@ -97,8 +96,7 @@ pub struct SynthesisArgs {
     #[command(flatten)]
     msr: MsrArgs,
 
-    /// Also write the candidates, tuning and comparisons as JSON (`-`: to standard output, with
-    /// --output only)
+    /// Also write candidates, tuning and comparisons as JSON (`-`: standard output, with --output)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 

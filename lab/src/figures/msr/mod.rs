@@ -1,5 +1,4 @@
-//! The MSR paper: figures 2 to 4 of section 7 (mean total number in system, Σ E[Q_i]) and 5 of
-//! section 8.
+//! The MSR paper: figures 2 to 4 of section 7 (Σ E[Q_i]) and 5 of section 8.
 
 mod loads;
 mod theory;

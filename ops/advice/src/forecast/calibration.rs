@@ -6,8 +6,7 @@ use serde::Serialize;
 /// The probabilities of the forecast quantiles: shares of jobs that start by the forecast times.
 pub const LEVELS: [f64; 3] = [0.1, 0.5, 0.9];
 
-/// Waits are offset by this many seconds before logarithms are taken, so that short waits do not
-/// matter.
+/// Waits are offset by this many seconds before logarithms are taken.
 const GRAIN: f64 = 60.0;
 
 /// Step of each level in logits per outcome: larger steps adapt sooner but are noisier.
@@ -33,8 +32,7 @@ pub struct Calibration {
     /// By quantile, in logits.
     shift: [f64; 3],
     seen: [u32; 3],
-    /// Pending outcomes: when each becomes known, its quantile, and whether the job started by
-    /// then.
+    /// Pending outcomes: time when known, quantile, and whether the job started by then.
     open: Vec<(f64, usize, bool)>,
 }
 
@@ -60,8 +58,7 @@ impl Calibration {
         Quantiles([low.min(middle), middle, high.max(middle)])
     }
 
-    /// Records a forecast made at `now` for a job that waited for `wait` \[s\]; ties are not
-    /// counted.
+    /// Records a forecast made at `now` for a job that waited for `wait` \[s\]; ties do not count.
     pub fn said(&mut self, now: f64, said: Quantiles, wait: f64) {
         let outcomes = said.0.into_iter().enumerate();
         let outcomes = outcomes.filter(|(_, said)| *said != wait);

@@ -64,13 +64,11 @@ impl Draws {
     }
 }
 
-/// At most this many present jobs are simulated in all runs together, but in at least [`FEWEST`]
-/// runs.
+/// Maximum number of present jobs in all runs together, but at least [`FEWEST`] runs are made.
 const JOBS: u32 = 10_000;
 const FEWEST: u32 = 16;
 
-/// A run simulates this many times the present jobs; it is repeated with more if starts are
-/// missing.
+/// A run simulates this many times the present jobs, and is repeated if starts are missing.
 const FIRST: usize = 8;
 const MORE: usize = 8;
 const MOST: usize = 50_000;
@@ -89,8 +87,7 @@ const LATER: f64 = 1.5;
 /// Longest forecast wait \[s\].
 const HORIZON: f64 = 60.0 * DAY;
 
-/// Probabilities that a job shares its run-time level with all jobs like it, and with all of its
-/// user.
+/// Probabilities to share the run-time level with all similar jobs, or all of the user.
 const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl ForecastSite {

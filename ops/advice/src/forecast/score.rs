@@ -58,8 +58,7 @@ pub struct Scored {
     pub record: Option<ForecastRecord>,
     /// Waits by width and limit, if requested.
     pub map: Option<Map>,
-    /// Mean and maximum computing time per forecast \[s\], and the number of waiting jobs at the
-    /// maximum.
+    /// Mean and maximum computing time \[s\], and the number of waiting jobs at the maximum.
     #[serde(skip)]
     pub took: (f64, f64, usize),
     /// The final calibration.

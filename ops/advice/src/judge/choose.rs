@@ -54,8 +54,7 @@ pub struct ChosenRule {
 /// The default guarantee on the maximum wait, as a multiple.
 const USUAL: f64 = 4.0;
 
-/// Waits are offset by this many seconds before ratios are taken, so that near-zero waits stay
-/// bounded.
+/// Waits are offset by this many seconds so that ratios of near-zero waits stay bounded.
 const GRAIN: f64 = 10.0;
 
 impl Goal {

@@ -76,8 +76,7 @@ const PASTS: [usize; 2] = [5, 10];
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
-    /// Prepares a log on which the current rule runs up to the first window; errors if it is too
-    /// short.
+    /// Replays a log under the current rule up to the first window; errors if it is too short.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,

@@ -57,6 +57,7 @@ pub(super) struct Past<'a> {
 const WARM_UP: f64 = 0.02;
 
 impl<'a> Past<'a> {
+    /// Creates a training period of jobs by submission; `tables` has their estimates \[ticks\].
     pub(super) fn new(
         log: &Log,
         kinds: &Kinds,

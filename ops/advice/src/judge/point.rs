@@ -53,8 +53,7 @@ impl RulePoint {
         }
     }
 
-    /// Parses a current rule: `easy`, `first-fit` or `strict`, optionally with an order as in
-    /// `easy+sjf`.
+    /// Parses `easy`, `first-fit` or `strict`, optionally with an order as in `easy+sjf`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let order = if text.contains('+') { "" } else { "+fcfs" };
         let with_order = format!("{text}{order}");
@@ -76,8 +75,7 @@ impl RulePoint {
         }
     }
 
-    /// Returns its name, such as `easy+sjf+history`. Unnamed orders are shown by exponents and
-    /// offset.
+    /// Returns its name, such as `easy+sjf+history`, or exponents and offset of its order.
     pub fn name(&self) -> String {
         let Priority {
             size,
@@ -124,8 +122,7 @@ impl RulePoint {
 
 const HOUR: f64 = 3600.0;
 
-/// Returns orders between and beyond the common ones, with the estimates and reservations of
-/// `kinds`.
+/// Returns orders between and beyond common ones, with estimates and reservations of `kinds`.
 pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
     const AGES: [(f64, f64); 4] = [

@@ -25,8 +25,7 @@ struct Row {
     user: i64,
 }
 
-/// Many short and few long jobs on sixteen processors at a load of 0.9; limits are 1.2 times the
-/// size.
+/// Short and few long jobs on sixteen processors at a load of 0.9; limits are 1.2 times the size.
 fn rows(count: usize) -> Vec<Row> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut submit = 0.0;

@@ -37,13 +37,11 @@ pub struct Advice {
     pub jobs: u64,
     /// Fraction of the time span on which changes are selected; the rest is evaluated.
     pub past: f64,
-    /// Agreement between the replay of the current configuration and the log, on the evaluated
-    /// jobs.
+    /// Agreement between replay and log on the evaluated jobs.
     pub likeness: Option<Likeness>,
     /// Waits of the evaluated jobs under the current configuration.
     pub today: GroupWaits,
-    /// Whether the selected changes are advised: the replay agrees with the log, and they surely
-    /// help.
+    /// Whether the changes are advised: the replay agrees with the log, and they surely help.
     pub is_advised: bool,
     /// The combination of changes that helped most in the first half; empty if none helped.
     pub chosen: Vec<SiteChange>,
@@ -292,8 +290,7 @@ impl<'a> Advising<'a> {
         setting.waits(self.log, &self.kinds)
     }
 
-    /// Selects changes greedily on the first half; returns their indices and the waits with all of
-    /// them.
+    /// Selects changes greedily on the first half; returns their indices and waits.
     fn together(
         &self,
         candidates: &[SiteChange],

@@ -16,12 +16,11 @@ pub struct Arguments {
     #[arg(id = "trace", value_name = "LOG")]
     pub file: PathBuf,
 
-    /// Policies: rule names (see `synth rules`; modifiers are joined with +) or policy files
+    /// Policies: rule names (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     pub policies: Vec<String>,
 
-    /// The workload that defines the job types; required for policy files and for --demands rounded
-    /// or known
+    /// The workload that defines the job types, for policy files and --demands rounded or known
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 
@@ -38,8 +37,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     pub start_latency: Option<Decimal>,
 
-    /// The amounts that jobs hold under named rules; policy files always use the types of their
-    /// workload
+    /// The amounts that jobs hold under named rules; policy files always use job types
     #[arg(long, value_enum, default_value_t = Demands::Exact)]
     pub demands: Demands,
 
@@ -96,8 +94,7 @@ pub fn start_latency(text: &str) -> Result<Decimal, String> {
 pub enum Demands {
     /// The recorded amounts
     Exact,
-    /// The demands of their types in --workload; an error if over 1 % of the work is in jobs that
-    /// demand more than every type
+    /// The demands of their types in --workload; at most 1 % of the work may fit into no type
     Rounded,
     /// As rounded, but jobs that demand more than every type are left out for all policies
     Known,

@@ -222,8 +222,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Returns the part of the log to measure; by default the middle, or all if no job is in the
-    /// middle.
+    /// Returns the part of the log to measure; by default the middle, if it has jobs.
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
         let is_within = |job: &ReplayJob| (from..=to).contains(&job.submit);

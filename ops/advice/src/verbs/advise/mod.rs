@@ -18,8 +18,7 @@ use synth_verb::{
     Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Advise changes of the scheduler's configuration from the site's own jobs: effect, winners,
-/// losers and confidence
+/// Advise configuration changes from the site's own jobs: effect, winners, losers and confidence
 #[derive(Args)]
 #[command(after_help = about())]
 pub struct Advise {
@@ -27,8 +26,7 @@ pub struct Advise {
     #[arg(value_enum, value_name = "SCHEDULER")]
     of: Scheduler,
 
-    /// Output of sacct for some weeks, plain or gzip-compressed [default: runs sacct on this
-    /// machine]
+    /// Output of sacct, plain or gzip-compressed [default: runs sacct on this machine]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
 
@@ -60,8 +58,7 @@ pub struct Advise {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Scheduler {
-    /// Advise changes of slurm.conf from the jobs of the last weeks, replayed as Slurm schedules
-    /// them
+    /// Advise changes of slurm.conf from recent jobs, replayed as Slurm schedules them
     Slurm,
 }
 

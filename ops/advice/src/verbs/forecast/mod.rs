@@ -32,8 +32,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
 
-    /// With `slurm`: log of the partition's past jobs as written by sacct (see `synth advise slurm
-    /// --help`), used to calibrate forecasts
+    /// With `slurm`: log of the partition's past jobs as written by sacct (see
+    /// `synth advise slurm --help`), used to calibrate forecasts
     #[arg(long, value_name = "FILE", requires = "partition")]
     log: Option<PathBuf>,
 
@@ -45,8 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
 
-    /// Also report the waits of jobs of other widths and limits, at moments in the second half of
-    /// the log
+    /// Also report the waits of jobs of other widths and limits in the second half of the log
     #[arg(long)]
     map: bool,
 
@@ -54,8 +53,7 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write the accuracy of forecasts to this file for Prometheus (node_exporter's textfile
-    /// collector)
+    /// Also write the accuracy of forecasts to this file, for Prometheus' textfile collector
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 

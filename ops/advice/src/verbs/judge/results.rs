@@ -284,8 +284,7 @@ mod tests {
     use super::*;
     use crate::judge::{ChosenRule, RulePoint};
 
-    /// Comparing with the longest guarantee of all windows would hide that the second one is
-    /// broken.
+    /// The longest guarantee of all windows would hide that the second one is broken.
     #[test]
     fn guarantees_are_evaluated_per_window() {
         let window = |jobs, promised| JudgedWindow {

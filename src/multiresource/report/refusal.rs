@@ -23,7 +23,7 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
     };
     let shrink = load((1.0 / certificate.load).min(1.0));
     let prices = fleet.types().iter().zip(&certificate.prices);
-    let prices = table!("Prices that prove the overload", prices, (kind, worth) => {
+    let prices = table!("The prices that prove the overload", prices, (kind, worth) => {
         "type" => kind.name(),
         "price of a running job [1]" => worth / kind.offered_load(),
         "value of its work [%]" => *worth,
@@ -65,7 +65,7 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
         None if certificate.bound > 1.0 + LOAD_MARGIN => format!("= {bound}"),
         None => {
             return format!(
-                "it cannot be proved that a policy stabilizes this {what}: the load ρ must be below 1, but is within {LOAD_MARGIN:e} of 1, which double precision cannot distinguish from 1"
+                "no policy can be shown to stabilize this {what}: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot distinguish from 1, and it must be below 1"
             );
         }
     };

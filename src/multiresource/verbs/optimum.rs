@@ -109,7 +109,7 @@ impl RunVerb for Arguments {
             Some(to) => (to, own.scaled(to / load)?),
             None if load >= 1.0 => {
                 return refuse(format!(
-                    "the load ρ is {load}, but at loads of 1 and more all response times are infinite: give a smaller one with --load"
+                    "the load ρ is {load}, but at loads of 1 and more all response times are infinite: give --load with a smaller one"
                 ));
             }
             None => (load, own.clone()),

@@ -72,7 +72,7 @@ impl OnlineForecasts {
         let known = past.known();
         if known < FEWEST {
             return Err(format!(
-                "only {known} jobs have ended so far, but {FEWEST} are needed to estimate run times"
+                "{known} jobs have ended so far, but {FEWEST} are needed to estimate run times"
             ));
         }
         let there = |(_, seen): &(_, JobView)| PresentJob {

@@ -15,7 +15,7 @@ use synth::multiresource::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
-/// Time spent on repetitions of one workload.
+/// The time spent on repetitions of one workload.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 fn main() {

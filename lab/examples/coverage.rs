@@ -21,7 +21,7 @@ struct Known {
     workload: Workload,
     contender: Contender,
     exact: f64,
-    /// Approximate number of events that a mean needs.
+    /// The approximate number of events that a mean needs.
     events: f64,
 }
 

@@ -30,7 +30,7 @@ const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,
 ];
 
-/// Maximum events of the first run, of a run with a mean, and of a run without one.
+/// The maximum events of the first run, of a run with a mean, and of a run without one.
 const EVENTS: [u64; 3] = [20_000_000, 80_000_000, 320_000_000];
 
 const GREY: usize = 5;
@@ -164,7 +164,7 @@ fn legend(policy: &Policy, points: &Points) -> String {
     }
 }
 
-/// Lower end of the vertical axis \[s\].
+/// The lower end of the vertical axis \[s\].
 const LOWEST: f64 = 0.9;
 
 fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {

@@ -182,7 +182,7 @@ pub(super) struct Results {
     html: Option<PathBuf>,
 }
 
-/// Options whose value is a destination of results.
+/// The options whose value is a destination of results.
 const WRITTEN: [&str; 5] = ["--output", "-o", "--csv", "--html", "--jobs"];
 
 /// Returns the command as typed, quoted for a shell, without destinations of results.

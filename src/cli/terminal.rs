@@ -105,7 +105,7 @@ impl Host {
     }
 }
 
-/// Standard output, for text read by other programs: nothing is escaped.
+/// The standard output, for text read by other programs: nothing is escaped.
 impl Write for Host {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {

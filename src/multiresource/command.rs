@@ -29,7 +29,7 @@ use crate::typed::load;
 use synth_advice::verbs::{advise, forecast, judge as judging};
 use synth_slurm::rule::SlurmRule;
 
-/// Options of `synth simulate` for multiresource jobs.
+/// The options of `synth simulate` for multiresource jobs.
 #[derive(Args)]
 pub struct SimulationArgs {
     /// Time for which a job holds its capacity before it runs [default: the workload's start

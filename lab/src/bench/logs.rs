@@ -16,13 +16,13 @@ const WEEKS: f64 = 8.0;
 
 const JOBS: usize = 4000;
 
-/// Time limits \[h\].
+/// The time limits \[h\].
 const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 
 pub(super) struct Origin {
     /// The system's name, such as `logs-07`.
     pub name: String,
-    /// Approximate fluid load of each log.
+    /// The approximate fluid load of each log.
     pub load: f64,
     seed: u64,
     law: Law,
@@ -43,10 +43,10 @@ struct Site {
 #[derive(Clone, Copy)]
 struct Program {
     width: u32,
-    /// Mean size \[h\] before scaling to the load.
+    /// The mean size \[h\] before scaling to the load.
     mean: f64,
     spread: f64,
-    /// Limit divided by mean size, before rounding up.
+    /// The limit divided by mean size, before rounding up.
     caution: f64,
 }
 
@@ -74,7 +74,7 @@ struct Sent {
     at: f64,
     user: usize,
     program: Program,
-    /// Size without limit, before scaling to the load.
+    /// The size without limit, before scaling to the load.
     size: f64,
 }
 
@@ -257,7 +257,7 @@ impl Sent {
     }
 }
 
-/// Relative arrival rate in (0, 1]: at noon four times that of midnight, on weekends one third.
+/// The relative arrival rate in (0, 1]: at noon four times that of midnight, on weekends one third.
 fn pace(hours: f64) -> f64 {
     let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
     let hour = (hours / 24.0).fract() - 0.5;

@@ -39,7 +39,7 @@ pub(super) const AGAIN: u64 = 4;
 /// A policy that is surely worse by more than this has lost.
 const MATTERS: f64 = 0.02;
 
-/// Distance of the seeds of measurements from those of the selection.
+/// The distance of the seeds of measurements from those of the selection.
 const APART: u64 = 1000;
 
 const ROWS: usize = 4_000;
@@ -55,9 +55,9 @@ pub(super) struct Terms {
     /// Work of the selection, in events of First-Fit with few types; 0 leaves it out.
     pub budget: u64,
     pub events: u64,
-    /// Maximum number of state updates in the dynamic program.
+    /// The maximum number of state updates in the dynamic program.
     pub updates: u64,
-    /// Seed of the selection; that of the runs differs.
+    /// The seed of the selection; that of the runs differs.
     pub seed: u64,
     /// Additional policies, each with the digest of its file.
     pub policies: Vec<(String, Option<String>)>,
@@ -74,7 +74,7 @@ pub(super) struct Line {
     pub load: f64,
     /// Bounds on the optimum from the dynamic program, in the exact tier if it converged.
     pub optimum: Option<[f64; 2]>,
-    /// Lower bound proved without the dynamic program \[time\].
+    /// The lower bound proved without the dynamic program \[time\].
     pub bound: f64,
     pub runs: Vec<Ran>,
     /// Longer runs of policies that seem to have lost and of those ahead; these take precedence.
@@ -90,7 +90,7 @@ pub(super) struct Line {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Alone {
     pub family: String,
-    /// Mean response time relative to the selected policy, if it converged and was compared.
+    /// The mean response time relative to the selected policy, if it converged and was compared.
     pub ratio: Option<f64>,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct Ran {
     pub response: Option<Estimate>,
     /// The mean of each replication.
     pub replications: Vec<Option<f64>>,
-    /// Mean time in system in the second half of the run by Little's law \[time\].
+    /// The mean time in system in the second half of the run by Little's law \[time\].
     pub stay: f64,
     pub events: u64,
 }

@@ -98,7 +98,7 @@ A policy has lost on a system if its mean response time is significantly (95 %) 
 more information, or if it does not converge and another does. Numbers depend on the seed and on event counts, not on the machine. \
 To combine shards, concatenate their lines in one file: --output with that file prints the table.";
 
-/// Events of the selection and of a run, and updates of states; in full, and with --short.
+/// The events of the selection and of a run, and updates of states; in full, and with --short.
 const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 

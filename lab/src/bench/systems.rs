@@ -185,7 +185,7 @@ struct Kind {
     nodes: u32,
     demand: Vec<u32>,
     mean: f64,
-    /// Relative share of the load.
+    /// The relative share of the load.
     share: f64,
 }
 

@@ -12,10 +12,10 @@ use synth::report::{self, Report, counted, percent};
 use synth::simulation::median;
 use synth::simulation::sweep::Knows;
 
-/// Distances from the optimum at which bounds are counted as near.
+/// The distances from the optimum at which bounds are counted as near.
 const NEAR: [f64; 2] = [0.15, 0.25];
 
-/// Ratio to the selected policy up to which a family alone counts as equally good.
+/// The ratio to the selected policy up to which a family alone counts as equally good.
 const ALIKE: f64 = 1.05;
 
 const LONG: usize = 20;
@@ -24,17 +24,17 @@ const LONG: usize = 20;
 struct Row {
     policy: String,
     knows: Knows,
-    /// Number of systems on which it ran.
+    /// The number of systems on which it ran.
     systems: usize,
-    /// Number of systems on which it converged.
+    /// The number of systems on which it converged.
     settled: usize,
     /// Its mean relative to the best other policy without more information: median and maximum.
     ratio: Option<[f64; 2]>,
-    /// Number of systems on which it is worse by 2 %, or did not converge but another did.
+    /// The number of systems on which it is worse by 2 %, or did not converge but another did.
     lost: usize,
-    /// Number of systems on which the selected policy lost to it.
+    /// The number of systems on which the selected policy lost to it.
     ahead: usize,
-    /// Relative distance from the optimum, or else from the bound: median and maximum.
+    /// The relative distance from the optimum, or else from the bound: median and maximum.
     gap: Option<[f64; 2]>,
 }
 
@@ -42,13 +42,13 @@ struct Row {
 #[derive(Serialize, JsonSchema)]
 struct Family {
     family: String,
-    /// Number of systems on which it was considered.
+    /// The number of systems on which it was considered.
     systems: usize,
-    /// Number of systems on which it converged.
+    /// The number of systems on which it converged.
     settled: usize,
-    /// Number of systems on which its mean is at most 1.05 times that of the selected policy.
+    /// The number of systems on which its mean is at most 1.05 times that of the selected policy.
     alike: usize,
-    /// Mean relative to the selected policy: median and maximum.
+    /// The mean relative to the selected policy: median and maximum.
     ratio: Option<[f64; 2]>,
 }
 
@@ -60,7 +60,7 @@ struct Miss {
     policy: String,
     rule: String,
     better: String,
-    /// Lower end of the difference; absent if it did not converge.
+    /// The lower end of the difference; absent if it did not converge.
     surely: Option<f64>,
     ratio: Option<f64>,
     failure: Option<String>,
@@ -70,11 +70,11 @@ struct Miss {
 struct Section {
     tier: Tier,
     systems: usize,
-    /// Number of systems in the exact tier with known optimum.
+    /// The number of systems in the exact tier with known optimum.
     closed: usize,
     /// The bound divided by the optimum: median and minimum.
     tightness: Option<[f64; 2]>,
-    /// Number of these on which the bound is within 15 % and within 25 % of the optimum.
+    /// The number of these on which the bound is within 15 % and within 25 % of the optimum.
     near: [usize; 2],
     policies: Vec<Row>,
     families: Vec<Family>,

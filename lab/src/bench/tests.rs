@@ -93,7 +93,7 @@ fn replayed_means_match_an_independent_first_fit() {
     }
 }
 
-/// Mean response time of the jobs in the second half \[s\], computed in ms and thousandths.
+/// The mean response time of the jobs in the second half \[s\], computed in ms and thousandths.
 fn first_fit_by_hand(text: &str) -> f64 {
     let whole = |cell: &str| (1000.0 * cell.parse::<f64>().unwrap()).round() as u64;
     let jobs = text.lines().skip(1).map(|line| {

@@ -16,7 +16,7 @@ use synth::multiresource::replay::{Log, NoResult};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
 
-/// Number of logs per system; [`AGAIN`] times as many others to confirm losses.
+/// The number of logs per system; [`AGAIN`] times as many others to confirm losses.
 pub(super) const LOGS: u64 = 8;
 
 /// A policy: name, information, and rule (`None` for walk-forward selection).

@@ -23,7 +23,7 @@ use synth::simulation::Estimate;
 const MOST: usize = 31;
 /// Arrival rates of figure 3; the limit is 7.805.
 const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
-/// Rates of exact curves, in quarters.
+/// The rates of exact curves, in quarters.
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
 

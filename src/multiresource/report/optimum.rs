@@ -21,7 +21,7 @@ pub struct Distance {
     pub response: Option<Estimate>,
 }
 
-/// Lower bounds on the objective of every policy, and simulated policies.
+/// The lower bounds on the objective of every policy, and simulated policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Least {
     /// The load ρ.

@@ -72,7 +72,7 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
     format!("no policy can stabilize this {what}: load ρ {size}, and it must be below 1")
 }
 
-/// Largest denominator for which a fraction is easier to read than its decimals.
+/// The largest denominator for which a fraction is easier to read than its decimals.
 const SHORT: u32 = 1_000_000;
 
 /// Formats a load as `131/200 = `, or as nothing if the fraction is not short.

@@ -56,7 +56,7 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     format!("Selected: {name}; {why}{proved}.{cut}")
 }
 
-/// Number of candidates in the table unless all are requested.
+/// The number of candidates in the table unless all are requested.
 const SHOWN: usize = 6;
 
 pub(super) fn candidates(

@@ -176,7 +176,7 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     )
 }
 
-/// Number of types for which the reason of a missing result is given.
+/// The number of types for which the reason of a missing result is given.
 const REASONS: usize = 3;
 
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {

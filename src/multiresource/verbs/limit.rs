@@ -57,7 +57,7 @@ struct Seen {
     health: Health,
     events: u64,
     mean_response: Option<Estimate>,
-    /// Mean number of jobs in the last part of the run.
+    /// The mean number of jobs in the last part of the run.
     jobs_at_the_end: Option<f64>,
 }
 

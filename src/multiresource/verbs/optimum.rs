@@ -79,7 +79,7 @@ On one server with Poisson arrivals and exponential sizes, a dynamic program wit
 close to the optimum. Its states are schedules times waiting jobs of each type or, with preemption, the numbers of jobs. \
 Otherwise the bound comes from a linear program: it is proved, but may be far below the optimum.";
 
-/// Number of states of the dynamic program per row of the linear program.
+/// The number of states of the dynamic program per row of the linear program.
 const STATES_A_ROW: u64 = 2000;
 
 const EVENTS: u64 = 50_000_000;
@@ -156,7 +156,7 @@ impl RunVerb for Arguments {
     }
 }
 
-/// Default time limit of the dynamic program.
+/// The default time limit of the dynamic program.
 const TIME: Duration = Duration::from_secs(300);
 
 type Solved = Result<Optimum, OptimumError>;

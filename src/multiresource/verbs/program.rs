@@ -7,7 +7,7 @@ use crate::kind::{Caller, VerbOutput, VerbResult};
 use crate::multiresource::schedule::{Packing, maximal};
 use crate::multiresource::workload::{Fleet, JobType};
 
-/// Maximum number of schedules per server shape, and of nodes visited to enumerate them.
+/// The maximum number of schedules per server shape, and of nodes visited to enumerate them.
 const MOST: usize = 200_000;
 const VISITS: usize = 20_000_000;
 

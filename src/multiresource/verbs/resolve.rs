@@ -48,7 +48,7 @@ pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
     .into())
 }
 
-/// Largest relative gap of a load that arrival rates may be scaled by.
+/// The largest relative gap of a load that arrival rates may be scaled by.
 const SCALED_BY: f64 = 0.01;
 
 /// Computes the load ρ by which arrival rates are scaled.

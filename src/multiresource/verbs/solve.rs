@@ -16,11 +16,11 @@ use crate::multiresource::synthesis::{
 use crate::multiresource::workload::{Fleet, Workload};
 
 pub struct SolveRequest {
-    /// Options of the synthesis.
+    /// The options of the synthesis.
     pub options: SynthesisOptions,
     /// The policies to consider.
     pub sought: Sought,
-    /// Options of the selection by simulation.
+    /// The options of the selection by simulation.
     pub choice: ChoiceOptions,
 }
 
@@ -141,7 +141,7 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
     })
 }
 
-/// Rows of the linear program of a bound; ten types with hundreds of schedules take a second.
+/// The rows of the linear program of a bound; ten types with hundreds of schedules take a second.
 const ROWS: usize = 2000;
 
 /// Returns a proved lower bound for all policies: from the dynamic program if it converges quickly

@@ -25,15 +25,16 @@ use crate::multiresource::workload::Fleet;
 use crate::report::Section;
 use crate::typed::{count, positive, seconds, time};
 
-/// Shares of the time limit until the proof that the mix is optimal, and until the analysis, must
-/// end. The rest is for the selection by simulation and for the checker.
+/// The shares of the time limit until the proof that the mix is optimal, and until the analysis,
+/// must end. The rest is for the selection by simulation and for the checker.
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// Default budget per size of a selection for `synth size`, in events of First-Fit with few types.
+/// The default budget per size of a selection for `synth size`, in events of First-Fit with few
+/// types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 
-/// Options of every verb that makes a policy.
+/// The options of every verb that makes a policy.
 #[derive(Args, Clone, Default)]
 pub struct MakingArgs {
     /// What may happen to running jobs [default: none, or as the rule of --family needs]
@@ -64,7 +65,7 @@ pub struct MakingArgs {
     seed: u64,
 }
 
-/// Options of `synth FILE`.
+/// The options of `synth FILE`.
 #[derive(Args, Clone, Default)]
 pub struct SynthesisArgs {
     #[command(flatten)]
@@ -114,7 +115,7 @@ pub struct SynthesisArgs {
     size: Option<String>,
 }
 
-/// Options of policies of the family msr.
+/// The options of policies of the family msr.
 #[derive(Args, Clone, Default)]
 pub struct MsrArgs {
     /// Switching rate α, in switches per time unit of the preemptive loop; tuned by default
@@ -396,5 +397,5 @@ fn first_typed(options: &[(&'static str, bool)]) -> Option<&'static str> {
     typed.map(|(name, _)| *name)
 }
 
-/// Minimum work for re-solving in the checker even if no time is left, roughly in nanoseconds.
+/// The minimum work for re-solving in the checker even if no time is left, roughly in nanoseconds.
 const LEAST_CHECK: f64 = 5e8;

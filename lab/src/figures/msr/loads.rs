@@ -98,8 +98,8 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Mean response times \[s\] of figure 5, one rule per line, at downsampling factors 0.1 to 0.9;
-/// computed from the saved outputs of the authors' program.
+/// The mean response times \[s\] of figure 5, one rule per line, at downsampling factors 0.1 to
+/// 0.9; computed from the saved outputs of the authors' program.
 const PUBLISHED: &str = include_str!("borg.csv");
 
 const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];

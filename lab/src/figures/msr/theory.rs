@@ -12,7 +12,7 @@ use synth::multiresource::synthesis::{PHASE_LIMIT, SynthesisOptions};
 use synth::multiresource::workload::Workload;
 use synth::simulation::Estimate;
 
-/// Mean number in system under one policy \[jobs\].
+/// The mean number in system under one policy \[jobs\].
 #[derive(Clone, Copy, Default)]
 pub(super) struct Theory {
     pub lower: f64,

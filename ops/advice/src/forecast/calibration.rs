@@ -9,15 +9,15 @@ pub const LEVELS: [f64; 3] = [0.1, 0.5, 0.9];
 /// Waits are offset by this many seconds before logarithms are taken.
 const GRAIN: f64 = 60.0;
 
-/// Step of each level in logits per outcome: larger steps adapt sooner but are noisier.
+/// The step of each level in logits per outcome: larger steps adapt sooner but are noisier.
 const STEPS: [f64; 3] = [0.05, 0.03, 0.05];
 
-/// Factor on the step size for the first outcomes.
+/// The factor on the step size for the first outcomes.
 const FIRST: f64 = 10.0;
-/// Number of outcomes after which the factor starts to fade out.
+/// The number of outcomes after which the factor starts to fade out.
 const SOON: f64 = 20.0;
 
-/// Minimum growth of the logarithm of a wait per logit beyond the draws.
+/// The minimum growth of the logarithm of a wait per logit beyond the draws.
 const LEAST: f64 = 0.05;
 
 /// Adjusts the levels at which quantiles of the draws are taken to the outcomes of earlier

@@ -48,12 +48,12 @@ pub struct Snapshot {
     pub occupied: Vec<(usize, Vec<u64>)>,
 }
 
-/// Parameters of the simulation.
+/// The parameters of the simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws {
-    /// Number of runs.
+    /// The number of runs.
     pub runs: u32,
-    /// Seed of all random numbers.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -64,7 +64,7 @@ impl Draws {
     }
 }
 
-/// Maximum number of present jobs in all runs together, but at least [`FEWEST`] runs are made.
+/// The maximum number of present jobs in all runs together, but at least [`FEWEST`] runs are made.
 const JOBS: u32 = 10_000;
 const FEWEST: u32 = 16;
 
@@ -84,10 +84,10 @@ const WEEK: f64 = 7.0;
 /// Future arrivals end at this multiple of the latest start by limits, plus one day.
 const LATER: f64 = 1.5;
 
-/// Longest forecast wait \[s\].
+/// The longest forecast wait \[s\].
 const HORIZON: f64 = 60.0 * DAY;
 
-/// Probabilities to share the run-time level with all similar jobs, or all of the user.
+/// The probabilities to share the run-time level with all similar jobs, or all of the user.
 const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl ForecastSite {

@@ -9,10 +9,10 @@ use super::past::Past;
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Kinds, Log, ReplayJob, Stopped};
 
-/// Waits by width and limit. Times are in seconds.
+/// The waits by width and limit. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Map {
-    /// Number of moments.
+    /// The number of moments.
     pub moments: usize,
     /// The jobs' demands in ascending order.
     pub widths: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Map {
 pub struct MapCell {
     /// The share that starts immediately.
     pub at_once: f64,
-    /// Quantiles of the wait.
+    /// The quantiles of the wait.
     pub waits: Quantiles,
 }
 
@@ -47,7 +47,7 @@ const SIDES: usize = 5;
 const MOMENTS: usize = 40;
 const RUNS: u32 = 10;
 
-/// Quantiles of the jobs' widths and limits that are chosen.
+/// The quantiles of the jobs' widths and limits that are chosen.
 const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
 /// Returns the values at [`PLACES`] of an ascending list, without close neighbours.
@@ -58,7 +58,7 @@ fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
     values
 }
 
-/// Minimum ratio of neighbouring widths or limits.
+/// The minimum ratio of neighbouring widths or limits.
 const APART: f64 = 1.3;
 
 impl Probes {

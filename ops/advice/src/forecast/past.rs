@@ -41,7 +41,7 @@ impl Class {
     }
 }
 
-/// Number of jobs of a narrow class that weigh as much as all wider classes.
+/// The number of jobs of a narrow class that weigh as much as all wider classes.
 const DOUBT: f64 = 2.0;
 
 /// The unit of run times: the limit, or a tick if there is none.

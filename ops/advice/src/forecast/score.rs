@@ -17,11 +17,11 @@ use synth_traces::replay::{Log, NoResult, Stopped, Walk};
 /// A forecast and its outcome. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ScoredForecast {
-    /// Line of the job in the log.
+    /// The line of the job in the log.
     pub line: u32,
-    /// Submission time after the first submission.
+    /// The submission time after the first submission.
     pub submitted: f64,
-    /// Number of waiting jobs at that time, including this one.
+    /// The number of waiting jobs at that time, including this one.
     pub waiting: usize,
     /// The 10 %, 50 % and 90 % quantiles of its wait.
     pub said: Quantiles,
@@ -39,7 +39,7 @@ pub struct ScoredForecast {
 pub struct Scoring<'a> {
     /// The log.
     pub log: &'a Log,
-    /// Parameters of the simulation.
+    /// The parameters of the simulation.
     pub draws: Draws,
     /// Every n-th waiting job is forecast, n ≥ 1.
     pub every: usize,
@@ -52,13 +52,13 @@ pub struct Scoring<'a> {
 pub struct Scored {
     /// The evaluated forecasts; the first tenth only calibrates.
     pub forecasts: Vec<ScoredForecast>,
-    /// Number of jobs that waited, and of all jobs.
+    /// The number of jobs that waited, and of all jobs.
     pub waited: [usize; 2],
     /// The accuracy, if any job waited.
     pub record: Option<ForecastRecord>,
-    /// Waits by width and limit, if requested.
+    /// The waits by width and limit, if requested.
     pub map: Option<Map>,
-    /// Mean and maximum computing time \[s\], and the number of waiting jobs at the maximum.
+    /// The mean and maximum computing time \[s\], and the number of waiting jobs at the maximum.
     #[serde(skip)]
     pub took: (f64, f64, usize),
     /// The final calibration.
@@ -66,24 +66,24 @@ pub struct Scored {
     pub calibration: Calibration,
 }
 
-/// Accuracy of forecasts. Times are in seconds.
+/// The accuracy of forecasts. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ForecastRecord {
-    /// Number of forecasts.
+    /// The number of forecasts.
     pub forecasts: usize,
-    /// Shares of jobs that started by the 10 %, 50 % and 90 % quantiles.
+    /// The shares of jobs that started by the 10 %, 50 % and 90 % quantiles.
     pub started: [f64; 3],
     /// The same without calibration.
     pub uncalibrated: [f64; 3],
-    /// Median absolute error of the median forecast.
+    /// The median absolute error of the median forecast.
     pub error: f64,
-    /// Median absolute error if limits are used as run times.
+    /// The median absolute error if limits are used as run times.
     pub error_by_limits: f64,
-    /// Share of jobs that started before the time that limits give.
+    /// The share of jobs that started before the time that limits give.
     pub before_limits: f64,
 }
 
-/// Share of the first forecasts that is not evaluated.
+/// The share of the first forecasts that is not evaluated.
 const LEARNING: f64 = 0.1;
 
 /// Longer waits count as this long \[s\].

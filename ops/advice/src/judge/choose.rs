@@ -84,13 +84,13 @@ const MARGIN: f64 = 0.02;
 /// Penalty for an e-fold longest wait under a guarantee, in logarithms of the metric.
 const LONG: f64 = 0.1;
 
-/// Number of unusual rules that are tried on more than two training periods.
+/// The number of unusual rules that are tried on more than two training periods.
 const FINALISTS: usize = 12;
 
-/// Number of (estimate, reservation) combinations for which intermediate orders are tried.
+/// The number of (estimate, reservation) combinations for which intermediate orders are tried.
 const KINDS: usize = 2;
 
-/// Fractions of the guaranteed maximum wait after which a job moves to the head of the queue.
+/// The fractions of the guaranteed maximum wait after which a job moves to the head of the queue.
 const PROMISED: [f64; 2] = [0.25, 0.5];
 
 struct Tried {

@@ -20,7 +20,7 @@ use synth_traces::replay::{
 pub struct LogWindows {
     /// The fraction of the time span before the first window, in (0, 1).
     pub past: f64,
-    /// Length of a window \[s\], > 0.
+    /// The length of a window \[s\], > 0.
     pub every: f64,
     /// How many times as fast as recorded jobs arrive.
     pub speed: Speed,
@@ -33,13 +33,13 @@ pub struct JudgedWindow {
     pub from: f64,
     /// The jobs submitted in the window, as a half-open range.
     pub jobs: [usize; 2],
-    /// Number of past jobs that the rule was selected on.
+    /// The number of past jobs that the rule was selected on.
     pub past: usize,
     /// The rule.
     pub choice: ChosenRule,
 }
 
-/// Waits and sizes \[s\] of the jobs of all windows, by submission.
+/// The waits and sizes \[s\] of the jobs of all windows, by submission.
 pub type Served = Vec<(f64, f64)>;
 
 /// A walk-forward evaluation on a log.
@@ -50,7 +50,7 @@ pub struct Forward<'a> {
     shares: Vec<f64>,
     windows: LogWindows,
     goal: Goal,
-    /// Estimates learned up to the first window, under the current rule.
+    /// The estimates learned up to the first window, under the current rule.
     learned: Estimates,
     /// In the policy's time.
     second: f64,
@@ -61,13 +61,13 @@ const DAY: f64 = 86_400.0;
 
 const MOST: usize = 6000;
 
-/// Minimum number of past jobs for a selection.
+/// The minimum number of past jobs for a selection.
 const FEWEST: usize = 50;
 
 /// The load at which rules are also tried if the past was quieter.
 const BUSY: f64 = 0.85;
 
-/// Number of jobs replayed in all training periods together.
+/// The number of jobs replayed in all training periods together.
 const REPLAYED: usize = 20_000;
 const PASTS: [usize; 2] = [5, 10];
 

@@ -15,18 +15,18 @@ use synth_traces::replay::{
 
 use super::point::RulePoint;
 
-/// Waits of a set of jobs. Times are in seconds.
+/// The waits of a set of jobs. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PastOutcome {
-    /// Number of jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean wait.
+    /// The mean wait.
     pub mean_wait: f64,
-    /// Mean of `max(1, response / max(size, 10 s))`.
+    /// The mean of `max(1, response / max(size, 10 s))`.
     pub mean_bounded_slowdown: f64,
     /// 99th percentile of the wait.
     pub p99_wait: f64,
-    /// Longest wait.
+    /// The longest wait.
     pub longest_wait: f64,
 }
 

@@ -36,16 +36,16 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ordered {
     priority: Priority,
-    /// Weight of a week of waiting; 0 leaves the present weight.
+    /// The weight of a week of waiting; 0 leaves the present weight.
     age: f64,
-    /// Upper limit of the other weights; `None` leaves them unchanged.
+    /// The upper limit of the other weights; `None` leaves them unchanged.
     others: Option<f64>,
 }
 
 /// The option that lists the plugins called for new jobs.
 const PLUGINS: &str = "JobSubmitPlugins";
 const WEEK: f64 = 7.0 * 86_400.0;
-/// Fraction of nodes that may be added.
+/// The fraction of nodes that may be added.
 const MORE: f64 = 0.1;
 const ORDERS: [(&str, &str, Priority); 2] = [
     ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),

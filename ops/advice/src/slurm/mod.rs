@@ -33,13 +33,13 @@ use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, early};
 /// The advice and its basis. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Advice {
-    /// Number of jobs in the log.
+    /// The number of jobs in the log.
     pub jobs: u64,
-    /// Fraction of the time span on which changes are selected; the rest is evaluated.
+    /// The fraction of the time span on which changes are selected; the rest is evaluated.
     pub past: f64,
-    /// Agreement between replay and log on the evaluated jobs.
+    /// The agreement between replay and log on the evaluated jobs.
     pub likeness: Option<Likeness>,
-    /// Waits of the evaluated jobs under the current configuration.
+    /// The waits of the evaluated jobs under the current configuration.
     pub today: GroupWaits,
     /// Whether the changes are advised: the replay agrees with the log, and they surely help.
     pub is_advised: bool,
@@ -61,7 +61,7 @@ pub struct Advice {
     pub remarks: Vec<String>,
     /// Guarantee in the first half: the longest wait as a multiple of the current one.
     pub longest: Option<f64>,
-    /// Seed of the blocks.
+    /// The seed of the blocks.
     pub seed: u64,
 }
 
@@ -83,25 +83,25 @@ impl Advice {
     }
 }
 
-/// Waits of a set of jobs.
+/// The waits of a set of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GroupWaits {
-    /// Number of jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean wait.
+    /// The mean wait.
     pub mean: f64,
-    /// Mean of `max(1, response / max(size, 10 s))`.
+    /// The mean of `max(1, response / max(size, 10 s))`.
     pub slowdown: f64,
-    /// Longest wait.
+    /// The longest wait.
     pub longest: f64,
 }
 
-/// Agreement between the replay of the current configuration and the log.
+/// The agreement between the replay of the current configuration and the log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Likeness {
-    /// Mean wait in the log.
+    /// The mean wait in the log.
     pub recorded: f64,
-    /// Mean wait of the same jobs in the replay.
+    /// The mean wait of the same jobs in the replay.
     pub replayed: f64,
 }
 
@@ -118,9 +118,9 @@ impl Likeness {
 pub struct Gain {
     /// The change in words.
     pub what: String,
-    /// Waits with the change.
+    /// The waits with the change.
     pub waits: GroupWaits,
-    /// Mean wait relative to the current configuration.
+    /// The mean wait relative to the current configuration.
     pub ratio: f64,
     /// The 95 % interval of the ratio.
     pub interval: Option<Interval>,
@@ -142,25 +142,25 @@ impl Gain {
 pub struct JobGroup {
     /// Its name.
     pub name: String,
-    /// Number of jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean wait in the log, if known for all jobs.
+    /// The mean wait in the log, if known for all jobs.
     pub recorded: Option<f64>,
-    /// Mean wait under the current configuration.
+    /// The mean wait under the current configuration.
     pub today: f64,
-    /// Mean wait with the change.
+    /// The mean wait with the change.
     pub changed: f64,
 }
 
-/// Fraction of the time span on which changes are selected.
+/// The fraction of the time span on which changes are selected.
 const PAST: f64 = 0.5;
-/// Largest ratio of mean waits at which another change is accepted.
+/// The largest ratio of mean waits at which another change is accepted.
 const WORTH: f64 = 0.98;
-/// Minimum length of a block \[s\].
+/// The minimum length of a block \[s\].
 const DAY: f64 = 86_400.0;
-/// Minimum length of a block in mean waits.
+/// The minimum length of a block in mean waits.
 const WAITS: f64 = 10.0;
-/// Minimum number of blocks; takes precedence over the lengths.
+/// The minimum number of blocks; takes precedence over the lengths.
 const FEWEST_BLOCKS: f64 = 10.0;
 const USERS: usize = 6;
 

@@ -17,7 +17,7 @@ use crate::multiresource::workload::{Fleet, KnownSize, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Settings, Streams};
 
-/// Results of recorded jobs. Times are in the policy's unit.
+/// The results of recorded jobs. Times are in the policy's unit.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Recorded {
     /// The policy's name or file.
@@ -29,13 +29,13 @@ pub struct Recorded {
     pub file: String,
     /// The unit of all times.
     pub time_unit: String,
-    /// Distribution of the time for which a job holds its capacity before it runs.
+    /// The distribution of the time for which a job holds its capacity before it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_latency: Option<Size>,
-    /// Seed of the policy's clocks, start latencies and limits, if any of these is random.
+    /// The seed of the policy's clocks, start latencies and limits, if any of these is random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Time from the first arrival to the last departure.
+    /// The time from the first arrival to the last departure.
     pub makespan: f64,
     /// All jobs.
     pub all: OfJobs,
@@ -43,21 +43,21 @@ pub struct Recorded {
     pub types: Vec<OfType>,
 }
 
-/// Results of a set of jobs.
+/// The results of a set of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfJobs {
     /// The number of jobs.
     pub jobs: u64,
-    /// Mean time from arrival to departure.
+    /// The mean time from arrival to departure.
     pub mean_response: f64,
-    /// Mean time from arrival to start; the start latency does not count.
+    /// The mean time from arrival to start; the start latency does not count.
     pub mean_wait: f64,
     /// The lower median of the waits.
     pub median_wait: f64,
     pub longest_wait: f64,
 }
 
-/// Results of the jobs of one type.
+/// The results of the jobs of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfType {
     pub name: String,

@@ -18,7 +18,7 @@ pub struct Replays {
     /// How long each job held its capacity before it ran \[s\].
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub start_latency: Decimal,
-    /// Seed of all random numbers.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// The results at each speed.
     pub paces: Vec<AtPace>,
@@ -35,7 +35,7 @@ pub struct Traced {
     pub format: &'static str,
     /// The number of replayed jobs.
     pub jobs: u64,
-    /// Time from the first to the last submission at recorded speed \[s\].
+    /// The time from the first to the last submission at recorded speed \[s\].
     pub span: f64,
     /// The fluid bound on the load.
     pub load: f64,
@@ -85,7 +85,7 @@ pub struct AtPace {
     pub speed: Speed,
     /// The fluid bound on the load at this speed.
     pub load: f64,
-    /// Time from the first to the last submission \[s\].
+    /// The time from the first to the last submission \[s\].
     pub span: f64,
     /// Each policy, in the requested order.
     pub policies: Vec<Outcome>,

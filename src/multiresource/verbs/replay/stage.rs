@@ -40,9 +40,9 @@ pub(super) struct Stage<'a> {
 /// A policy file knows jobs by their types, a named rule by their demands.
 type Policy = kind::NamedPolicy<MultiresourceKind>;
 
-/// Minimum length of a bootstrap block \[s\]
+/// The minimum length of a bootstrap block \[s\]
 const DAY: f64 = 86_400.0;
-/// Minimum length of a bootstrap block in mean waits.
+/// The minimum length of a bootstrap block in mean waits.
 const WAITS: f64 = 10.0;
 
 const STEPS: f64 = 500.0;

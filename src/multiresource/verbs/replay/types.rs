@@ -12,7 +12,7 @@ pub(super) struct Types {
     pub kinds: Kinds,
     /// The jobs with their types.
     pub jobs: Vec<ReplayJob>,
-    /// Number of ticks per time unit of the workload.
+    /// The number of ticks per time unit of the workload.
     pub ticks: f64,
     /// The effect of the mapping.
     pub typed: Typed,
@@ -21,7 +21,7 @@ pub(super) struct Types {
     by_vector: Vec<Vec<(f64, usize)>>,
 }
 
-/// Largest share of the work without a type that is left out without `--demands known`.
+/// The largest share of the work without a type that is left out without `--demands known`.
 const MOST_UNTYPED: f64 = 0.01;
 
 impl Types {

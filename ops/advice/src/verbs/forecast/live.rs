@@ -22,7 +22,7 @@ pub(super) struct Waiting {
     pub answer: Result<Answer, String>,
 }
 
-/// Waits from now on \[s\].
+/// The waits from now on \[s\].
 pub(super) struct Answer {
     /// The 10 %, 50 % and 90 % quantiles.
     pub waits: Quantiles,

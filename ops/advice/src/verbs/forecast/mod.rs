@@ -63,7 +63,7 @@ pub struct Arguments {
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
 
-/// Approximate number of jobs of a live partition's log that are forecast for calibration.
+/// The approximate number of jobs of a live partition's log that are forecast for calibration.
 const LOOKED_AT: usize = 2000;
 
 impl NamesFiles for Arguments {

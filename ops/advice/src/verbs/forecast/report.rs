@@ -28,7 +28,7 @@ pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Repo
     report
 }
 
-/// Number of forecasts below which shares are not reliable.
+/// The number of forecasts below which shares are not reliable.
 const FEW: usize = 300;
 
 fn warnings(log: &Log, scored: &Scored) -> Vec<String> {

@@ -25,7 +25,7 @@ pub(super) struct Judging<'a> {
 pub struct Judged {
     /// The log.
     pub file: String,
-    /// Number of jobs.
+    /// The number of jobs.
     pub jobs: u64,
     /// Whether the log has time limits.
     pub has_limits: bool,
@@ -37,7 +37,7 @@ pub struct Judged {
     pub goal: Goal,
     /// The windows.
     pub cut: LogWindows,
-    /// Seed of the intervals.
+    /// The seed of the intervals.
     pub seed: u64,
     /// The current rule, the selected rules, and baselines.
     pub rules: Vec<Row>,
@@ -45,9 +45,9 @@ pub struct Judged {
     pub windows: Vec<JudgedWindow>,
     /// The guarantees, if there are any.
     pub promise: Option<Promise>,
-    /// Waits by class of jobs.
+    /// The waits by class of jobs.
     pub classes: Vec<Class>,
-    /// Accuracy of the estimates of job sizes.
+    /// The accuracy of the estimates of job sizes.
     pub estimates: Vec<OfEstimate>,
 }
 
@@ -91,9 +91,9 @@ pub struct Row {
 pub struct Promise {
     /// The smallest and the largest guarantee.
     pub longest: [f64; 2],
-    /// Number of windows with a guarantee.
+    /// The number of windows with a guarantee.
     pub windows: usize,
-    /// Number of windows in which it was kept.
+    /// The number of windows in which it was kept.
     pub kept: usize,
 }
 
@@ -104,17 +104,17 @@ pub struct Class {
     pub share: [f64; 2],
     /// The range of sizes.
     pub size: [f64; 2],
-    /// Number of jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean wait under the current rule.
+    /// The mean wait under the current rule.
     pub now: f64,
-    /// Mean wait under the selected rules.
+    /// The mean wait under the selected rules.
     pub chosen: f64,
 }
 
-/// Minimum length of a block \[s\].
+/// The minimum length of a block \[s\].
 const DAY: f64 = 86_400.0;
-/// Minimum length of a block in mean waits. Rows with longer waits have no interval.
+/// The minimum length of a block in mean waits. Rows with longer waits have no interval.
 const WAITS: f64 = 10.0;
 
 impl Judging<'_> {

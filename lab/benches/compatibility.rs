@@ -15,7 +15,6 @@ use synth::simulation::Settings;
 
 const EVENTS: u64 = 5_000_000;
 
-/// Three random servers per class, at about half of their capacity.
 fn graph(servers: usize, classes: usize) -> Graph<f64> {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
     let service_rates: Vec<f64> = (0..servers)

@@ -196,7 +196,6 @@ fn simulations(c: &mut Criterion) {
     for name in ["max-weight", "randomized-timers"] {
         bench(c, &format!("{name}/section7"), &rule(name), &section7);
     }
-    // With known sizes, at loads at which non-preemptive rules are stable.
     let stable = section7.scaled(0.8 / 0.9).unwrap();
     for name in ["easy-backfill", "conservative-backfill"] {
         bench(c, &format!("{name}/section7/sizes"), &rule(name), &stable);
@@ -320,7 +319,6 @@ fn replays(c: &mut Criterion) {
     group.finish();
 }
 
-/// Decisions with 10 000 waiting jobs of 50 types on 128 cores.
 fn long_queues(c: &mut Criterion) {
     const WAITING: u64 = 10_000;
     const TYPES: u32 = 50;

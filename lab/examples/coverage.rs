@@ -60,7 +60,6 @@ impl Known {
         })
     }
 
-    /// Section 7 of the MSR paper, run as analysed.
     fn msr(preemption: Preemption, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/section7.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.9)?;

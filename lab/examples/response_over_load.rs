@@ -164,7 +164,6 @@ fn legend(policy: &Policy, points: &Points) -> String {
     }
 }
 
-/// The lower end of the vertical axis \[s\].
 const LOWEST: f64 = 0.9;
 
 fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {

@@ -28,7 +28,6 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const RATES: [f64; 11] = [0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0];
 
-/// A light job needs one server, a heavy job all.
 const LIGHT_AND_HEAVY: &str = "kind: multiresource
 time_unit: s
 server: {capacity: {servers: 4}}

@@ -97,7 +97,6 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     if compared.interrupted {
         return Ok(cut(&compared, common));
     }
-    // The journal is removed once all results are written.
     compared.journal.map_or(Ok(()), Journal::remove)?;
     Ok(code_if(compared.negative))
 }

@@ -182,7 +182,6 @@ pub fn answer(typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
 fn dispatch(typed: &[OsString], host: Host) -> u8 {
     let typed = &verb_first(typed)[..];
     let kinds = kinds::each(Describe);
-    // A verb that exactly one kind has determines the kind.
     let alone = |word: &OsString| {
         let has = |kind: &&Description| kind.verbs.iter().any(|verb| word == verb.name);
         kinds.iter().filter(has).exactly_one().ok()
@@ -287,7 +286,6 @@ fn failed(why: &str, code: u8, host: &Host) -> u8 {
     code
 }
 
-/// Verbs that moved from this program to `synth-lab`.
 const MOVED: [&str; 3] = ["bench", "figures", "sweep-alpha"];
 
 fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
@@ -399,7 +397,6 @@ fn renamed(error: &clap::Error) -> Option<String> {
     known.map(|(name, now)| format!("\n = help: {name}: {now}"))
 }
 
-/// Prints the usage error, or the help that was asked for.
 fn refused(error: &clap::Error, host: &Host) -> u8 {
     let help = renamed(error).unwrap_or_default();
     let text = error.render().ansi().to_string();
@@ -410,7 +407,6 @@ fn refused(error: &clap::Error, host: &Host) -> u8 {
             program.answered().error = Some(format!("{text}{help}"));
         }
         _ if error.use_stderr() => host.tell(&format!("{}{help}", text.trim_end())),
-        // A closed standard output is not an error here.
         _ => drop(host.say(&text)),
     }
     error.exit_code() as u8

@@ -182,7 +182,6 @@ pub(super) struct Results {
     html: Option<PathBuf>,
 }
 
-/// The options whose value is a destination of results.
 const WRITTEN: [&str; 5] = ["--output", "-o", "--csv", "--html", "--jobs"];
 
 /// Returns the command as typed, quoted for a shell, without destinations of results.

@@ -66,7 +66,6 @@ pub(super) enum Host {
 impl Host {
     pub(super) fn tell(&self, text: &str) {
         match self {
-            // A closed standard error is no reason to fail.
             Host::Terminal => drop(writeln!(anstream::stderr(), "{}", harmless(text))),
             Host::Program(program) => program.answered().notes.push(harmless(text)),
         }
@@ -90,7 +89,6 @@ impl Host {
         matches!(self, Host::Terminal) && io::stdout().is_terminal()
     }
 
-    /// Returns the width of tables: the terminal's width, at most [`WIDTH`].
     pub(super) fn width(&self) -> usize {
         use terminal_size::{Width, terminal_size_of};
         let found = match self {
@@ -125,7 +123,6 @@ impl Write for Host {
     }
 }
 
-/// On narrower terminals, lines are left to the terminal to wrap.
 const NARROWEST: usize = 60;
 
 pub(super) fn code_if(is_negative: bool) -> u8 {

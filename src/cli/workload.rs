@@ -15,10 +15,8 @@ use super::terminal::Common;
 /// The number of bytes that are searched for the document's kind.
 const HEADING: u64 = 1 << 20;
 
-/// Global options; they have no value.
 pub(super) const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
 
-/// Returns the kind named by the first document among the arguments.
 pub(super) fn kind_of(typed: &[OsString]) -> Option<String> {
     let mut before = String::new();
     typed.iter().find_map(|argument| {

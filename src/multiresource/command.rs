@@ -256,7 +256,6 @@ fn run(
     Ok(VerbOutput { notes, ..output })
 }
 
-/// A fleet whose arrival rates can be scaled to compare policies at several loads.
 struct OverLoads(Fleet);
 
 impl Queueing for OverLoads {

@@ -141,7 +141,6 @@ impl Origin {
         }
     }
 
-    /// Returns four windows in the second half of a log.
     pub(super) fn windows(&self, log: &Log) -> LogWindows {
         let span = log.span() / log.tick.per_second() as f64;
         LogWindows {
@@ -196,7 +195,6 @@ impl Site {
         text
     }
 
-    /// Draws sessions of jobs of one program, a few minutes apart.
     fn sent(&self, draw: &mut Draw) -> Vec<Sent> {
         let hours = WEEKS * WEEK / HOUR;
         // When each user is active, as fractions of the log; half of the users always are.
@@ -217,7 +215,6 @@ impl Site {
             let program = programs[(programs.len() as f64 * draw.part()) as usize];
             let mut at = at;
             loop {
-                // Five percent fail early.
                 let part = if draw.part() < 0.05 { draw.part() } else { 1.0 };
                 let spread = (program.spread * draw.normal() - 0.5 * program.spread.powi(2)).exp();
                 jobs.push(Sent {
@@ -239,7 +236,6 @@ impl Site {
         let hours = jobs[jobs.len() - 1].at - jobs[0].at;
         let required = load * f64::from(self.processors) * hours;
         let mut factor = 1.0;
-        // More rounds are needed the more the limits cut off.
         for _ in 1..100 {
             let work = |job: &Sent| job.limited(factor).0 * f64::from(job.program.width);
             factor *= required / jobs.iter().map(work).sum::<f64>();

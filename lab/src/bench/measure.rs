@@ -22,7 +22,6 @@ use synth::multiresource::verbs::solve::{SolveRequest, Solved, solve};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Estimate, Health, Ranking, Settings};
 
-/// The name of the selected policy among the policies.
 pub(super) const CHOICE: &str = "choice";
 
 /// The first run has 1/`FIRST` of the events. Policies surely slower than the best by `BEHIND`, or
@@ -39,7 +38,6 @@ pub(super) const AGAIN: u64 = 4;
 /// A policy that is surely worse by more than this has lost.
 const MATTERS: f64 = 0.02;
 
-/// The distance of the seeds of measurements from those of the selection.
 const APART: u64 = 1000;
 
 const ROWS: usize = 4_000;
@@ -164,7 +162,6 @@ pub(super) fn measure(
     listener: Listener<'_>,
 ) -> VerbResult<Line> {
     let fleet = &system.fleet;
-    // Rules for fleets never preempt.
     let preemption = match fleet.one_server() {
         Some(_) => terms.preemption,
         None => Preemption::None,
@@ -348,7 +345,6 @@ fn run(
     (runs, again)
 }
 
-/// Returns policies that seem to have lost, and those ahead of them.
 pub(super) fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
     let mut suspects = Vec::new();
     for own in runs.iter().filter(|own| terms.entered(&own.policy)) {

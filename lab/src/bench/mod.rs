@@ -266,7 +266,6 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     };
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let (torn, name) = (&text[whole..], file.display());
-    // Other files are not modified.
     if !(torn.starts_with(HEAD) || HEAD.starts_with(torn)) {
         return refuse(format!(
             "{name} does not contain results of this benchmark: give another --output"

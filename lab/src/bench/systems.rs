@@ -27,7 +27,6 @@ pub(super) enum Set {
     Judging,
 }
 
-/// The kinds of systems.
 #[derive(
     Clone,
     Copy,
@@ -185,7 +184,6 @@ struct Kind {
     nodes: u32,
     demand: Vec<u32>,
     mean: f64,
-    /// The relative share of the load.
     share: f64,
 }
 
@@ -238,7 +236,6 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
     let widest = draw.pick(&[1.0, 3.0, 10.0]);
     let mut kind = |i: u32| Kind {
         nodes: 1,
-        // The first type is small, the last needs more than half.
         demand: vec![match i {
             0 => draw.between(1, capacity.div_ceil(4)),
             _ if i == types - 1 => draw.between(capacity / 2 + 1, capacity),
@@ -286,7 +283,6 @@ fn bounded(n: u64, draw: &mut Draw) -> Draft {
         let demand = has.iter().zip(0..).map(|(c, j)| {
             let part = match j == large {
                 true => 1.0,
-                // A fifth of the other resources is not needed.
                 false => (1.25 * draw.part() - 0.25).max(0.0),
             };
             (most * part * f64::from(*c)).ceil() as u32

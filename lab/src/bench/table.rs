@@ -122,7 +122,6 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
     let families = families.map(|own| own.family.as_str()).unique().sorted();
     let optima = lines.iter().filter_map(|l| Some((l, l.optimum?[0])));
     let tight: Vec<f64> = optima.map(|(line, least)| line.bound / least).collect();
-    // The minimum is the negative of the maximum of the negatives.
     let tightness = spread(tight.iter().map(|t| -t).collect());
     let of_entrants = lines.iter().flat_map(|line| {
         let runs = line.runs.iter();

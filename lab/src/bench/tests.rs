@@ -215,7 +215,6 @@ fn losses_are_confirmed_by_longer_runs() {
         .each_ref()
         .map(|own| own.lost(&own.runs[0]).map(|(to, _)| to.policy.as_str()));
     assert_eq!(lost, [None, Some("first-fit"), Some("first-fit")]);
-    // First-Fit was not entered, so its losses are not confirmed.
     assert!(lines.iter().all(|own| own.lost(&own.runs[1]).is_none()));
 }
 

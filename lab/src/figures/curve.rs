@@ -27,7 +27,6 @@ pub(super) enum Kind {
     Exact,
     Approximation,
     Simulated,
-    /// Points that check an exact curve.
     Check,
     /// A single run, or a result from a paper.
     Path,

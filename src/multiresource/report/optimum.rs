@@ -87,7 +87,6 @@ impl Least {
     }
 }
 
-/// Returns whether a bound also holds for policies that know job sizes.
 fn knows_sizes(proof: &Proof) -> bool {
     match proof {
         Proof::Sizes(_) => true,

@@ -56,7 +56,6 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     format!("Selected: {name}; {why}{proved}.{cut}")
 }
 
-/// The number of candidates in the table unless all are requested.
 const SHOWN: usize = 6;
 
 pub(super) fn candidates(

@@ -110,7 +110,6 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     report
 }
 
-/// The claims shown for a policy that was found by analysis.
 const SHOWN_CLAIMS: [Quantity; 9] = [
     Quantity::MeanSchedule,
     Quantity::Load,
@@ -134,7 +133,6 @@ fn unclaimed(chosen: &Chosen) -> Vec<String> {
         .collect()
 }
 
-/// Describes the mean of an analysed policy and the conditions under which it holds.
 fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let (artifact, unit) = (&synthesized.artifact, workload.time_unit());
     let reasons = synthesized.out_of_reach.iter().take(REASONS).join("; ");

@@ -99,7 +99,6 @@ impl Export {
         let files = export_slurm(&policy, &named, self.partition())?;
         let says = "how to try it with --dry-run, and how to uninstall";
         let mut written = self.filled("slurm", files, says)?;
-        // How jobs on several nodes are treated is shown first.
         let gangs = gangs(&policy).replace("**", "");
         written
             .report

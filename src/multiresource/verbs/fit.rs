@@ -98,7 +98,6 @@ impl RunVerb for Arguments {
     }
 }
 
-/// Returns a listener that reports progress and returns whether to continue.
 fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
     |doing| {
         caller.notify(Notice::Doing(doing));

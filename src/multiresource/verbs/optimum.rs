@@ -156,7 +156,6 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The default time limit of the dynamic program.
 const TIME: Duration = Duration::from_secs(300);
 
 type Solved = Result<Optimum, OptimumError>;

@@ -5,7 +5,6 @@ use crate::multiresource::artifact::{Delay, Promise};
 use crate::multiresource::workload::Workload;
 use crate::number::seconds_in;
 
-/// Parses a guarantee for a job type, in the workload's time unit.
 pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String> {
     let wrong = |why: &str| format!("--slo '{text}': {why}");
     let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h' or 'TYPE: response 95 % < 6 h'");

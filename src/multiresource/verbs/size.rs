@@ -29,7 +29,6 @@ const FIRST: u64 = 8;
 
 const SERVERS: u64 = 100_000;
 
-/// The sizes of a shape, or of a resource on one server.
 pub(super) struct Sizes<'a> {
     fleet: &'a Fleet,
     name: &'a str,
@@ -44,12 +43,10 @@ pub(super) type SizeAnswer = Result<
     SynthesisAnswer<Multiresource>,
 >;
 
-/// An examined size, with the policy if it is sufficient.
 type Look = (Looked, Option<Box<(Synthesized, SynthesisLog)>>);
 type Tries = BTreeMap<u64, Look>;
 
 impl<'a> Sizes<'a> {
-    /// Finds the shape or resource with this name; the error lists the known names.
     pub(super) fn named(name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
         let of = |h, amount| Sizes {
             fleet,

@@ -287,7 +287,6 @@ pub fn synthesize(
         }
     } else {
         goes_with_a_fleet(&args)?;
-        // Rules for fleets never preempt.
         if args.preemption() != Preemption::None {
             stops_nothing = Some(STOPS_NOTHING);
         }

@@ -68,7 +68,6 @@ impl<'a> Course<'a> {
         self.walk.policy()
     }
 
-    /// Returns the wait of each job \[policy time\] after the last job has left.
     pub(super) fn waits(mut self) -> Result<Vec<f64>, Stopped> {
         self.walk.finish()?;
         let clock = self.site.clock;

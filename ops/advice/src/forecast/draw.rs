@@ -139,7 +139,6 @@ impl ForecastSite {
         let until = known.reduce(f64::max).map_or(WEEK * day, |latest| {
             (LATER * self.clock.ticks(latest) + day).min(DAYS * day)
         });
-        // Runs take longer with many waiting jobs, so there are fewer.
         let most = JOBS / moment.jobs.len().max(1) as u32;
         let draws = Draws {
             runs: draws.runs.min(most.max(FEWEST)),

@@ -50,7 +50,6 @@ const RUNS: u32 = 10;
 /// The quantiles of the jobs' widths and limits that are chosen.
 const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
-/// Returns the values at [`PLACES`] of an ascending list, without close neighbours.
 fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
     let at = |place: f64| all[(place * (all.len() - 1) as f64) as usize];
     let mut values = PLACES.map(at).to_vec();

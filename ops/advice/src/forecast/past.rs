@@ -21,7 +21,6 @@ enum Class {
     User(u32, bool),
     /// A limit within the same power of two.
     Limit(i32),
-    /// All jobs with limits, or all without.
     All(bool),
 }
 

@@ -159,7 +159,6 @@ fn drawn(count: u64) -> Vec<Line> {
 fn forecasts_do_not_depend_on_the_future() {
     let jobs = drawn(400);
     let before = scored(&log(16, &jobs), "easy");
-    // From this job on, all run differently, arrive later and demand more.
     let from = 250;
     let mut others = jobs.clone();
     for own in &mut others[from..] {

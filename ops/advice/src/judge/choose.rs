@@ -97,7 +97,6 @@ struct Tried {
     point: RulePoint,
     /// Logarithm of the metric on each training period so far.
     scores: Vec<f64>,
-    /// Penalty on the score.
     handicap: f64,
     /// Its longest wait on the first period, relative to the guarantee.
     excess: f64,

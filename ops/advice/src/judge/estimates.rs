@@ -25,7 +25,6 @@ pub struct OfEstimate {
 pub(super) struct Estimates {
     /// In the order of [`RuntimeEstimate::NAMED`].
     kinds: [Kind; 4],
-    /// Jobs that have arrived and are not known to have ended.
     open: Vec<usize>,
     next: usize,
 }
@@ -50,7 +49,6 @@ impl Estimates {
         }
     }
 
-    /// The kinds of estimates to try on a log.
     pub(super) fn of(log: &Log) -> &'static [RuntimeEstimate] {
         use RuntimeEstimate::{History, Limit, Tree};
         &[Limit, History, Tree][usize::from(!log.has_limits)..]
@@ -101,7 +99,6 @@ impl Estimates {
         self.kinds[RuntimeEstimate::Tree as usize].table[job]
     }
 
-    /// Returns the accuracy of each tried kind, from this job on.
     pub(super) fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
         let of = |estimate: &RuntimeEstimate| {
             let table = &self.kinds[*estimate as usize].table;

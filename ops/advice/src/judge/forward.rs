@@ -61,7 +61,6 @@ const DAY: f64 = 86_400.0;
 
 const MOST: usize = 6000;
 
-/// The minimum number of past jobs for a selection.
 const FEWEST: usize = 50;
 
 /// The load at which rules are also tried if the past was quieter.

@@ -42,10 +42,8 @@ pub(super) struct Ordered {
     others: Option<f64>,
 }
 
-/// The option that lists the plugins called for new jobs.
 const PLUGINS: &str = "JobSubmitPlugins";
 const WEEK: f64 = 7.0 * 86_400.0;
-/// The fraction of nodes that may be added.
 const MORE: f64 = 0.1;
 const ORDERS: [(&str, &str, Priority); 2] = [
     ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),

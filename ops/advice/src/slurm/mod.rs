@@ -152,7 +152,6 @@ pub struct JobGroup {
     pub changed: f64,
 }
 
-/// The fraction of the time span on which changes are selected.
 const PAST: f64 = 0.5;
 /// The largest ratio of mean waits at which another change is accepted.
 const WORTH: f64 = 0.98;
@@ -226,7 +225,6 @@ struct Advising<'a> {
     kinds: Kinds,
     setting: Setting,
     today: Runs,
-    /// The first arriving job and the first evaluated job.
     early: usize,
     first: usize,
     classes: Vec<String>,

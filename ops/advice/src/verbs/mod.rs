@@ -26,7 +26,6 @@ pub fn account_of(account: &Account, known_in_part: u64) -> Section {
         "lines" => row.reason.found(),
         "count [#]" => row.lines,
         "of lines [%]" => row.lines as f64 / rows,
-        // The work of unreadable lines is unknown.
         "of work [%]" => Some(row.work / work).filter(|_| row.reason != Reason::Fault),
         "first line [#]" => row.first_line,
         "done" => match row.reason {

@@ -48,7 +48,6 @@ fn names(replays: &Replays) -> Vec<&str> {
     first.map(|own| own.policy.as_str()).collect()
 }
 
-/// Returns the replayed policies and the recorded schedule.
 fn played(at: &AtPace) -> impl Iterator<Item = (&str, &Played)> + Clone {
     let named = at.policies.iter();
     named.filter_map(|own| Some((&*own.policy, own.replayed.as_deref()?)))
@@ -211,7 +210,6 @@ fn over_time(replays: &Replays, at: &AtPace) -> Section {
     Section::of_figures(format!("Over time at {}", pace(at)), note, figures)
 }
 
-/// Draws the running jobs around the start of the largest job that waited.
 fn ran(at: &AtPace) -> Option<Section> {
     let own = played(at).filter_map(|(name, own)| Some((name.to_owned(), own.stretch.as_ref()?)));
     let own = own.collect_vec();

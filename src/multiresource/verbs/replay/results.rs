@@ -91,7 +91,6 @@ pub struct AtPace {
     pub policies: Vec<Outcome>,
 }
 
-/// The name of the recorded schedule among the policies.
 pub(super) const RECORDED: &str = "as recorded";
 
 /// A policy at one speed.

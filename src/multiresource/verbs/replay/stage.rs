@@ -102,7 +102,6 @@ impl<'a> Stage<'a> {
             // The requested start latency applies to every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
-            // Jobs without a type are left out for every policy.
             log.jobs.retain(|job| typed.holds(job));
             Some(typed)
         } else {
@@ -238,7 +237,6 @@ impl<'a> Stage<'a> {
         self.typed.as_ref().filter(|_| rounds)
     }
 
-    /// Returns the recorded schedule, if the log has the start of every job.
     fn recorded(&self) -> Option<Vec<Visit>> {
         let seconds = |ticks: f64| ticks / self.per_second();
         let visit = |job: &ReplayJob| {
@@ -259,7 +257,6 @@ impl<'a> Stage<'a> {
         self.log.jobs.iter().map(visit).collect()
     }
 
-    /// Measures the visits of all jobs, also relative to the first replayed policy.
     fn measured(
         &self,
         (visits, events): (Vec<Visit>, u64),

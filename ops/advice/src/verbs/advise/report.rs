@@ -23,7 +23,6 @@ pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
         sections.push(tried(advice));
     }
     let mut lines = account_of(&log.account, log.censored);
-    // The remarks of the log are already among those of the advice.
     let remarks = chain!(&log.account.window, &advice.remarks);
     lines.notes = remarks.cloned().collect();
     sections.push(lines);

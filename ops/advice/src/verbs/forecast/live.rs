@@ -110,7 +110,6 @@ pub(super) fn live(
     })
 }
 
-/// Reads the log of past jobs on these servers, or returns an empty one.
 fn past_of(
     past_log: Option<PastLog<'_>>,
     servers: &Servers,
@@ -165,7 +164,6 @@ fn sorted(
         if row.has_nodes() {
             let is_up = |place: &String| up.iter().any(|own| own.0 == *place);
             let places = expand(&row.node_list).filter(|own| fits && own.iter().all(is_up));
-            // On other nodes it does not compete.
             if let Some(places) = places {
                 let start = starts.get(&row.key.id).map_or(now, |start| now.min(*start));
                 here(row.key.submitted.min(start), Some(start), places);
@@ -182,7 +180,6 @@ fn sorted(
     (present, jobs)
 }
 
-/// A log with a higher load is not from these nodes.
 const MOST_LOAD: f64 = 1.5;
 
 const TOO_LARGE: &str =
@@ -262,7 +259,6 @@ fn answer(
     rule: Make<'_>,
     jobs: &mut [Waiting],
 ) -> VerbResult<()> {
-    // Nodes that hold no possible job are left out.
     let used: Vec<usize> = log.jobs.iter().map(|job| job.kind as usize).collect();
     let vectors = &log.vectors;
     let holds = |shape: &ServerShape| {

@@ -161,7 +161,6 @@ impl Arguments {
             Draws::new(SEED),
             &|site| rule(&self.policy, site),
             &mut |log| {
-                // Limits the time to calibrate.
                 let every = log.jobs.len().div_ceil(LOOKED_AT).max(self.every as usize);
                 let scored = self.score((log, every), &interrupt, &mut |what| {
                     caller.notify(Notice::Doing(what));

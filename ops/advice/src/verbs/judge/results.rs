@@ -118,7 +118,6 @@ const DAY: f64 = 86_400.0;
 const WAITS: f64 = 10.0;
 
 impl Judging<'_> {
-    /// Runs the evaluation; errors if the log is too short or on interruption.
     pub(super) fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
         let forward = Forward::new(self.log, self.windows, self.goal, self.interrupt)?;
         let (windows, served, estimates) = forward.chosen(&mut |n, count| {

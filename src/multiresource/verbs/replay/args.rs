@@ -41,8 +41,8 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Demands::Exact)]
     pub demands: Demands,
 
-    /// The jobs to measure: all, or those submitted in a part of the time span such as .1,.9
-    /// [default: .02,.98]
+    /// The jobs to measure: all, or those submitted in a part of the time span such as 0.1,0.9
+    /// [default: 0.02,0.98]
     #[arg(long, value_name = "PART", value_parser = Window::parse)]
     pub measure: Option<Window>,
 

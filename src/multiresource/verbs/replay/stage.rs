@@ -40,7 +40,7 @@ pub(super) struct Stage<'a> {
 /// A policy file knows jobs by their types, a named rule by their demands.
 type Policy = kind::NamedPolicy<MultiresourceKind>;
 
-/// The minimum length of a bootstrap block \[s\]
+/// The minimum length of a bootstrap block \[s\].
 const DAY: f64 = 86_400.0;
 /// The minimum length of a bootstrap block in mean waits.
 const WAITS: f64 = 10.0;

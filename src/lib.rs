@@ -82,9 +82,9 @@
 //!   `ρ_i` in its program (7) lacks a factor `μ_i`; its quadratic program is solved here as a
 //!   linear one over columns; theorem 8 uses the distribution of phases after a completion; lemma 9
 //!   has one factor `μ_i` too many.
-//! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with Quickswap,
-//!   2025 ("the Quickswap paper"). Its means for one-or-all are approximations; those here are
-//!   exact.
+//! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with
+//!   Quickswap, 2025 ("the Quickswap paper"). Its means for one-or-all are approximations; those
+//!   here are exact.
 //! - B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown.
 //!   Performance Evaluation 144, 2020 ("the heSRPT paper"). Correction: its theorem 2 omits s(N).
 //! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrections: the
@@ -106,7 +106,7 @@
 //!   Statistical Association 53, 1958.
 //! - G. Latouche, V. Ramaswami: A logarithmic reduction algorithm for quasi-birth-death processes.
 //!   J. Appl. Probab. 30(3), 1993.
-//! - Y. Saad, M. H. Schultz: GMRES. SIAM Journal on Scientific and Statistical Computing 7(3), 1986.
+//! - Y. Saad, M. H. Schultz: GMRES. SIAM J. Sci. Stat. Comput. 7(3), 1986.
 //! - M. D. Vose: A linear algorithm for generating random numbers with a given distribution. IEEE
 //!   Trans. Softw. Eng. 17(9), 1991.
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.

@@ -49,7 +49,7 @@ pub struct Arguments {
     #[arg(long)]
     map: bool,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the tables)
+    /// Also write all results as JSON to this file (`-`: standard output, in place of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ρ", value_parser = fraction)]
     load: Option<f64>,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the tables)
+    /// Also write all results as JSON to this file (`-`: standard output, in place of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -1,26 +1,26 @@
-//! The kinds of workload that there are. A new kind is a crate of its own and its line here.
+//! The kinds of workload. A new kind is a crate of its own and one line here.
 
 use crate::artifact::Content;
 use crate::document::{Published, nearest};
 use crate::kind::{FORMATS, Format, Kind, Rules};
 
-/// A function that is generic over the kind.
+/// A function that is generic over the kind of workload.
 pub trait Visitor {
-    /// What it returns.
+    /// The return type.
     type Output;
 
-    /// Calls the function.
+    /// Calls the function for kind `K`.
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
-/// Returns the name of a kind, of policies or of workloads, that this one is or is near to.
+/// Returns the known kind (of policies or workloads) that is equal or most similar to `name`.
 pub fn named(name: &str) -> Option<&'static str> {
     let known = [NAMES, WORKLOADS].concat();
     let exact = known.iter().copied().find(|known| *known == name);
     exact.or_else(|| nearest(name, &known))
 }
 
-/// Returns the JSON Schema of workloads of all kinds, for editors.
+/// Returns the JSON Schema of workloads of all kinds.
 pub fn workload_schema() -> schemars::Schema {
     let mut published = Published::default();
     for add in each(Publish) {
@@ -29,7 +29,7 @@ pub fn workload_schema() -> schemars::Schema {
     published.schema("A workload of synth")
 }
 
-/// Returns the formats of results.
+/// Returns all result formats.
 pub fn formats() -> Vec<Format> {
     let own = crate::multiresource::verbs::FORMATS;
     [FORMATS, own, synth_advice::verbs::FORMATS].concat()
@@ -48,10 +48,10 @@ impl Visitor for Publish {
 
 macro_rules! kinds {
     ($($kind:ty),+ $(,)?) => {
-        /// The names of all kinds, as policies have them.
+        /// The names of all kinds in policy files.
         pub const NAMES: &[&str] = &[$(<<$kind as Rules>::Content as Content>::NAME),+];
 
-        /// The names of all kinds, as workloads have them.
+        /// The names of all kinds in workload files.
         pub const WORKLOADS: &[&str] = &[$(<<$kind as Rules>::Content as Content>::WORKLOAD),+];
 
         /// Calls a function for every kind, in order.

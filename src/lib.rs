@@ -1,61 +1,57 @@
-//! synth compiles a cluster's workload into a scheduling policy, proves what it says of it,
-//! and checks the policy by simulation.
+//! synth compiles a cluster's workload into a scheduling policy, proves its claims about the
+//! policy, and checks the policy by simulation.
 //!
 //! # The problem
 //!
-//! One server holds `P_j` of each of R resources. Jobs of K types arrive, type i at rate `λ_i`, as
-//! a Poisson process if nothing else is said; each needs `D_ij` of resource j for as long as it
-//! runs, and runs for `S_i` with mean `1/μ_i`. A *schedule* `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` says how many jobs of
-//! each type run together. Which schedules should be used, for what fraction `π` of the time,
-//! when does one move between them, and what will it cost?
+//! One server has capacity `P_j` of each of R resources. Jobs of K types arrive, type i at rate
+//! `λ_i` (as a Poisson process unless specified otherwise). A job of type i needs `D_ij` of
+//! resource j while it runs, and runs for a time `S_i` with mean `1/μ_i`. A *schedule*
+//! `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. Which
+//! schedules should be used, for which fractions `π` of the time, when should the server switch
+//! between them, and what are the resulting response times?
 //!
 //! ```text
 //! ρ = min r : b/r ∈ Conv(S)                                      the load; some policy is stable iff ρ < 1
 //!   = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0       program (7)
 //! ```
 //!
-//! A Markovian Service Rate (MSR) policy moves round a loop of at most K such schedules by a
-//! Markov chain that does not look at the queue, at *switching rate* α: with preemption at
-//! once, without it by draining, with setups by waiting for them.
+//! A Markovian Service Rate (MSR) policy cycles through at most K such schedules according to a
+//! Markov chain that does not depend on the queue, at *switching rate* α: immediately with
+//! preemption, by draining without it, and after a setup time with setups.
 //!
-//! A *fleet* has n_h servers of shape h, and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`
-//! ([`multiresource::program::Solution`]). Its jobs wait in one place, and one rule over all servers starts them.
+//! A *fleet* has n_h servers of shape h and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`
+//! ([`multiresource::program::Solution`]). Its jobs wait in a single queue, and one rule starts
+//! them on all servers.
 //!
 //! # Notation
 //!
 //! | symbol | shape | meaning | unit |
 //! |---|---|---|---|
-//! | `P`, `D` | R, K × R | capacity, demand | the resource's own; exact integers inside |
+//! | `P`, `D` | R, K × R | capacity, demand | the resource's own; exact integers internally |
 //! | `λ`, `μ` | K | arrival rate, service rate | 1/time |
 //! | `b = λ/μ` | K | offered load: mean number in service | jobs |
 //! | `u`, `W` | K, N × K | a schedule; the working schedules | jobs |
 //! | `π` | N | fraction of working time of each schedule | – |
 //! | `ρ`, `ρ_i = b_i/E[u_i]` | –, K | load of the workload, of a type under a policy | – |
-//! | `y`, `w` | K, R | prices of types and of resources in the certificate | – |
+//! | `y`, `w` | K, R | dual prices of types and resources in the certificate | – |
 //! | `α`, `γ` | – | switching rate, setup rate | 1/time |
 //! | `Q_i`, `T_i` | K | number in system, response time of type i | jobs, time |
-//! | `θ`, `n` | n | law and number of the phases of the modulating chain | – |
-//! | `β_i` | K | the most slots that type i ever has | jobs |
-//! | `Δ(s)` | n | completions that phase s is ahead of the mean | jobs |
+//! | `θ`, `n` | n, – | distribution over the phases of the modulating chain, their number | – |
+//! | `β_i` | K | maximum number of slots of type i | jobs |
+//! | `Δ(s)` | n | lead of phase s over the mean number of completions | jobs |
 //!
-//! The time unit is the document's own, named in it.
+//! The time unit is the one named in the workload document.
 //!
-//! # Where things live
+//! # Crates
 //!
-//! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are the crate `synth-core`; [`ctmc`] and [`law`]
-//! `synth-queues`; [`simulation`] is its own. [`multiresource`] jobs have their model, rules, checker and simulator in the
-//! crate `synth-multiresource`, and what makes their policies is `synth-make`: program, modulation, analysis, optimum,
-//! synthesis. `synth-traces` reads logs ([`trace`]) and replays them, and `synth-fit` fits workloads to them. `synth-verb` says what a kind of
-//! workload is ([`kind`]) and makes its reports ([`report`]); the other kinds are crates that implement it
-//! ([`compatibility`], [`malleable`], [`volunteer`]).
-//!
-//! What runs or advises a real cluster stands on the same model and makes no policies: `synth-operator`
-//! (`multiresource::live`), `synth-advice` (`multiresource::judge`, `multiresource::forecast`), `synth-slurm` ([`slurm`]) and
-//! `synth-slurm-bridge` (`multiresource::bridge`). This crate is the program: a list of kinds, the command line, and the
-//! verbs of multiresource jobs.
-//!
-//! The policy file is the waist: what makes policies stands before it, what runs and checks them after it, and neither lists the other
-//! in its Cargo.toml.
+//! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are in
+//! `synth-core`; [`ctmc`] and [`law`] in `synth-queues`. `synth-multiresource` has the model,
+//! rules, checker and simulator of [`multiresource`] jobs; `synth-make` computes their policies;
+//! `synth-fit` fits workloads to logs ([`trace`]). `synth-verb` defines what a kind of workload is
+//! ([`kind`], [`report`]); [`compatibility`], [`malleable`] and [`volunteer`] are the other kinds.
+//! `synth-operator`, `synth-advice`, `synth-slurm` ([`slurm`]) and `synth-slurm-bridge` run or
+//! advise a real cluster. Crates that make policies and crates that run or check them share only
+//! the policy file; neither group depends on the other.
 //!
 //! ```
 //! use synth::multiresource::artifact::Preemption;
@@ -67,8 +63,8 @@
 //! time_unit: s
 //! server: {capacity: {cpu: 20, memory: 15}}
 //! jobs:
-//!   - {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: .45, mean_size: 1}
-//!   - {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: .9, mean_size: 1}
+//!   - {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: 0.45, mean_size: 1}
+//!   - {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: 0.9, mean_size: 1}
 //! ";
 //! let workload = Workload::parse(document, "example")?.workload;
 //! let options = SynthesisOptions::new(Preemption::None);
@@ -82,19 +78,22 @@
 //! # Bibliography
 //!
 //! - Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian Service
-//!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrected
-//!   here: `ρ_i` of its program (7) lacks `μ_i`; its quadratic program is solved as a linear one
-//!   over columns; theorem 8 takes the law of phases after a completion; lemma 9 has a `μ_i` too many.
-//! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with Quickswap,
-//!   2025 ("the Quickswap paper"). Its means of one-or-all are approximations; here they are exact.
-//! - B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown. Performance
-//!   Evaluation 144, 2020 ("the heSRPT paper"). Corrected here: its theorem 2 leaves out s(N).
-//! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrected there: the missing `else`,
-//!   deadlines behind tight jobs only, no time for a second try, fast hosts that take a batch home.
+//!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrections:
+//!   `ρ_i` in its program (7) lacks a factor `μ_i`; its quadratic program is solved here as a
+//!   linear one over columns; theorem 8 uses the distribution of phases after a completion; lemma 9
+//!   has one factor `μ_i` too many.
+//! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with
+//!   Quickswap, 2025 ("the Quickswap paper"). Its means for one-or-all are approximations; those
+//!   here are exact.
+//! - B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown.
+//!   Performance Evaluation 144, 2020 ("the heSRPT paper"). Correction: its theorem 2 omits s(N).
+//! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrections: the
+//!   missing `else`, deadlines behind tight jobs only, no time for a retry, fast hosts that take a
+//!   batch home.
 //! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
-//!   problems. SIAM Journal on Matrix Analysis and Applications 17(4), 1996.
-//! - A. A. Farley: A note on bounding a class of linear programming problems. Operations
-//!   Research 38(5), 1990.
+//!   problems. SIAM J. Matrix Anal. Appl. 17(4), 1996.
+//! - A. A. Farley: A note on bounding a class of linear programming problems. Oper. Res. 38(5),
+//!   1990.
 //! - W. K. Grassmann, M. I. Taksar, D. P. Heyman: Regenerative analysis and steady state
 //!   distributions for Markov chains. Operations Research 33(5), 1985.
 //! - M. Held, R. M. Karp: A dynamic programming approach to sequencing problems. J. SIAM 10(1),
@@ -106,10 +105,10 @@
 //! - E. L. Kaplan, P. Meier: Nonparametric estimation from incomplete observations. J. American
 //!   Statistical Association 53, 1958.
 //! - G. Latouche, V. Ramaswami: A logarithmic reduction algorithm for quasi-birth-death processes.
-//!   Journal of Applied Probability 30(3), 1993.
-//! - Y. Saad, M. H. Schultz: GMRES. SIAM Journal on Scientific and Statistical Computing 7(3), 1986.
+//!   J. Appl. Probab. 30(3), 1993.
+//! - Y. Saad, M. H. Schultz: GMRES. SIAM J. Sci. Stat. Comput. 7(3), 1986.
 //! - M. D. Vose: A linear algorithm for generating random numbers with a given distribution. IEEE
-//!   Transactions on Software Engineering 17(9), 1991.
+//!   Trans. Softw. Eng. 17(9), 1991.
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 

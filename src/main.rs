@@ -1,4 +1,4 @@
-//! The program `synth`: what is typed → [`synth::cli`].
+//! The program `synth`; see [`synth::cli`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;

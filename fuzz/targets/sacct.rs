@@ -1,4 +1,4 @@
-//! Reads logs of sacct to their ends. Each is accepted or refused, without a panic.
+//! Reads sacct logs completely; each must be accepted or rejected without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

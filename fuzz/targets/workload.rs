@@ -1,10 +1,9 @@
-//! Reads workload documents of every kind. Each is accepted or refused, without a panic.
+//! Reads workload documents of every kind; each must be accepted or rejected without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use synth_core::artifact::Content;
 
-/// Reads a document as a workload of one kind.
 fn read<K: Content>(text: &str) {
     if let Err(error) = K::parse(text, "fuzz.yaml") {
         assert!(!error.to_string().trim().is_empty());

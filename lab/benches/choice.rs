@@ -1,11 +1,11 @@
-//! `cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]`: whether what `synth --preemption none` takes by default
-//! (or with `--full` `--preemption full`) is the best, and what it costs: on the models of one server and on five systems that are
-//! generated (eight to twelve types, two to four resources, mean sizes over three decades), or on those that are
-//! named; at loads .7, .9 and .95. On arrivals and
-//! sizes that no policy was tuned or chosen on, each policy taken runs beside all rules of the simulator
-//! that know as much, the types' means.
+//! `cargo bench -p synth-lab --bench choice [-- [--full]
+//! WORKLOAD.yaml…]`: quality and cost of the policy that `synth --preemption
+//! none` (with `--full`: `full`) selects, on the models of one server and five generated systems,
+//! or on the given workloads, at loads 0.7, 0.9 and 0.95.
 //!
-//! Rules run for 1e7 events each, and the policy taken and those that may be better by 2 % after that for 4e7.
+//! On arrivals and sizes that no policy was tuned or selected on, the selected policy is compared
+//! with all rules that know mean sizes, for 1e7 events; it and rules that may be 2 % better then
+//! run for 4e7.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -36,13 +36,11 @@ const MODELS: [&str; 10] = [
 const GENERATED: [u64; 5] = [11, 12, 13, 14, 15];
 const LOADS: [f64; 3] = [0.7, 0.9, 0.95];
 
-/// The work of a choice, which is the default, events of each run beside it, of those that decide, and the seed of these.
 const BUDGET: u64 = 400_000_000;
 const EVENTS: u64 = 10_000_000;
 const LONG: u64 = 40_000_000;
 const SEED: u64 = 4711;
 
-/// What is as much better is significantly so.
 const MATTERS: f64 = 0.02;
 
 fn main() {
@@ -58,7 +56,7 @@ fn main() {
         false => Preemption::None,
     };
     println!(
-        "| system | load | CPU s | taken | claimed E[T] | fresh E[T] | weighted | best rule beside it | times | |"
+        "| system | load | CPU s | selected | claimed E[T] | held-out E[T] | weighted | best rule | ratio | |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for (name, workload) in &systems {
@@ -76,13 +74,11 @@ fn read(file: &str) -> (String, Workload) {
     (name.into(), Workload::read(file.as_ref()).unwrap().workload)
 }
 
-/// The workload at this load ρ.
 fn at(workload: &Workload, load: f64) -> Workload {
     let solved = program::solve(workload, &SolveLimits::default()).unwrap();
     workload.scaled(load / solved.certificate.load).unwrap()
 }
 
-/// A system by its seed: the same for the same one, always.
 fn generated(seed: u64) -> Workload {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let types = random.random_range(8..=12);
@@ -90,7 +86,7 @@ fn generated(seed: u64) -> Workload {
     let jobs: String = (0..types)
         .map(|i| {
             let mean = 10f64.powf(random.random_range(-1.0..2.0));
-            // The dominant demand is from a hundredth to all of the server.
+            // The dominant demand is 1 % to 100 % of the server.
             let most = 10f64.powf(random.random_range(-2.0..0.0));
             let demand: Vec<String> = (0..resources)
                 .map(|j| {
@@ -111,11 +107,9 @@ fn generated(seed: u64) -> Workload {
         "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{}}}}}\njobs:\n{jobs}",
         capacity.join(", ")
     );
-    // Below load 1 by far, so that it is read without a warning that matters.
     Workload::parse(&text, "generated").unwrap().workload
 }
 
-/// The cells after system and load.
 fn row(workload: &Workload, preemption: Preemption) -> String {
     let options = SynthesisOptions::new(preemption);
     let begun = worked();
@@ -137,13 +131,12 @@ fn row(workload: &Workload, preemption: Preemption) -> String {
     }
 }
 
-/// Seconds that cores have worked for this process.
+/// Returns the CPU time of this process \[s\].
 fn worked() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// The policy taken beside the best of the rules.
 fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> String {
     let rule = &chosen.artifact.policy;
     let run = |contender: &Contender, events| {
@@ -162,7 +155,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     let may = |preempts: bool| !preempts || preemption == Preemption::Full;
     let rules = Contender::rules().iter();
     let rules = rules.filter(|r| may(r.preempts) && r.knows == Knows::Means);
-    // A mean against none is infinitely better.
+    // Compared with a policy without a mean, any mean is infinitely better.
     let against = |run: &Run, own: &Run| {
         let settled = run.health == Health::Settled;
         settled.then(|| times(run, own).unwrap_or((0.0, 0.0)))
@@ -185,7 +178,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
         .is_some_and(|((value, half_width), fresh)| {
             (value - fresh.mean).abs() > half_width.hypot(fresh.half_width)
         });
-    let fresh = own.mean_response.map_or("not settled".into(), |e| {
+    let fresh = own.mean_response.map_or("not converged".into(), |e| {
         format!("{:.4} ± {:.4}", e.mean, e.half_width)
     });
     let weighted = own
@@ -200,7 +193,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
                 if lost { "lost" } else { "" },
             )
         }
-        None => ("none settles", "–".into(), ""),
+        None => ("none converged", "–".into(), ""),
     };
     format!(
         "| {} | {} | {fresh} | {weighted} | {name} | {ratio} | {lost}{} ",
@@ -212,7 +205,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     )
 }
 
-/// How many times as much E\[T\] as another, on the same arrivals and sizes, with the half-width.
+/// Returns the ratio of E\[T\] on the same arrivals and sizes, with its half-width.
 fn times(run: &Run, than: &Run) -> Option<(f64, f64)> {
     let pairs = run.replications.iter().zip(&than.replications);
     let (a, b): (Vec<f64>, Vec<f64>) = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();

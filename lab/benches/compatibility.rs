@@ -1,6 +1,5 @@
-//! `cargo bench -p synth-lab --bench compatibility`: clusters with a compatibility graph. The margin of 2000 classes on 200 servers; exact
-//! means of 40 classes on 20 servers, and of 20 classes on 30; events (arrivals, departures, interruptions) a second on one
-//! core, of a hundred servers of which two or three are drawn for each job, and of models/data_locality.yaml.
+//! `cargo bench -p synth-lab --bench compatibility`: the margin of 2000 classes on 200 servers,
+//! exact means for 40 classes on 20 servers and 20 on 30, and simulated events per second.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
@@ -16,7 +15,6 @@ use synth::simulation::Settings;
 
 const EVENTS: u64 = 5_000_000;
 
-/// Three servers a class, drawn; about half of what they can do.
 fn graph(servers: usize, classes: usize) -> Graph<f64> {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
     let service_rates: Vec<f64> = (0..servers)

@@ -1,5 +1,6 @@
-//! `cargo bench -p synth-lab --bench malleable`: the plan of 10 000 jobs under k^p, with its check; of 1000 under other concave speedups; the
-//! bound of 20 jobs with different speedups; events (arrivals and ends) a second on one core where jobs arrive.
+//! `cargo bench -p synth-lab --bench malleable`: plans for 10 000 jobs under k^p (with check) and
+//! 1000 under other concave speedups, bounds for 20 different speedups, and simulated events per
+//! second.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::hint::black_box;
@@ -17,14 +18,14 @@ const EVENTS: u64 = 2_000_000;
 fn pool(text: &str) -> Pool {
     match Workload::parse(text, "bench").unwrap().workload {
         Workload::Pool(pool) => pool,
-        Workload::Stream(_) => panic!("its jobs arrive"),
+        Workload::Stream(_) => panic!("expected a pool"),
     }
 }
 
 fn stream(text: &str) -> Stream {
     match Workload::parse(text, "bench").unwrap().workload {
         Workload::Stream(stream) => stream,
-        Workload::Pool(_) => panic!("its jobs are all there"),
+        Workload::Pool(_) => panic!("expected a stream"),
     }
 }
 

@@ -1,10 +1,8 @@
-//! `cargo bench -p synth-lab`: the program and the whole synthesis on the models, the checker, and the solvers of
-//! queues. Inputs are read before the clock starts. A synthesis
-//! contains the exact analysis and the tuning, at an effort of 1 up to borg_top10, and of .01 for those
-//! named `large`.
+//! `cargo bench -p synth-lab`: solving the program, complete synthesis (at effort 1, or 0.01 if
+//! named `large`), checker, and queue solvers. Inputs are read before the clock starts.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-#[allow(dead_code, reason = "what another benchmark needs of it")]
+#[allow(dead_code, reason = "used by another benchmark")]
 mod instances;
 
 use std::hint::black_box;
@@ -66,7 +64,7 @@ fn programs(c: &mut Criterion) {
         });
         group.finish();
     }
-    // The exact analysis of 21 types on a chain of 278 phases, and the tuning on it.
+    // Exact analysis of 21 types on a chain of 278 phases, and tuning.
     let workload = model("cloud_instances");
     let mut group = c.benchmark_group("exact");
     group.sample_size(10);
@@ -81,7 +79,7 @@ fn programs(c: &mut Criterion) {
     group.finish();
 }
 
-/// Quickswap on one-or-all: at load .77 with 32 servers, at .89 with 512.
+/// Quickswap for one-or-all: at load 0.77 with 32 servers, and at 0.89 with 512.
 fn quickswap(c: &mut Criterion) {
     let mut group = c.benchmark_group("quickswap");
     group.sample_size(10);
@@ -98,7 +96,6 @@ fn quickswap(c: &mut Criterion) {
     group.finish();
 }
 
-/// A ring of n states with up to eight servers, a third of the states draining, at load .9.
 fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
     let servers: Vec<u32> = (0..states).map(|s| ((s * 7) % 9) as u32).collect();
     let serves: Vec<bool> = (0..states).map(|s| s % 3 == 1 && servers[s] > 0).collect();
@@ -114,7 +111,7 @@ fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
     (Environment::new(states, edges).unwrap(), servers, serves)
 }
 
-/// One type's queue: both reductions, which must agree, and going round.
+/// The queue of one type by logarithmic reduction and by rounds, which must agree.
 fn queues(c: &mut Criterion) {
     let mut group = c.benchmark_group("queue");
     group.sample_size(10);
@@ -132,9 +129,8 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-/// As many types as schedules in use, each of which fills the server to the last unit: a workload,
-/// and its optimum in doubles. Loads are rounded to nine decimals, so that weights have as many
-/// digits as they can.
+/// As many types as schedules in use, each of which fills the server: a workload and its optimum in
+/// doubles. Loads have nine decimals, so that the weights have as many digits as possible.
 fn full_basis(types: usize) -> (Workload, Solution) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let demand: Vec<u32> = (0..types)
@@ -192,10 +188,8 @@ fn full_basis(types: usize) -> (Workload, Solution) {
     (workload, solution)
 }
 
-/// Of the full basis.
 const LOAD: f64 = 0.712_345_678_9;
 
-/// The optimum in fractions, of bases with as many schedules as types.
 fn fractions(c: &mut Criterion) {
     let mut group = c.benchmark_group("fractions");
     group.sample_size(10);
@@ -209,7 +203,6 @@ fn fractions(c: &mut Criterion) {
     group.finish();
 }
 
-/// Slots for each type, and their checker: of the model, and of 10 000 servers with 50 types.
 fn fleets(c: &mut Criterion) {
     let options = SynthesisOptions::new(Preemption::None);
     let model = format!("{}/../models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -224,7 +217,7 @@ fn fleets(c: &mut Criterion) {
         let fleet = parsed.workload;
         let synthesize_slots = || match Analysed::of_fleet(black_box(&fleet), &options).unwrap() {
             SynthesisOutcome::Policy(own) => own.partitioned(&fleet).unwrap().artifact,
-            SynthesisOutcome::Overloaded(_) => unreachable!("its load is below 1"),
+            SynthesisOutcome::Overloaded(_) => unreachable!("the load is below 1"),
         };
         let artifact = synthesize_slots();
         group.bench_function(format!("synthesis/{name}"), |b| b.iter(synthesize_slots));

@@ -1,8 +1,7 @@
-//! `cargo bench -p synth-lab --bench program`: the program over random workloads of three classes and up to 200
-//! types, and of three hard ones of up to 100, from the checked workload to the proof, without the choice among optima; then that choice,
-//! with the completions that a non-preemptive round waits for before and after it. Times are
-//! medians of repeated solves of each of three seeds; the machine's peak memory is at the end, where
-//! the system tells it.
+//! `cargo bench -p synth-lab --bench program`: time to solve and prove the program on random
+//! workloads (three classes with up to 200 types, three hard ones with up to 100), then to choose
+//! among optima, with the number of completions per non-preemptive cycle. Times are medians of
+//! repeated solves for three seeds.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod instances;
@@ -16,7 +15,7 @@ use synth::multiresource::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
-/// Time for the repetitions of one workload.
+/// The time spent on repetitions of one workload.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 fn main() {
@@ -85,7 +84,6 @@ fn measure(class: &str, types: usize, seed: u64) -> Measured {
     }
 }
 
-/// The median time, and the last result.
 fn timed<T>(work: impl Fn() -> T) -> (Duration, T) {
     let started = Instant::now();
     let mut times = Vec::new();

@@ -1,11 +1,11 @@
-//! `cargo bench -p synth-lab --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
-//! a fixed set of models and rules; `queue` is the time of one end, and of the arrivals for it, with 10 000 jobs that wait. A job's record is kept in all of them. `…/sizes` are models with
-//! laws of sizes that are not exponential, or rules that know sizes: there a calendar knows
-//! who ends next. `…_types` is MaxWeight among many types of the classes of `instances`. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. `…/replay` are jobs of a log that is replayed. Policies are synthesized
-//! before the clock starts.
+//! `cargo bench -p synth-lab --bench simulator`: simulated events per second on one core for
+//! several models and rules. `queue` is the time of one completion and the following arrivals with
+//! 10 000 waiting jobs. `…/sizes` have non-exponential sizes or rules that know sizes, which needs
+//! an event calendar. `…_types` is MaxWeight with many types, `…/fleet` 10 000 servers, `…/replay`
+//! a replayed log.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-#[allow(dead_code, reason = "what another benchmark needs of it")]
+#[allow(dead_code, reason = "used by another benchmark")]
 mod instances;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -33,7 +33,7 @@ fn model(name: &str) -> Workload {
     Workload::parse(&text(name), name).unwrap().workload
 }
 
-/// Borg's cell B with lognormal sizes of the same means and a squared coefficient of variation of 4.
+/// Borg's cell B with lognormal sizes of the same means and squared coefficient of variation 4.
 fn lognormal() -> Workload {
     let line = |line: &str| match line.split_once("mean_size: ") {
         Some((head, mean)) => {
@@ -53,7 +53,8 @@ fn msr(workload: &Workload, options: SynthesisOptions) -> Contender {
     }
 }
 
-/// Adaptive MSR on the schedules of the program, of which the dearest is worth 1 by the prices of its proof.
+/// Adaptive MSR on the schedules of the program; prices are scaled so that the best schedule is
+/// worth 1.
 fn adaptive_msr(workload: &Workload) -> Contender {
     let SynthesisOutcome::Policy(synthesis) =
         synthesize(workload, &SynthesisOptions::new(Preemption::None)).unwrap()
@@ -111,14 +112,13 @@ fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Worklo
     group.bench_function(name, |b| {
         b.iter(|| {
             let run = contender.simulate(workload, &settings, |_| {}).unwrap();
-            // A run that is stopped early would be timed as a fast one.
+            // A run that stops early would be measured as a fast one.
             assert!(run.events >= EVENTS, "{name}: {:?}", run.ending);
         });
     });
     group.finish();
 }
 
-/// Rules over all servers of a fleet, whose jobs wait in one place.
 fn fleets(c: &mut Criterion) {
     let text = instances::large_fleet(1);
     let fleet = Fleet::parse(&text, "fleet").unwrap().workload;
@@ -196,7 +196,6 @@ fn simulations(c: &mut Criterion) {
     for name in ["max-weight", "randomized-timers"] {
         bench(c, &format!("{name}/section7"), &rule(name), &section7);
     }
-    // Told sizes, below the loads at which rules without preemption run away.
     let stable = section7.scaled(0.8 / 0.9).unwrap();
     for name in ["easy-backfill", "conservative-backfill"] {
         bench(c, &format!("{name}/section7/sizes"), &rule(name), &stable);
@@ -233,7 +232,7 @@ fn simulations(c: &mut Criterion) {
     );
 }
 
-/// MaxWeight, exactly, among many types of each class, at a load near .7 of the fluid bound's.
+/// Exact MaxWeight with many types of each class, at a load near 0.7 of the fluid bound.
 fn many_types(c: &mut Criterion) {
     const FEWER: u64 = 200_000;
     let mut group = c.benchmark_group("simulator");
@@ -258,7 +257,7 @@ fn many_types(c: &mut Criterion) {
     group.finish();
 }
 
-/// A million jobs of a log that are replayed, two events each: eight demands, exponential sizes, a load of .85.
+/// A replay of a million jobs with two events each: eight demands, exponential sizes, load 0.85.
 fn replays(c: &mut Criterion) {
     const JOBS: u32 = 1_000_000;
     let demands = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
@@ -320,7 +319,6 @@ fn replays(c: &mut Criterion) {
     group.finish();
 }
 
-/// Decisions with 10 000 jobs in the queue, of 50 types on 128 cores: an end, and as many arrivals as jobs have started.
 fn long_queues(c: &mut Criterion) {
     const WAITING: u64 = 10_000;
     const TYPES: u32 = 50;
@@ -380,7 +378,7 @@ fn long_queues(c: &mut Criterion) {
             });
         });
         println!(
-            "{name}: {:.2} events a round",
+            "{name}: {:.2} events per round",
             (events - WAITING) as f64 / rounds as f64
         );
         assert_eq!(system.violation(), None);

@@ -1,4 +1,4 @@
-//! `cargo bench -p synth-lab --bench trace`: lines a second on one core of the log of a supercomputer, of Slurm's accounting and of a table.
+//! `cargo bench -p synth-lab --bench trace`: lines of SWF, sacct and CSV logs per second.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;
@@ -9,7 +9,6 @@ use synth::trace::{ReadOptions, Servers, Source, Trace};
 
 const LINES: u64 = 100_000;
 
-/// A file with a header and so many lines, each generated from its number.
 fn file(header: &str, line: impl Fn(&mut String, u64)) -> tempfile::NamedTempFile {
     let mut text = format!("{header}\n");
     (0..LINES).for_each(|n| line(&mut text, n));

@@ -1,5 +1,5 @@
-//! `cargo bench -p synth-lab --bench volunteer`: campaigns of 60 days on one core, with the proposal's rule and with BOINC's;
-//! and how long a request takes to answer, of hosts with twenty jobs to look at.
+//! `cargo bench -p synth-lab --bench volunteer`: campaigns of 60 days with two rules on one core,
+//! and the time to answer the request of a host with twenty candidate jobs.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::hint::black_box;

@@ -1,9 +1,11 @@
-//! How many of the 95 % intervals of many seeds hold the exact mean response time, and how many runs claim one.
+//! Coverage of 95 % confidence intervals: how many of the runs with many seeds report a mean, and
+//! how many intervals contain the exact mean response time.
 //!
 //!     cargo run --release -p synth-lab --example coverage [SEEDS] [NAME] [LENGTH …]
 //!
-//! 200 seeds of all queues (or of those whose name has NAME in it; `all`). A length is a precision such as .05 that ends
-//! a run, or from 1 on the multiple of some number of events that a mean takes: 1 and 4 where there is none.
+//! NAME selects queues by substring (`all`). A LENGTH below 1 is the precision that ends a run;
+//! from 1 on it is a multiple of the number of events that a mean needs (default: 1 and 4; 200
+//! seeds).
 use std::error::Error;
 
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, OneOrAllType};
@@ -14,18 +16,17 @@ use synth::multiresource::workload::Workload;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A queue whose mean response time is known.
 struct Known {
     name: String,
     workload: Workload,
     contender: Contender,
     exact: f64,
-    /// Some that a mean takes.
+    /// The approximate number of events that a mean needs.
     events: f64,
 }
 
 impl Known {
-    /// M/G/1, mean size 1, by Pollaczek and Khinchin.
+    /// M/G/1 with mean size 1, by the Pollaczek–Khinchine formula.
     fn single_server(name: &str, size: &str, load: f64, events: f64) -> Result<Self> {
         let text = format!(
             "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: {load}, {size}}}\n"
@@ -41,7 +42,7 @@ impl Known {
         })
     }
 
-    /// Strict MSFQ with this threshold, for one-or-all; 0 is Most Servers First.
+    /// One-or-all under strict MSFQ; threshold 0 is Most Servers First.
     fn msfq(threshold: usize, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/one_or_all.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.76875)?;
@@ -59,7 +60,6 @@ impl Known {
         })
     }
 
-    /// Section 7 of the MSR paper, run as it is analysed.
     fn msr(preemption: Preemption, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/section7.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.9)?;
@@ -89,13 +89,11 @@ impl Known {
         })
     }
 
-    /// Returns the mean of a run, if it has one, and its events.
     fn estimate(&self, settings: &Settings) -> Result<Option<(Estimate, f64)>> {
         let run = self.contender.simulate(&self.workload, settings, |_| ())?;
         Ok(run.mean_response.map(|mean| (mean, run.events as f64)))
     }
 
-    /// Returns a line of the table, of runs with these settings but for their seeds.
     fn line(&self, seeds: u64, settings: &Settings) -> Result<String> {
         let seeded = |seed| Settings {
             seed: 5000 + seed,
@@ -106,7 +104,10 @@ impl Known {
         let found: Vec<Option<(Estimate, f64)>> = found.collect::<Result<_>>()?;
         let found: Vec<(Estimate, f64)> = found.into_iter().flatten().collect();
         if found.is_empty() {
-            return Ok(format!("{:28} none of {seeds} seeds has a mean", self.name));
+            return Ok(format!(
+                "{:28} no mean with any of {seeds} seeds",
+                self.name
+            ));
         }
         let count = |of: fn(&Estimate, f64) -> bool| {
             found.iter().filter(|(e, _)| of(e, self.exact)).count()
@@ -116,7 +117,7 @@ impl Known {
         };
         let covering = count(|e, exact| e.covers(exact, 0.95));
         Ok(format!(
-            "{:28} of {seeds} seeds {} have a mean, {covering} cover ({:.1} %), {} are too low, {} too high; mean error {:+.2} %, mean width ± {:.2} %, {:.1} million events",
+            "{:28} {seeds} seeds: {} have a mean, {covering} cover ({:.1} %), {} are too low, {} too high; mean error {:+.2} %, mean width ± {:.2} %, {:.1} million events",
             self.name,
             found.len(),
             100.0 * covering as f64 / found.len() as f64,

@@ -1,26 +1,19 @@
-//! Synthesis through the library: draws the mean response time over the load of what synth chooses
-//! for models/section7.yaml without preemption, beside three rules and a bound that no policy without
-//! preemption can beat.
+//! Mean response time over load of the policy that synth selects for models/section7.yaml without
+//! preemption, of three rules, and a lower bound.
 //!
 //!     cargo run --release -p synth-lab --example response_over_load [PICTURE.svg]
 //!
-//! Writes docs/response_over_load.svg where no file is named, in some eight minutes of one core, and
-//! prints the points.
+//! Takes about eight minutes on one core and writes docs/response_over_load.svg by default.
 //!
-//! # Points
-//! Each has a 95 % interval of at most 1 %, or as many events as allowed. A run that is too short is
-//! made again with more events: where switching costs nothing, at low load, nMSR switches a thousand
-//! times a second, and nearly all events are switches. A point without a steady state
-//! is left out, and only that one; the legend says where.
+//! Points have 95 % intervals of at most 1 % or the maximum number of events; points without a
+//! steady state are left out and named in the legend.
 //!
-//! # The bound
-//! That of [`optimum`]'s dynamic program, on boxes of limited size. It holds wherever the program
-//! ends, but is near the optimum only where the box is large enough (drawn solid). Beyond (dashed), the
-//! bound of a lower load holds too, and the larger of the two is drawn: the optimum is monotone in the
-//! load. For let a policy be given for a load ρ' > ρ. At load ρ, let it run with phantom
-//! jobs that arrive as Poisson streams and fill each type's rate up to that of ρ'; it cannot tell them from
-//! the others, so that both have the same mean response time of their type, and the types' shares
-//! are the same at both loads. The real jobs have the mean response time of ρ', without preemption.
+//! The bound is that of [`optimum`]'s dynamic program on state spaces of limited size, and close to
+//! the optimum only if these are large enough (drawn solid). Beyond, the maximum over lower loads
+//! is drawn (dashed). This is valid since the optimum is monotone in the load: given a policy for
+//! ρ' > ρ, run it at ρ with Poisson streams of phantom jobs that raise the rate of each type to
+//! that of ρ'. It cannot distinguish the phantoms, so real jobs have the mean response time of ρ',
+//! type by type, and the shares of the types are the same at both loads.
 use std::sync::atomic::AtomicBool;
 use std::{error::Error, path::Path, time::Duration};
 
@@ -37,37 +30,32 @@ const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,
 ];
 
-/// Events of a run \[at first, of one that has a mean, of one that has none\]; four times as many from
-/// one to the next.
+/// The maximum events of the first run, of a run with a mean, and of a run without one.
 const EVENTS: [u64; 3] = [20_000_000, 80_000_000, 320_000_000];
 
-/// How the bound looks.
 const GREY: usize = 5;
 
 enum Rule {
-    /// A rule by name.
     Named(Contender),
     /// nMSR, synthesized for each load.
     Msr,
-    /// What `synth --preemption none` makes for each load.
+    /// The policy that `synth --preemption none` selects for each load.
     Chosen,
 }
 
-/// What is drawn, and how.
 struct Policy {
     label: &'static str,
     look: usize,
     rule: Rule,
 }
 
-/// A mean at each load; none without a steady state.
 type Points = Vec<(f64, Option<Estimate>)>;
 
-/// A load, the bound there, and whether the dynamic program ended with the optimum known to .5 %.
+/// A load, the bound there, and whether the optimum is known to 0.5 %.
 type Bound = (f64, f64, bool);
 
-/// Whether an interval is narrow enough to be drawn: a queue that fills for as long as the run lasts may
-/// still look settled.
+/// Returns whether an interval is narrow enough to draw: a queue that keeps growing may still seem
+/// converged.
 fn is_telling(mean: &Estimate) -> bool {
     mean.half_width < 0.2 * mean.mean
 }
@@ -92,7 +80,7 @@ impl Rule {
 }
 
 impl Policy {
-    /// Simulates at each load, on arrivals and sizes that no policy was chosen on.
+    /// Simulates at each load, on arrivals and sizes that no policy was selected on.
     fn points(&self, workload: &Workload) -> Result<Points, Box<dyn Error>> {
         let mut points = Points::new();
         for load in LOADS {
@@ -109,12 +97,11 @@ impl Policy {
     }
 }
 
-/// The workload at another load: the document's own is .9 exactly.
+/// Scales the workload, whose own load is exactly 0.9.
 fn at(workload: &Workload, load: f64) -> Result<Workload, Box<dyn Error>> {
     Ok(workload.scaled(load / 0.9)?)
 }
 
-/// A run that is long enough to have a precise mean, if the policy has a steady state.
 fn run(contender: &Contender, workload: &Workload) -> Result<Run, Box<dyn Error>> {
     let [mut events, precise, most] = EVENTS;
     loop {
@@ -136,7 +123,6 @@ fn run(contender: &Contender, workload: &Workload) -> Result<Run, Box<dyn Error>
     }
 }
 
-/// The bound at each load.
 fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     let limits = OptimumLimits {
         states: 1_000_000,
@@ -160,7 +146,6 @@ fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// The policy's line in the legend, with the loads where it has no point.
 fn legend(policy: &Policy, points: &Points) -> String {
     let drawn = points.iter().rposition(|(_, point)| point.is_some());
     let (first, rest) = points.split_at(drawn.map_or(0, |last| last + 1));
@@ -179,7 +164,6 @@ fn legend(policy: &Policy, points: &Points) -> String {
     }
 }
 
-/// The bottom of the picture \[s\].
 const LOWEST: f64 = 0.9;
 
 fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {
@@ -189,7 +173,6 @@ fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {
     }
 }
 
-/// The bound: the area below it, and its line, solid where the dynamic program is solved and dashed beyond.
 fn drawn_bound(bounds: &[Bound]) -> [Curve; 3] {
     let area = bounds.iter().map(|&(at, bound, _)| Point {
         at,
@@ -207,7 +190,6 @@ fn drawn_bound(bounds: &[Bound]) -> [Curve; 3] {
     ]
 }
 
-/// A missing point breaks the line.
 fn drawn((policy, points): &(Policy, Points)) -> Vec<Curve> {
     let whole = points.split(|(_, point)| point.is_none());
     let point = |(load, point): &(f64, Option<Estimate>)| Some(Point::new(*load, (*point)?));
@@ -220,15 +202,15 @@ fn drawn((policy, points): &(Policy, Points)) -> Vec<Curve> {
 fn sheet(policies: &[(Policy, Points)], bounds: &[Bound]) -> Sheet {
     let mut curves = drawn_bound(bounds).to_vec();
     curves.extend(policies.iter().flat_map(drawn));
-    let across = "load ρ (at 1 no policy can keep up)";
+    let across = "load ρ (no policy is stable at 1)";
     let up = "mean response time [s], log scale";
     let named = policies.iter().rev();
     let named = named.map(|(own, points)| (legend(own, points), own.look, Style::Joined));
     let mut entries: Vec<_> = named.collect();
-    let below = "no policy without preemption is below";
+    let below = "lower bound without preemption";
     entries.push((below.into(), GREY, Style::Line));
     if bounds.iter().any(|(_, _, solved)| !solved) {
-        entries.push(("the same, loose".into(), GREY, Style::Dashes));
+        entries.push(("lower bound, loose".into(), GREY, Style::Dashes));
     }
     let chart = Chart {
         title: String::new(),
@@ -257,7 +239,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         named("First-Fit", 1, "first-fit")?,
         named("EASY backfilling", 3, "easy-backfill")?,
         policy("nMSR (--family msr)", 2, Rule::Msr),
-        policy("what synth chooses", 0, Rule::Chosen),
+        policy("selected by synth", 0, Rule::Chosen),
     ];
     let bounds = bounds(&workload)?;
     let mut measured = Vec::new();

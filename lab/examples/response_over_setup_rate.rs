@@ -1,14 +1,10 @@
-//! What is best with setups, from slow to fast: draws the mean response time over the rate γ of setups of what synth
-//! chooses, beside sMSR, what it chooses without preemption and with preemption at no cost, and on a system of two
-//! types the optimum.
+//! Mean response time over the setup rate γ of the policy that synth selects, compared with sMSR,
+//! with the selections without preemption and with free preemption, and for a system of two types
+//! with the optimum from the dynamic program (within 1 %).
 //!
 //!     cargo run --release -p synth-lab --example response_over_setup_rate [PICTURE.svg]
 //!
-//! Writes docs/response_over_setup_rate.svg where no file is named, in some twenty minutes of two cores, and prints
-//! the points.
-//!
-//! Points are from runs on arrivals and sizes that no policy was chosen on, with 95 % intervals. The optimum is that
-//! of the dynamic program, up to 1 % as large as drawn.
+//! Takes about twenty minutes on two cores and writes docs/response_over_setup_rate.svg by default.
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -32,7 +28,6 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const RATES: [f64; 11] = [0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0];
 
-/// A light job needs one server, a heavy one all.
 const LIGHT_AND_HEAVY: &str = "kind: multiresource
 time_unit: s
 server: {capacity: {servers: 4}}
@@ -41,7 +36,7 @@ jobs:
   - {name: heavy, demand: {servers: 4}, arrival_rate: .4, mean_size: 1}
 ";
 
-/// What synth makes, on arrivals and sizes of its own.
+/// Returns the held-out mean of a policy made by synth.
 fn measured(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -84,7 +79,6 @@ fn with_setups(rate: f64) -> SynthesisOptions {
     }
 }
 
-/// Returns the curves of one workload.
 fn curves(workload: &Workload, with_optimum: bool) -> Result<Vec<Curve>> {
     let mut curves = Vec::new();
     let ends = [RATES[0], RATES[RATES.len() - 1]];
@@ -130,7 +124,7 @@ fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {
 }
 
 fn chart(title: &str, top: f64, bottom: f64, curves: Vec<Curve>) -> Chart {
-    let across = "rate γ of setups [1/s] (jobs take 1 s)";
+    let across = "setup rate γ [1/s] (mean size 1 s)";
     let up = "mean response time [s]";
     Chart {
         title: title.into(),
@@ -151,15 +145,15 @@ fn main() -> Result<()> {
         size: (500, 460),
         columns: 2,
         charts: vec![
-            chart("section 7, ρ = .9", 60.0, 2.8, curves(&three, false)?),
-            chart("light and heavy, ρ = .8", 40.0, 2.2, curves(&two, true)?),
+            chart("section 7, ρ = 0.9", 60.0, 2.8, curves(&three, false)?),
+            chart("light and heavy, ρ = 0.8", 40.0, 2.2, curves(&two, true)?),
         ],
         legend: [
-            ("what synth chooses with setups", BLUE, Style::Joined),
+            ("selected by synth, with setups", BLUE, Style::Joined),
             ("sMSR", PURPLE, Style::Joined),
-            ("no policy with setups is below", GREY, Style::Line),
-            ("chosen without preemption", VERMILLION, Style::Dashes),
-            ("chosen with preemption at no cost", GREEN, Style::Dashes),
+            ("lower bound with setups", GREY, Style::Line),
+            ("selected without preemption", VERMILLION, Style::Dashes),
+            ("selected with free preemption", GREEN, Style::Dashes),
         ]
         .map(|(label, look, style)| (label.into(), look, style))
         .into(),

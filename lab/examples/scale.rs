@@ -1,7 +1,7 @@
-//! A random workload of many types, and what its program takes: `cargo run --release --example
-//! scale -- CLASS TYPES SEED` writes the YAML document to standard output, and on standard error
-//! one line of JSON: seconds, load, bound, whether proven. The classes are those of
-//! `lab/benches/instances/`; `lab/benches/miqcp.py` gives the same documents to another solver.
+//! `cargo run --release --example scale -- CLASS TYPES
+//! SEED` writes a random workload (classes as in `lab/benches/instances/`) as YAML to standard
+//! output, and seconds, load, bound and proof of its program as JSON to standard error.
+//! `lab/benches/miqcp.py` gives the same workloads to another solver.
 
 #[path = "../benches/instances/mod.rs"]
 mod instances;
@@ -16,10 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let classes = [instances::CLASSES, instances::HARD].concat();
     let [class, types, seed] = arguments.as_slice() else {
-        return Err(format!("give a class of {classes:?}, a number of types and a seed").into());
+        return Err(format!("usage: CLASS TYPES SEED, with a class of {classes:?}").into());
     };
     if !classes.contains(&class.as_str()) {
-        return Err(format!("`{class}`: the classes are {classes:?}").into());
+        return Err(format!("unknown class `{class}`: known classes are {classes:?}").into());
     }
     let document = instances::document(class, types.parse()?, seed.parse()?);
     let workload = Workload::parse(&document, "instance")?.workload;

@@ -1,5 +1,5 @@
-//! What research needs beside the program `synth`: the figures of the papers, recomputed ([`figures`]), a benchmark of
-//! systems that are drawn from seeds ([`bench`]), and the cost over the switching rate ([`sweep`]).
+//! Research tools: the figures of papers, recomputed ([`figures`]), a benchmark on random systems
+//! ([`bench`]), and the cost over the switching rate ([`sweep`]).
 
 pub mod bench;
 pub mod figures;
@@ -11,7 +11,7 @@ use synth::kind::Verb;
 /// The program `synth-lab`.
 pub const PROGRAM: List = List {
     name: "synth-lab",
-    about: "The laboratory of synth: the figures of the papers, and a benchmark that others can enter",
+    about: "Research tools of synth: figures of papers, and a benchmark of scheduling policies",
     verbs: &[
         Verb::of::<bench::Arguments>("bench"),
         Verb::of::<figures::Arguments>("figures"),

@@ -1,4 +1,4 @@
-//! The program `synth-lab`: what is typed → [`synth_lab::PROGRAM`].
+//! The program `synth-lab`; see [`synth_lab::PROGRAM`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;

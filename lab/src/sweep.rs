@@ -1,4 +1,4 @@
-//! The cost over the switching rate, as CSV and as a page.
+//! The cost over the switching rate, as CSV and as an HTML page.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -19,41 +19,41 @@ use synth::report::plot::{Chart, Curve, Point, Scale};
 use synth::report::{Csv, Report};
 use synth::typed::{WorkloadFile, positive, seconds, time};
 
-/// Evaluate the cost over the switching rate, for each route: CSV, and a picture
+/// Evaluate the cost over the switching rate for each route, as CSV and as a chart
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     workload: WorkloadFile,
 
-    /// What may happen to a running job when the schedule changes
+    /// What may happen to running jobs when the schedule changes
     #[arg(long, value_enum, default_value_t = Preemption::None)]
     preemption: Preemption,
 
-    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    /// Setup rate γ [1/time unit]; required with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
-    /// One route only
+    /// Only this route
     #[arg(long)]
     route: Option<Route>,
 
-    /// How much work may go into exact analysis, as for a synthesis
+    /// Effort of the exact analysis, as for a synthesis
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
-    /// Switching rates for each route, on a logarithmic scale around the best, which is added
+    /// Number of switching rates per route, log-spaced around the best one, which is added
     #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     points: u64,
 
-    /// Seconds, or such as 10min, that all of it may take: the rates that were evaluated by then are told
+    /// Time limit, in seconds or as 10min; rates evaluated by then are reported
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 
-    /// Where the table goes, as CSV; standard output if not given
+    /// File for the table as CSV [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write a page with the curves (`-`: to standard output)
+    /// Also write an HTML page with the curves (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -87,7 +87,7 @@ impl RunVerb for Arguments {
         let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
         let cut = match options.end {
             _ if interrupt.load(Ordering::Relaxed) => Some("Interrupted"),
-            Some(end) if Instant::now() >= end => Some("The time is over"),
+            Some(end) if Instant::now() >= end => Some("Time limit reached"),
             _ => None,
         };
         let note = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
@@ -97,7 +97,7 @@ impl RunVerb for Arguments {
             return match cut {
                 Some(_) => Ok(answered),
                 None => refuse(
-                    "there is nothing to sweep: one schedule serves all types, and is never left",
+                    "there is nothing to sweep: one schedule serves all types, so there is no switching",
                 ),
             };
         }
@@ -117,10 +117,6 @@ impl RunVerb for Arguments {
 
 type Drawn<T> = Result<T, Box<dyn Error>>;
 
-/// Writes one line a point; empty where there is no exact value.
-///
-/// # Errors
-/// When the text cannot be put together.
 fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
     let unit = workload.time_unit();
     let mut table = Csv::titled([
@@ -151,14 +147,11 @@ fn value(point: &SweepPoint) -> f64 {
     point.mean_response.unwrap_or(point.approximation)
 }
 
-/// Times above this many times the least are not drawn.
+/// Values above this multiple of the minimum are not drawn.
 const DRAWN: f64 = 300.0;
 
-/// Returns the mean response time over the switching rate, a curve for each route: exact, or the approximation (which the
-/// legend tells) if a point has no exact value.
-///
-/// # Errors
-/// When the page cannot be rendered.
+/// Returns a page with the mean response time over the switching rate, a curve per route: exact, or
+/// approximate (noted in the legend) if a point has no exact value.
 fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Drawn<String> {
     let unit = workload.time_unit();
     let by_route = swept
@@ -186,7 +179,7 @@ fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Dra
         let best = points.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
         Some((route, best?))
     });
-    let mut section = table!("The best switching rate of each route", best, (route, best) => {
+    let mut section = table!("Best switching rate of each route", best, (route, best) => {
         "route" => route,
         format!("E[T] [{unit}]") => value(best),
         format!("at α [1/{unit}]") => best.switching_rate,

@@ -1,4 +1,4 @@
-//! The laboratory, as it is typed.
+//! Tests of `synth-lab` through its command line.
 #![allow(clippy::unwrap_used)]
 
 use std::ffi::OsString;
@@ -6,13 +6,11 @@ use std::path::Path;
 
 use synth::cli::{EmbeddedAnswer, Embedding};
 
-/// Runs what is typed, words between blanks.
 fn typed(line: &str) -> EmbeddedAnswer {
     let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
     synth_lab::PROGRAM.answer(&words, Embedding::new(Default::default(), None))
 }
 
-/// Runs what is typed, which is refused in these words.
 fn fails(line: &str, why: &str) {
     let answer = typed(line);
     let error = answer.error.unwrap_or_default();
@@ -20,9 +18,8 @@ fn fails(line: &str, why: &str) {
     assert!(error.contains(why), "{line}: {error}");
 }
 
-/// Each figure that is named has its picture and its table, and what a paper says stands beside what is found.
 #[test]
-fn figures_are_written_from_nothing() {
+fn writes_figures_tables_and_findings() {
     let folder = tempfile::tempdir().unwrap();
     let name = |file: &str| folder.path().join(file).display().to_string();
     for (paper, figures, place) in [
@@ -35,7 +32,7 @@ fn figures_are_written_from_nothing() {
         let line = format!("figures {paper} --output {to} --figure {figures} --events 2e4");
         let answer = typed(&line);
         assert_eq!(answer.code, 0, "{line}: {:?}", answer.error);
-        assert!(answer.printed.contains("What the paper says"));
+        assert!(answer.printed.contains("Claims of the paper"));
         for figure in figures.split(',') {
             let read =
                 |end: &str| std::fs::read_to_string(format!("{to}/figure{figure}.{end}")).unwrap();
@@ -56,9 +53,8 @@ fn figures_are_written_from_nothing() {
     fails(&format!("figures msq --output {}", name("x")), "msr");
 }
 
-/// Where nothing can be written, that is said before any work, and nothing is lost.
 #[test]
-fn places_that_cannot_be_written_to_are_refused() {
+fn rejects_unwritable_destinations_before_any_work() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "as it was").unwrap();

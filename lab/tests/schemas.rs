@@ -1,8 +1,8 @@
-//! The JSON Schemas of policies, workloads and results: they accept what the program writes and reads, and whatever those of
-//! policies and workloads refuse the program refuses. Editors say of workloads what `schema/synth-workload.v1.json` says.
+//! The JSON Schemas of policies, workloads and results accept everything that the program writes
+//! and reads; documents that they reject are also rejected by the program.
 //!
-//! These tests stand in the laboratory because their validator changes the features of other packages: beside it, the
-//! whole program would be compiled a second time for everybody who tests it.
+//! These tests are in the lab crate because their validator changes the features of other packages:
+//! in the main crate it would make everyone who runs the tests compile the program twice.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../tests/suite/mutants.rs"]
@@ -38,7 +38,6 @@ fn json_file(path: &str) -> Value {
     serde_json::from_str(&text(root(path))).unwrap()
 }
 
-/// The models of a kind of workload.
 fn models(kind: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(root("models")).unwrap();
     let files = files.map(|entry| entry.unwrap().path());
@@ -50,11 +49,9 @@ fn models(kind: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The schema of policies of multiresource jobs.
 static POLICIES: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&Artifact::schema().to_value()).unwrap());
 
-/// What a schema has against a document, with the places.
 fn errors(schema: &Validator, document: &Value) -> Vec<String> {
     let errors = schema.iter_errors(document);
     errors
@@ -66,7 +63,6 @@ fn complaints(document: &Value) -> Vec<String> {
     errors(&POLICIES, document)
 }
 
-/// What the program makes of a model.
 fn made(model: &Path, options: &str) -> Value {
     let mut typed: Vec<OsString> = vec!["--workload".into(), model.into(), "--quiet".into()];
     typed.extend(options.split_whitespace().map(Into::into));
@@ -76,7 +72,7 @@ fn made(model: &Path, options: &str) -> Value {
 }
 
 #[test]
-fn schemas_accept_what_is_made() {
+fn schemas_accept_synthesized_policies() {
     for (kind, schema, options) in [
         ("multiresource", "", "--family msr --preemption none"),
         ("multiresource", "", "--family msr --preemption full"),
@@ -102,7 +98,6 @@ fn schemas_accept_what_is_made() {
     }
 }
 
-/// What verbs write as results, each in its format.
 #[test]
 fn schemas_accept_results() {
     let folder = tempfile::tempdir().unwrap();
@@ -173,23 +168,24 @@ fn schemas_accept_results() {
     }
 }
 
-/// The benchmark's results are in a format of the laboratory.
 #[test]
-fn schema_accepts_what_a_bench_finds() {
+fn schema_accepts_bench_results() {
     let schema = synth_lab::bench::schema();
     let stored = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     let file = root("schema/synth-bench.v1.json");
     if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
         std::fs::write(&file, &stored).unwrap();
     }
-    assert!(text(file) == stored, "SYNTH_UPDATE_SCHEMA=1 writes it anew");
+    assert!(
+        text(file) == stored,
+        "set SYNTH_UPDATE_SCHEMA=1 to update it"
+    );
     let typed = "bench --systems bounded-01 --no-choice --events 1e5";
     let typed: Vec<OsString> = typed.split(' ').map(Into::into).collect();
     let answer = synth_lab::PROGRAM.answer(&typed, Embedding::new(Default::default(), None));
     is_in_format("bench", &answer);
 }
 
-/// Checks that the results of an answer are as the stored schema of their format says.
 fn is_in_format(format: &str, answer: &EmbeddedAnswer) {
     let document: Value = serde_json::from_str(&answer.document).unwrap_or_default();
     let name = format!("synth-{format}");
@@ -200,9 +196,8 @@ fn is_in_format(format: &str, answer: &EmbeddedAnswer) {
     assert_eq!(errors(&schema, &document), [""; 0], "{format}");
 }
 
-/// Strict at every level of a fleet's policy too.
 #[test]
-fn schema_refuses_an_unknown_field_of_a_fleet() {
+fn schema_rejects_unknown_fields_of_fleets() {
     let valid = made(
         &root("models/fleet.yaml"),
         "--preemption none --family partition",
@@ -222,9 +217,8 @@ fn schema_refuses_an_unknown_field_of_a_fleet() {
     refuses_surprises(&valid, &objects);
 }
 
-/// Strict at every level, as the parser is.
 #[test]
-fn schema_refuses_an_unknown_field() {
+fn schema_rejects_unknown_fields() {
     let valid = json_file("tests/corpus/policies/valid.json");
     let objects = [
         "",
@@ -256,7 +250,7 @@ fn refuses_surprises(valid: &Value, objects: &[&str]) {
 }
 
 #[test]
-fn schema_refuses_a_missing_field_and_a_negative_count() {
+fn schema_rejects_missing_fields_and_negative_counts() {
     let valid = json_file("tests/corpus/policies/valid.json");
     let mut document = valid.clone();
     document["policy"]["msr"]
@@ -272,7 +266,7 @@ fn schema_refuses_a_missing_field_and_a_negative_count() {
 static WORKLOADS: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&kinds::workload_schema().to_value()).unwrap());
 
-/// What an editor marks in a document; nothing where it is no YAML.
+/// Returns the errors that an editor shows; none if the text is not YAML.
 fn marked(text: &str) -> Vec<String> {
     let Ok(document) = serde_yaml::from_str::<Value>(text) else {
         return Vec::new();
@@ -294,14 +288,13 @@ impl Visitor for Parse<'_> {
     }
 }
 
-/// Whether the program takes a document of this kind.
 fn is_read(kind: &str, text: &str) -> bool {
     let each = kinds::each(Parse(text));
     each.contains(&(kind, true))
 }
 
 #[test]
-fn models_are_sound_in_an_editor() {
+fn schema_accepts_all_models() {
     let mut count = 0;
     for path in kinds::WORKLOADS.iter().flat_map(|kind| models(kind)) {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -311,7 +304,7 @@ fn models_are_sound_in_an_editor() {
     assert!(count > 20, "{count} models");
 }
 
-/// A document of each kind, and what is wrong with it once the first text is replaced by the second.
+/// A valid document of each kind, with replacements that make it invalid.
 const WRONG: [(&str, &[(&str, &str)]); 4] = [
     (
         "kind: multiresource\ntime_unit: h\nknown: type\nserver: {capacity: {gpu: 8}}\njobs:\n  - {name: a, demand: {gpu: 1}, \
@@ -374,7 +367,7 @@ const WRONG: [(&str, &[(&str, &str)]); 4] = [
 ];
 
 #[test]
-fn what_is_wrong_is_seen_in_an_editor_and_by_the_program() {
+fn schema_and_program_reject_invalid_workloads() {
     for ((document, changes), kind) in WRONG.iter().zip(kinds::WORKLOADS) {
         assert_eq!(marked(document), [""; 0], "{document}");
         assert!(is_read(kind, document), "{document}");
@@ -387,10 +380,9 @@ fn what_is_wrong_is_seen_in_an_editor_and_by_the_program() {
     }
 }
 
-/// Of the documents that the program refuses, an editor marks those of a wrong form; not sums that are not 1, or jobs that
-/// do not fit.
+/// The schema finds malformed documents, but not, for example, jobs that do not fit.
 #[test]
-fn half_of_the_refused_documents_are_marked() {
+fn schema_rejects_most_malformed_documents() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/workloads");
     let files = std::fs::read_dir(folder).unwrap();
     let texts = files.filter_map(|file| std::fs::read_to_string(file.unwrap().path()).ok());
@@ -398,7 +390,6 @@ fn half_of_the_refused_documents_are_marked() {
     assert!(count >= 95, "{count}");
 }
 
-/// Workloads of each kind, damaged.
 #[derive(Clone, Copy)]
 struct Damaged;
 
@@ -412,18 +403,17 @@ impl Visitor for Damaged {
         for n in 0..1000 {
             let text = mutated(short[n % short.len()], &mut random);
             if K::Content::parse(&text, "mutant.yaml").is_ok() {
-                assert_eq!(marked(&text), [""; 0], "it is read: {text}");
+                assert_eq!(marked(&text), [""; 0], "accepted by the program: {text}");
             }
         }
     }
 }
 
 #[test]
-fn what_is_read_is_sound_in_an_editor() {
+fn schema_accepts_damaged_workloads_that_the_program_accepts() {
     kinds::each(Damaged);
 }
 
-/// The files of a folder and of the folders in it.
 fn files(folder: PathBuf) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut found = Vec::new();
@@ -436,9 +426,8 @@ fn files(folder: PathBuf) -> Vec<PathBuf> {
     found
 }
 
-/// The workloads of the documentation, each in a block of its own, are sound.
 #[test]
-fn documented_workloads_are_read() {
+fn documented_workloads_are_valid() {
     let mut count = 0;
     let pages = files(root("docs")).into_iter().chain([root("README.md")]);
     for page in pages {

@@ -21,11 +21,11 @@ pub(super) struct Arguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile,
 
-    /// Policies to compare, by name (`synth rules` lists them, and the words of names with +) or policy file
+    /// Policies to compare: rule names (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
+    /// Loads ρ, as fractions of the maximum that any policy can sustain [default: 0.5,0.7,0.9]
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
@@ -42,23 +42,21 @@ pub(super) struct Arguments<K: Kind> {
     #[arg(long, requires = "output")]
     resume: bool,
 
-    /// Run this shard of so many only, and write its part to OUTPUT: `synth merge` puts parts together
+    /// Run only shard I of N and write its part to OUTPUT; combine the parts with `synth merge`
     #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
     shard: Option<Shard>,
 }
 
-/// Events per cell, by default.
 const EVENTS: u64 = 20_000_000;
 
-/// What a person should know who compares.
 pub(super) const ABOUT: &str = "\
-A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others \
-continue. All policies face the same jobs, so that ratios are known more precisely than means. \
-With --output FILE, finished parts are kept in FILE.partial until it is written: --resume continues after \
-Ctrl-C or a crash, where jobs queue, and the same options give the same bytes as an uninterrupted run. \
-With --shard, cells (a policy at a load) are dealt to shards that have about the same work. A part is \
-written whole or not at all; what --shard 1/N to N/N write, `synth merge` makes one comparison of, with \
-the bytes of one machine.";
+A policy that cannot run on this workload, or that is unstable at a load, is reported as such, and the \
+others continue. All policies face the same jobs, so ratios are more precise than means. \
+With --output FILE, finished parts are kept in FILE.partial until FILE is written. Where jobs queue, --resume \
+continues after Ctrl-C or a crash, and the same options give the same bytes as an uninterrupted run. \
+With --shard, the cells (one policy at one load) are divided among N shards of about equal work. A part is \
+written completely or not at all. `synth merge` combines the parts of shards 1/N to N/N into one comparison, \
+byte for byte the one that a single machine writes.";
 
 pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
@@ -99,12 +97,10 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     if compared.interrupted {
         return Ok(cut(&compared, common));
     }
-    // The journal is removed once all results are written.
     compared.journal.map_or(Ok(()), Journal::remove)?;
     Ok(code_if(compared.negative))
 }
 
-/// Says how to go on after an interruption, and returns its exit code.
 fn cut(compared: &VerbOutput, common: &Common) -> u8 {
     if compared.journal.is_some() {
         let how = "Interrupted: give the same options with --resume to continue.";
@@ -113,8 +109,8 @@ fn cut(compared: &VerbOutput, common: &Common) -> u8 {
     interrupt::code()
 }
 
-/// Makes the journal of a shard its part. That a policy could not be run somewhere is reported when
-/// parts are merged, and is no reason for a scheduler to take the shard for failed.
+/// Turns the journal of a shard into its part. A policy that cannot run is reported by
+/// `synth merge`; the shard itself succeeds, so that a batch scheduler does not treat it as failed.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     if compared.interrupted {
         return Ok(cut(&compared, common));
@@ -122,32 +118,30 @@ fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -
     let to = output.display();
     let cells = compared.journal.map(|journal| journal.complete(output));
     let text = match cells.transpose()? {
-        Some(1) => format!("Shard {shard} has 1 cell, in {to}."),
-        Some(cells) => format!("Shard {shard} has {cells} cells, in {to}."),
-        None => format!("Shard {shard} is whole already, in {to}."),
+        Some(1) => format!("Shard {shard} is complete: 1 cell in {to}."),
+        Some(cells) => format!("Shard {shard} is complete: {cells} cells in {to}."),
+        None => format!("Shard {shard} was already complete in {to}."),
     };
     common.tell(&text);
     Ok(SUCCESS)
 }
 
-/// Refuses a value that an option has twice.
 fn given_once(what: &str, option: &str, values: &[impl ToString]) -> Result<(), String> {
     let mut twice = values.iter().map(ToString::to_string).duplicates();
     match twice.next() {
         Some(twice) => Err(format!(
-            "the {what} {twice} is twice in --{option}: give it once"
+            "the {what} {twice} appears twice in --{option}: give it once"
         )),
         None => Ok(()),
     }
 }
 
 impl<K: Kind> Arguments<K> {
-    /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
         given_once("policy", "policies", &self.policies)?;
         given_once("load", "loads", &self.loads)?;
         if self.budget.replications() < 2 {
-            return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
+            return Err("a comparison needs at least 2 replications to tell differences from chance: omit --replications to use 8".into());
         }
         let journal = self.journal_at().map(|output| Journal::path(output));
         let (mut read, mut written) = self.extras.files();
@@ -157,16 +151,15 @@ impl<K: Kind> Arguments<K> {
         check_destinations(&read, &written)?;
         match self.journal_at() {
             None if self.shard.is_some() => {
-                refuse("--shard writes a part, and makes no table: give --output FILE")
+                refuse("--shard writes a part and prints no table: give --output FILE")
             }
             None if self.resume => refuse(
-                "--resume needs a file to continue: give the --output FILE of the interrupted comparison",
+                "--resume needs an interrupted comparison to continue: give the --output FILE of the interrupted comparison",
             ),
             _ => Ok(()),
         }
     }
 
-    /// Returns the output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
         let output = self.results.output.as_ref();
@@ -177,7 +170,7 @@ impl<K: Kind> Arguments<K> {
 #[derive(Args)]
 #[command(after_long_help = ABOUT_MERGE)]
 pub(super) struct MergeArguments {
-    /// The parts, one a shard at least, in any order
+    /// The parts to combine, in any order; each shard must be present at least once
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
 
@@ -188,10 +181,10 @@ pub(super) struct MergeArguments {
 const ABOUT_MERGE: &str = "\
 Examples:
   synth merge part-*.jsonl --output c.json --html c.html
-      what `synth compare` on one machine writes, byte for byte
+      the same bytes that `synth compare` writes on one machine
 
-Parts hold the workload and the whole plan: no other file is read. Parts of different plans, missing \
-shards and parts that are cut short are refused, with the commands that run them again.";
+Parts contain the workload and the complete plan, so no other file is read. If parts belong to different plans, \
+or some are missing or truncated, the merge is refused, with the commands that produce them again.";
 
 pub(super) fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     let results = &arguments.results;
@@ -201,7 +194,11 @@ pub(super) fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Out
     let whole = Whole::read(&arguments.parts)?;
     let heading = &whole.heading;
     if heading.kind != K::Content::NAME {
-        return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
+        return Err(format!(
+            "these parts are of an unknown kind of workload, `{}`",
+            heading.kind
+        )
+        .into());
     }
     let workload =
         K::Content::parse(&heading.document, &heading.comparison.workload.file)?.workload;

@@ -1,4 +1,4 @@
-//! A command that another program runs within itself: what it says is kept, nothing is printed, no signal is listened to.
+//! Runs a command inside another program: output is collected, and no signals are caught.
 
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
@@ -7,37 +7,37 @@ use std::sync::atomic::AtomicBool;
 
 use super::terminal::Host;
 
-/// What a command answers to a program.
+/// The outcome of an embedded command.
 #[derive(Clone, Debug, Default)]
 pub struct EmbeddedAnswer {
-    /// The exit code that it has in a shell.
+    /// The exit code that the command has in a shell.
     pub code: u8,
-    /// What it writes to standard output.
+    /// Text written to standard output.
     pub printed: String,
-    /// What it writes to standard error, but for the error.
+    /// Lines written to standard error, except the error message.
     pub notes: Vec<String>,
-    /// Why there is no answer, where there is none.
+    /// The error message if the command failed.
     pub error: Option<String>,
-    /// All results, for programs: JSON; empty where the command has none, or wrote it to a file.
+    /// The JSON document of all results; empty if the command has none or wrote it to a file.
     pub document: String,
-    /// All numbers, one a line; empty as before.
+    /// All numbers as CSV, one per line; empty like `document`.
     pub csv: String,
-    /// A page with tables and pictures; empty as before.
+    /// An HTML page with tables and charts; empty like `document`.
     pub page: String,
 }
 
-/// A program that runs a command.
+/// The embedding program's side of a running command.
 pub struct Embedding {
     pub(super) interrupt: Arc<AtomicBool>,
     progress: Option<ProgressCallback>,
     answer: RefCell<EmbeddedAnswer>,
 }
 
-/// Is called with what is done now, each time that this changes.
+/// Called with a description of the current step each time it changes.
 pub type ProgressCallback = Box<dyn Fn(&str)>;
 
 impl Embedding {
-    /// Returns a program that sets this flag to end the command with what it has.
+    /// Creates an embedding. Setting `interrupt` ends the command with the results it has so far.
     pub fn new(interrupt: Arc<AtomicBool>, progress: Option<ProgressCallback>) -> Self {
         Embedding {
             interrupt,
@@ -52,12 +52,10 @@ impl Embedding {
         }
     }
 
-    /// Returns the answer so far, to be added to.
     pub(super) fn answered(&self) -> RefMut<'_, EmbeddedAnswer> {
         self.answer.borrow_mut()
     }
 
-    /// Returns the answer of a command that this program runs, which returns the exit code.
     pub(super) fn answer(self, command: impl FnOnce(Host) -> u8) -> EmbeddedAnswer {
         let program = Rc::new(self);
         let code = command(Host::Program(Rc::clone(&program)));

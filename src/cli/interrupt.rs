@@ -1,5 +1,5 @@
-//! Ctrl-C, and the signals by which schedulers and terminals end a program: the first one ends a run with the
-//! results so far; the second one ends the program at once.
+//! SIGINT, SIGTERM and SIGHUP: the first ends a run with its results so far, the second the
+//! program.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
@@ -9,19 +9,17 @@ use signal_hook::flag::{register, register_conditional_shutdown, register_usize}
 
 use super::terminal::Host;
 
-/// By the convention of shells an end by a signal has the exit code 128 plus its number.
+/// By shell convention, a process terminated by signal n exits with code 128 + n.
 const ENDED: i32 = 128;
 
-/// The signal that came last.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> =
     LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
 
-/// Returns the exit code of a program that was ended by a signal.
 pub(super) fn code() -> u8 {
     (ENDED as usize + SIGNAL.load(Ordering::Relaxed)) as u8
 }
 
-/// A flag that these signals set once they are listened to; before that, they end the program.
+/// A flag that signals set once [`listen`](Later::listen) was called.
 pub(super) struct Later {
     flag: Arc<AtomicBool>,
     listening: Once,
@@ -45,7 +43,6 @@ impl Later {
         Arc::clone(&self.flag)
     }
 
-    /// Returns the exit code after an interruption, or else this one.
     pub(super) fn code_or(&self, otherwise: u8) -> u8 {
         if self.flag.load(Ordering::Relaxed) {
             code()
@@ -54,19 +51,18 @@ impl Later {
         }
     }
 
-    /// From now on these signals set the flag; within another program it is that which sets it.
+    /// Starts to catch the signals; an embedding program sets the flag itself.
     pub(super) fn listen(&self) {
         if matches!(self.host, Host::Program(_)) {
             return;
         }
         self.listening.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
-                // In this order: what ends the program looks at the flag before it is set.
+                // The order matters: the conditional shutdown must read the flag before it is set.
                 let registered = register_conditional_shutdown(signal, ENDED + signal, self.flag())
                     .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
                     .and_then(|_| register(signal, self.flag()));
                 if let Err(why) = registered {
-                    // The signal then ends the program, as before.
                     self.host
                         .tell(&format!("cannot listen to signal {signal}: {why}"));
                 }

@@ -1,5 +1,3 @@
-//! A program that is a list of verbs.
-
 use std::ffi::OsString;
 
 use clap::{Args as _, FromArgMatches as _};
@@ -10,24 +8,24 @@ use super::terminal::{Common, Host, SUCCESS};
 use super::{concluded, refused, verbs};
 use crate::kind::Verb;
 
-/// A program that is a list of verbs, with the options that all verbs of `synth` have.
+/// A program consisting of a list of verbs, with the global options of `synth`.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
-    /// The name of the program.
+    /// The program's name.
     pub name: &'static str,
-    /// What it is for.
+    /// One-line description for the help text.
     pub about: &'static str,
-    /// What it can do.
+    /// The verbs, in the order of the help text.
     pub verbs: &'static [Verb],
 }
 
 impl List {
-    /// Runs the command that was typed, behind the name of the program, and returns the exit code.
+    /// Runs the command given by the arguments (without program name); returns the exit code.
     pub fn main(self, typed: &[OsString]) -> u8 {
         self.dispatch(typed, Host::Terminal)
     }
 
-    /// Runs a command within another program: nothing is printed.
+    /// Runs a command inside another program; nothing is printed.
     pub fn answer(self, typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
         program.answer(|host| self.dispatch(typed, host))
     }

@@ -1,6 +1,4 @@
-//! One file a subcommand: what was typed → a verb of the workload's kind → what is printed.
-//!
-//! All of it is generic over the kind, which the documents among the arguments name: see [`kinds`].
+//! The command line, generic over the kind of workload (see [`kinds`]) of the given documents.
 
 mod compare;
 mod embedding;
@@ -34,10 +32,9 @@ pub use list::List;
 use output::emit;
 use terminal::{Common, Host, NEGATIVE, Outcome, SUCCESS, harmless};
 
-/// The style of `error:` and `warning:`.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
 
-/// From a workload to a scheduling policy, with a proof; and a simulator that checks it.
+/// Compile a workload into a scheduling policy with a proof, and check it by simulation
 #[derive(Parser)]
 #[command(
     name = "synth",
@@ -60,27 +57,27 @@ struct Arguments<K: Kind> {
 
 #[derive(Subcommand)]
 enum Command<K: Kind> {
-    /// Check a policy: derive again what can be, and say what cannot
+    /// Check a policy: re-derive everything that can be derived, and list the rest
     #[command(after_long_help = examples_of::<K>("check "))]
     Check(verbs::CheckArguments),
-    /// Show what a policy says: what it is for, what it does, and what it promises
+    /// Show what a policy is made for, what it does, and what it guarantees
     #[command(after_long_help = examples_of::<K>("show "))]
     Show(PolicyFile),
-    /// Simulate a policy, and try to refute its claims
+    /// Simulate a policy and test its claims
     #[command(after_long_help = examples_of::<K>("simulate "))]
     Simulate(verbs::SimulateArguments<K>),
-    /// Compare policies over a range of loads, on the same arrivals and sizes
+    /// Compare policies at several loads on the same arrivals and sizes
     #[command(after_long_help = format!("{}\n\n{}", examples_of::<K>("compare "), compare::ABOUT))]
     Compare(compare::Arguments<K>),
-    /// Put the parts of a comparison together that `synth compare --shard` wrote
+    /// Combine the parts of a comparison written by `synth compare --shard`
     Merge(compare::MergeArguments),
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
     Own(Own<K>),
-    /// Print the JSON Schema of workloads, for editors, of policies, or of results
+    /// Print the JSON Schema of workloads (for editors), of policies or of results
     Schema {
-        /// `workload`, the kind of policies, or the format of results [default: policies of the first kind]
+        /// `workload`, a kind of policy, or a result format [default: policies of the first kind]
         #[arg(value_parser = PossibleValuesParser::new(schema_names()))]
         of: Option<String>,
     },
@@ -93,7 +90,6 @@ enum Command<K: Kind> {
     Man,
 }
 
-/// A verb that this kind alone has, as it was typed.
 struct Own<K> {
     verb: Box<dyn RunVerb>,
     kind: PhantomData<K>,
@@ -133,7 +129,6 @@ impl<K: Kind> Subcommand for Own<K> {
     }
 }
 
-/// Examples of every kind.
 const EXAMPLES: &str = include_str!("examples.txt");
 
 fn examples<K: Kind>() -> String {
@@ -154,7 +149,6 @@ fn examples<K: Kind>() -> String {
     )
 }
 
-/// Returns the examples of the kind that are of this verb.
 fn examples_of<K: Kind>(verb: &str) -> String {
     let mut is_own = false;
     let own = K::EXAMPLES.lines().chain(EXAMPLES.lines()).filter(|line| {
@@ -169,28 +163,25 @@ fn examples_of<K: Kind>(verb: &str) -> String {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a sound negative answer: no policy can stabilize the workload, the policy is refused,
-     a claim is refuted, a policy of a comparison cannot be run, a wish is missed
+  1  a valid negative answer: no policy can stabilize the workload, the policy is refused,
+     a claim is refuted, a compared policy cannot run, a target is missed
   2  usage, input or I/O
   130  interrupted by Ctrl-C (129 by SIGHUP, 143 by SIGTERM): the results so far are printed
-     and marked; a second signal ends the program at once";
+     and marked as such; a second signal terminates immediately";
 
-/// Runs the command that was typed, behind the name of the program: prints, listens to signals, and returns the exit
-/// code.
+/// Runs the command given by the arguments (without the program's name); returns the exit code.
 pub fn main(typed: &[OsString]) -> u8 {
     dispatch(typed, Host::Terminal)
 }
 
-/// Runs a command within another program: as [`main`], but that nothing is printed.
+/// Runs a command inside another program; like [`main`], but nothing is printed.
 pub fn answer(typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
     program.answer(|host| dispatch(typed, host))
 }
 
-/// Runs what was typed, for the kind of the documents that it names.
 fn dispatch(typed: &[OsString], host: Host) -> u8 {
     let typed = &verb_first(typed)[..];
     let kinds = kinds::each(Describe);
-    // The kind that alone has a verb of this name.
     let alone = |word: &OsString| {
         let has = |kind: &&Description| kind.verbs.iter().any(|verb| word == verb.name);
         kinds.iter().filter(has).exactly_one().ok()
@@ -205,7 +196,7 @@ fn dispatch(typed: &[OsString], host: Host) -> u8 {
     (by_verb.or_else(by_document).unwrap_or(&kinds[0]).main)(typed, host)
 }
 
-/// Returns the words with a verb or file before the options that all verbs take: so these may stand in front, too.
+/// Moves the first verb or file in front of the global options, so that these may also come first.
 fn verb_first(typed: &[OsString]) -> Vec<OsString> {
     let mut words = typed.to_vec();
     let is_option = |word: &OsString| workload::ALONE.iter().any(|own| word == own);
@@ -216,23 +207,19 @@ fn verb_first(typed: &[OsString]) -> Vec<OsString> {
     words
 }
 
-/// What the command line needs to know of a kind before it parses arguments for it.
+/// The facts about a kind of workload that are needed before its arguments can be parsed.
 struct Description {
     name: &'static str,
-    /// The name in workloads.
+    /// The kind's name in workload files.
     workload: &'static str,
-    /// The verbs that it alone has.
     verbs: &'static [Verb],
     rules: fn() -> Section,
-    /// The shape of its policies.
     schema: fn() -> schemars::Schema,
     main: fn(&[OsString], Host) -> u8,
 }
 
-/// What `synth schema` calls workloads.
 const WORKLOADS: &str = "workload";
 
-/// Returns the names of all schemas.
 fn schema_names() -> Vec<&'static str> {
     let results = kinds::formats().into_iter().map(|own| own.0);
     let known = [&[WORKLOADS], kinds::NAMES].concat();
@@ -257,7 +244,6 @@ impl Visitor for Describe {
     }
 }
 
-/// Parses what was typed for this kind, and runs it.
 fn main_for<K: Kind>(typed: &[OsString], host: Host) -> u8 {
     if let Some(why) = unknown_verb::<K>(typed) {
         return failed(&why, 2, &host);
@@ -272,7 +258,6 @@ fn main_for<K: Kind>(typed: &[OsString], host: Host) -> u8 {
     concluded(run(&arguments), &host)
 }
 
-/// Returns the exit code of what was done, and prints why there is no answer.
 fn concluded(outcome: Outcome, host: &Host) -> u8 {
     let error = match outcome {
         Ok(code) => return code,
@@ -280,17 +265,17 @@ fn concluded(outcome: Outcome, host: &Host) -> u8 {
     };
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
-        // The reader of the output has closed it, which is no error.
+        // The reader closed the output early, as `head` does.
         return SUCCESS;
     }
-    // That a policy is refused is an answer, not a failure.
+    // A refused policy is a valid answer, not a failure.
     let refused = error.downcast_ref::<ArtifactError>();
     let is_answer = matches!(refused, Some(ArtifactError::Refused { .. }));
     let code = if is_answer { NEGATIVE } else { 2 };
     failed(&error.to_string(), code, host)
 }
 
-/// Prints an error; reports of documents begin with the word already.
+/// Prints an error. Error reports of documents already start with `error:`.
 fn failed(why: &str, code: u8, host: &Host) -> u8 {
     let why = why.trim_start_matches("error: ");
     let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
@@ -301,10 +286,8 @@ fn failed(why: &str, code: u8, host: &Host) -> u8 {
     code
 }
 
-/// Verbs of the laboratory, which once were verbs of this program.
 const MOVED: [&str; 3] = ["bench", "figures", "sweep-alpha"];
 
-/// Says what is wrong with the first word that was typed, if it is neither a verb nor a file.
 fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     let word = typed.first()?;
     let word = word.to_str().filter(|word| !word.starts_with('-'))?;
@@ -312,7 +295,7 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     let verbs = command.get_subcommands().map(clap::Command::get_name);
     if MOVED.contains(&word) {
         return Some(format!(
-            "`synth {word}` has moved to a program of its own\n = help: `synth-lab {word}`, which `cargo build --release -p synth-lab` builds"
+            "`synth {word}` has moved to another program\n = help: use `synth-lab {word}`, built by `cargo build --release -p synth-lab`"
         ));
     }
     let verbs: Vec<&str> = verbs.chain(["help"]).collect();
@@ -321,46 +304,56 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     }
     let help = match nearest(word, &verbs) {
         Some(verb) => format!("did you mean the verb `{verb}`?"),
-        None => format!("give a workload, or one of the verbs {}", verbs.join(", ")),
+        None => format!(
+            "give a workload file or one of the verbs {}",
+            verbs.join(", ")
+        ),
     };
     Some(format!(
-        "there is no file and no verb `{word}`\n = help: {help}"
+        "`{word}` is neither a file nor a verb\n = help: {help}"
     ))
 }
 
-const READ: &str = "it is a key of --read now, such as --read format=swf,unit=ms,past-limit=kill";
+const READ: &str = "now a key of --read, for example --read format=swf,unit=ms,past-limit=kill";
 const ONLY: &str =
-    "it is a key of --only now, such as --only partition=gpu,user=ann,status=completed";
+    "now a key of --only, for example --only partition=gpu,user=ann,status=completed";
 
-const SHAPES: &str = "name the servers by --servers";
-const WORK: &str = "it is part of --work now, in states of the dynamic program";
-const LENGTH: &str = "runs of `synth optimum` and `synth limit` end by --events or --time";
+const SHAPES: &str = "use --servers to describe the servers";
+const WORK: &str = "now part of --work, in states of the dynamic program";
+const LENGTH: &str =
+    "the length of runs of `synth optimum` and `synth limit` is set by --events or --time";
 
-/// Options that have another name now, or whose place is another verb.
+/// Removed options: the new name, or the verb or option to use instead.
 const RENAMED: &[(&str, &str)] = &[
     ("--faults", READ),
     ("--machine", SHAPES),
     ("--partition", ONLY),
-    ("--points", "it is an option of `synth-lab sweep-alpha`"),
+    ("--points", "now an option of `synth-lab sweep-alpha`"),
     ("--precision", LENGTH),
     ("--replications", LENGTH),
-    ("--resample", "replays have intervals by blocks of time"),
+    (
+        "--resample",
+        "replays always report confidence intervals from blocks of time",
+    ),
     ("--rows", WORK),
-    ("--seed", "in judge, advise, forecast and bridge it is 1"),
-    ("--series", "the pictures over time are in --html"),
-    ("--show", "all means are in --output and --csv"),
+    ("--seed", "always 1 in judge, advise, forecast and bridge"),
+    ("--series", "charts over time are part of --html"),
+    ("--show", "--output and --csv contain all means"),
     (
         "--speed",
-        "scale a log by --load of judge, --speed of replay",
+        "to scale a log use --load (judge) or --speed (replay)",
     ),
     ("--states", WORK),
-    ("--step", "the steps of time are a 500th of the log"),
-    ("--stuck", "jobs that do not start are reported after 30 s"),
-    ("--unknown-out", "it is --demands known now"),
+    ("--step", "time steps are always 1/500 of the log"),
+    (
+        "--stuck",
+        "jobs that do not start are always reported after 30 s",
+    ),
+    ("--unknown-out", "use --demands known"),
     ("--vm-types", SHAPES),
     (
         "--workload",
-        "FILE stands alone for optimum, limit and size",
+        "optimum, limit and size take FILE without an option",
     ),
     ("--amounts", READ),
     ("--censored", READ),
@@ -369,37 +362,33 @@ const RENAMED: &[(&str, &str)] = &[
     ("--status", ONLY),
     ("--unit", READ),
     ("--user", ONLY),
-    ("--budget", "it is called --work now"),
+    ("--budget", "renamed to --work"),
     (
         "--effort",
-        "it is part of --work now, in events of a simulation (4e8 is an effort of 1)",
+        "now part of --work, in simulated events (an effort of 1 is 4e8)",
     ),
-    (
-        "--empty-slots",
-        "slots without a job are released, and nothing else is possible",
-    ),
-    ("--objective", "it is called --minimize now"),
+    ("--empty-slots", "slots without a job are always released"),
+    ("--objective", "renamed to --minimize"),
     (
         "--policy",
-        "give the policy's file without it; a policy of your own goes to `synth analyze FILE --workload FILE`",
+        "give the policy file without an option; to analyze a policy of your own use `synth analyze FILE --workload FILE`",
     ),
     (
         "--rates",
-        "scale by --loads; arrival rates are in the workload",
+        "use --loads to scale; arrival rates are part of the workload",
     ),
     (
         "--size",
-        "it is a verb now: `synth size FILE --shape NAME --slo TARGET`",
+        "now a verb: `synth size FILE --shape NAME --slo TARGET`",
     ),
-    ("--time-limit", "it is called --time now"),
+    ("--time-limit", "renamed to --time"),
     (
         "--trace",
-        "replays are a verb now: `synth replay LOG --policies P,P`; `synth judge LOG --policy FILE` selects an order on a log",
+        "replay is now a verb: `synth replay LOG --policies P,P`; to select a queue order on a log use `synth judge LOG --policy FILE`",
     ),
-    ("--vega", "it is gone: --html writes a page with pictures"),
+    ("--vega", "removed: --html writes a page with charts"),
 ];
 
-/// Returns what became of the option that is unknown, if it once was one.
 fn renamed(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -408,7 +397,6 @@ fn renamed(error: &clap::Error) -> Option<String> {
     known.map(|(name, now)| format!("\n = help: {name}: {now}"))
 }
 
-/// Prints why what was typed is no command, or the help.
 fn refused(error: &clap::Error, host: &Host) -> u8 {
     let help = renamed(error).unwrap_or_default();
     let text = error.render().ansi().to_string();
@@ -419,7 +407,6 @@ fn refused(error: &clap::Error, host: &Host) -> u8 {
             program.answered().error = Some(format!("{text}{help}"));
         }
         _ if error.use_stderr() => host.tell(&format!("{}{help}", text.trim_end())),
-        // A closed standard output is no reason to fail.
         _ => drop(host.say(&text)),
     }
     error.exit_code() as u8
@@ -470,7 +457,6 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
     }
 }
 
-/// Writes text for other programs to standard output.
 fn printed_as_is(text: Vec<u8>, common: &Common) -> Outcome {
     emit(None, &String::from_utf8(text)?, common)?;
     Ok(SUCCESS)

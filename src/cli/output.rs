@@ -1,4 +1,4 @@
-//! Where results go.
+//! Writing results to files and streams.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -15,17 +15,15 @@ use clap::Args;
 use super::interrupt;
 use super::terminal::{Common, Host, Outcome, code_if};
 
-/// Returns whether the name means standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Checks the destinations of results before any work is done: no two results go to the same file, none goes to a file
-/// that is read, and each can be written.
+/// Checks before any work that results overwrite neither an input nor each other and are writable.
 pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
-        return refuse("standard input is one file: give the others by name");
+        return refuse("standard input can be read only once: give the other files by name");
     }
     let read: Vec<PathBuf> = files.into_iter().filter_map(place).collect();
     let mut taken: Vec<PathBuf> = Vec::new();
@@ -36,12 +34,12 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
             false => path.display().to_string(),
         };
         if read.contains(&at) {
-            let why = "is read here and would be overwritten: choose another place for the result";
+            let why = "is an input and would be overwritten: choose another file for the result";
             return refuse(format!("{shown} {why}"));
         }
         if taken.contains(&at) {
             return refuse(format!(
-                "two results cannot both go to {shown}: give each a file of its own"
+                "two results cannot both go to {shown}: give each its own file"
             ));
         }
         taken.push(at);
@@ -50,8 +48,7 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
     files.try_for_each(|path| writable(path))
 }
 
-/// Returns the file behind a name, whether it exists yet or not; none for a device, where results do not
-/// replace each other.
+/// Resolves the file behind a name, which need not exist yet. `None` for devices.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
         return Some(path.into());
@@ -68,9 +65,8 @@ fn folder_of(path: &Path) -> &Path {
     named.unwrap_or(Path::new("."))
 }
 
-/// Writes text to a file, or else (and to `-`) to standard output. A regular file is replaced whole
-/// or not at all, behind a link too; a device or a pipe is written to. A regular file in a folder that
-/// does not permit new files is overwritten.
+/// Writes text to a file, or to standard output for `None` and `-`. Regular files are replaced
+/// atomically, also behind a symbolic link, unless the folder does not permit new files.
 pub(super) fn emit(
     output: Option<&Path>,
     text: &str,
@@ -99,8 +95,7 @@ pub(super) fn emit(
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }
 
-/// Writes each document to its file, and returns the first failure once all have been tried: the caller prints its
-/// answer all the same.
+/// Writes all documents, and returns the first error after all have been tried.
 pub(super) fn emit_all(
     documents: &[(PathBuf, String)],
     common: &Common,
@@ -110,8 +105,7 @@ pub(super) fn emit_all(
     each.fold(Ok(()), Result::and)
 }
 
-/// Writes a file of a new name beside it, waits until that is on the disk, then puts it in its place. It has these
-/// permissions, or else those of a new file.
+/// Replaces a file atomically. It gets `permissions`, or the default ones if `None`.
 fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io::Result<()> {
     let folder = folder_of(path);
     let mut beside = tempfile::Builder::new()
@@ -124,16 +118,15 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
     beside.write_all(text.as_bytes())?;
     beside.as_file().sync_all()?;
     beside.persist(path)?;
-    // That the file has its name is on the disk, too; not every file system can be told to wait for that.
+    // Sync the folder so that the rename is durable. Not all file systems support this.
     let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Writes documents to their files, notes to standard error, and prints the table: to standard output, or to standard
-/// error where a document goes to standard output. The table is printed even if a document could not be written.
+/// Writes documents, notes and the table. The table is printed even if a document cannot be
+/// written, and goes to standard error if a document goes to standard output.
 fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     if let Host::Program(program) = &common.host {
-        // What is not printed of it, for programs.
         let mut answer = program.answered();
         answer.document.clone_from(&output.document);
         answer.csv = output.report.numbers.csv()?;
@@ -154,7 +147,6 @@ fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     written.and(printed.map_err(Into::into))
 }
 
-/// Publishes what a verb answers.
 pub(super) fn conclude(
     output: VerbOutput,
     interrupt: &interrupt::Later,
@@ -164,11 +156,10 @@ pub(super) fn conclude(
     Ok(interrupt.code_or(code_if(output.negative)))
 }
 
-/// Checks that a result can be written there, and leaves the place as it was.
 fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
     let tried = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        // Its reader would take that it is opened and closed for all that it gets.
+        // Opening and closing a pipe would signal the end of the data to its reader.
         Ok(there) if there.file_type().is_fifo() => Ok(()),
         Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
         Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
@@ -176,7 +167,6 @@ fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
     tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())
 }
 
-/// Where the results of a comparison go.
 #[derive(Args)]
 pub(super) struct Results {
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
@@ -187,15 +177,14 @@ pub(super) struct Results {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
+    /// Also write an HTML page with the answer, tables and charts (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
-/// Options after which a file stands that results go to.
 const WRITTEN: [&str; 5] = ["--output", "-o", "--csv", "--html", "--jobs"];
 
-/// Returns the command that was typed behind the name of the program, as a shell takes it, without files that results go to.
+/// Returns the command as typed, quoted for a shell, without destinations of results.
 pub(super) fn command(program: &str, typed: &[OsString]) -> String {
     let mut command = program.to_owned();
     let mut words = typed.iter().map(|word| word.to_string_lossy());
@@ -215,13 +204,11 @@ pub(super) fn command(program: &str, typed: &[OsString]) -> String {
 }
 
 impl Results {
-    /// Returns all files.
     pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let all = [&self.output, &self.csv, &self.html];
         all.into_iter().flatten()
     }
 
-    /// Writes what is requested of a comparison, and prints its table.
     pub(super) fn publish(
         &self,
         output: &mut VerbOutput,

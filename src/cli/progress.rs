@@ -1,5 +1,4 @@
-//! What a verb tells while it works, on standard error; progress of steps that take longer than a second, where that is
-//! a terminal.
+//! Messages on standard error while a verb works, with a progress line on terminals.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -13,7 +12,6 @@ use crate::simulation::Progress;
 use super::interrupt;
 use super::terminal::{Common, Host};
 
-/// Runs a verb and shows its progress, until it has an answer.
 pub(super) fn with_caller<T>(
     common: &Common,
     interrupt: &interrupt::Later,
@@ -36,7 +34,7 @@ pub(super) fn with_caller<T>(
     answer
 }
 
-/// Shows what a verb does, and listens to Ctrl-C from when on that leaves a result.
+/// Shows progress, and catches Ctrl-C once an interruption leaves a result.
 struct Listener<'a> {
     common: &'a Common,
     interrupt: &'a interrupt::Later,
@@ -75,9 +73,8 @@ impl Listener<'_> {
     }
 }
 
-/// Returns how far a simulation is.
 fn events(reached: Progress) -> String {
-    let precision = reached.precision.map_or("not settled yet".into(), |p| {
+    let precision = reached.precision.map_or("not converged yet".into(), |p| {
         format!("± {} %", number(100.0 * p))
     });
     format!(
@@ -86,7 +83,7 @@ fn events(reached: Progress) -> String {
     )
 }
 
-/// A line of progress that appears after a second and is removed when it is dropped.
+/// A progress line that appears after one second and is removed when dropped.
 struct Line(ProgressBar);
 
 impl Line {

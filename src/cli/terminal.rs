@@ -1,5 +1,4 @@
-//! What every subcommand takes and answers, and what people read, on a terminal or not: no control character of a name,
-//! of a path or of a quoted text reaches it as it is.
+//! Options and exit codes of all subcommands, and output in which control characters are escaped.
 
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write};
@@ -12,38 +11,31 @@ use crate::artifact::Changes;
 use crate::document::steers;
 use crate::report::WIDTH;
 
-/// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
-/// refuted.
 pub(super) const NEGATIVE: u8 = 1;
 
 pub(super) const SUCCESS: u8 = 0;
 
-/// The exit code, or why there is no answer.
 pub(super) type Outcome = Result<u8, Box<dyn Error>>;
 
-/// What every subcommand takes.
 #[derive(Args)]
 pub(super) struct Common {
-    /// Print results only: no summary of a synthesis, no warnings, no progress
+    /// Print results only: no synthesis summary, warnings or progress
     #[arg(long, short, global = true)]
     pub quiet: bool,
 
-    /// Take policy files that were changed after they were written as they are; without it they are
-    /// refused
+    /// Accept policy files that were edited after they were written; by default they are refused
     #[arg(long, global = true)]
     accept_changes: bool,
 
-    /// Who runs the command.
     #[arg(skip)]
     pub host: Host,
 
-    /// The command as it was typed, but for where results go.
+    /// The command as typed, without destinations of results.
     #[arg(skip)]
     pub command: String,
 }
 
 impl Common {
-    /// Returns what becomes of a policy file that was changed after it was written.
     pub(super) fn changes(&self) -> Changes {
         if self.accept_changes {
             Changes::Accepted
@@ -52,41 +44,33 @@ impl Common {
         }
     }
 
-    /// Prints to standard error, unless --quiet was given.
     pub(super) fn tell(&self, text: &str) {
         if !self.quiet {
             self.host.tell(text);
         }
     }
 
-    /// Prints a result.
     pub(super) fn printed(&self, text: &str) -> Outcome {
         self.host.say(text)?;
         Ok(SUCCESS)
     }
 }
 
-/// Who runs a command, and gets what it says.
 #[derive(Clone, Default)]
 pub(super) enum Host {
-    /// A person or a shell: standard output, standard error, and signals.
     #[default]
     Terminal,
-    /// A program that has this library within.
     Program(Rc<Embedding>),
 }
 
 impl Host {
-    /// Prints to standard error.
     pub(super) fn tell(&self, text: &str) {
         match self {
-            // A closed standard error is no reason to fail.
             Host::Terminal => drop(writeln!(anstream::stderr(), "{}", harmless(text))),
             Host::Program(program) => program.answered().notes.push(harmless(text)),
         }
     }
 
-    /// Prints to standard output.
     pub(super) fn say(&self, text: &str) -> io::Result<()> {
         match self {
             Host::Terminal => {
@@ -101,12 +85,10 @@ impl Host {
         }
     }
 
-    /// Returns whether standard output is a terminal.
     pub(super) fn is_read_by_a_person(&self) -> bool {
         matches!(self, Host::Terminal) && io::stdout().is_terminal()
     }
 
-    /// Width of tables: that of the terminal where it is narrower than [`WIDTH`].
     pub(super) fn width(&self) -> usize {
         use terminal_size::{Width, terminal_size_of};
         let found = match self {
@@ -121,7 +103,7 @@ impl Host {
     }
 }
 
-/// Standard output, for text that other programs read: it is written as it is.
+/// The standard output, for text read by other programs: nothing is escaped.
 impl Write for Host {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
@@ -141,15 +123,13 @@ impl Write for Host {
     }
 }
 
-/// In narrower terminals lines are broken by the terminal.
 const NARROWEST: usize = 60;
 
-/// Returns the exit code of an answer that is negative, or not.
 pub(super) fn code_if(is_negative: bool) -> u8 {
     if is_negative { NEGATIVE } else { SUCCESS }
 }
 
-/// Returns the text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.
+/// Escapes characters that [steer](steers) a terminal, except newlines, tabs and colour sequences.
 pub(super) fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -169,7 +149,7 @@ pub(super) fn harmless(text: &str) -> String {
     out
 }
 
-/// Returns the length of the sequence at the beginning that changes the colour; 0 where there is none.
+/// Returns the length in bytes of a leading colour sequence, or 0.
 fn colour(text: &str) -> usize {
     let Some(inner) = text.strip_prefix("\u{1b}[") else {
         return 0;
@@ -186,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_colours_and_ends_of_lines_pass() {
+    fn escapes_control_characters_except_colours_and_newlines() {
         let harmful = "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{202e}d\r\n\te\u{9b}31m";
         let expected = "a\\u{1b}]0;title\\u{7}b\\u{1b}[2Jc\\u{202e}d\\u{d}\n\te\\u{9b}31m";
         assert_eq!(harmless(harmful), expected);

@@ -1,4 +1,4 @@
-//! The verbs on one workload or one policy: synthesize, check, show, simulate, and those that one kind alone has.
+//! The verbs on one workload or policy.
 
 use std::path::{Path, PathBuf};
 
@@ -24,11 +24,11 @@ pub(super) struct SynthesizeArguments<K: Kind> {
     #[command(flatten)]
     args: K::SynthesisArgs,
 
-    /// Scale all arrival rates so that the load is this, and make the policy for that
+    /// Scale all arrival rates to this load, and make the policy for it
     #[arg(long, value_name = "ρ", allow_negative_numbers = true, value_parser = load)]
     load: Option<f64>,
 
-    /// Where the policy goes (`-`: standard output, which it is too where that is no terminal)
+    /// File for the policy (`-`: standard output, also the default unless it is a terminal)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -68,30 +68,31 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
             let code = interrupt.code_or(SUCCESS);
             if common.quiet && code != SUCCESS {
                 let host = &common.host;
-                host.tell("Interrupted: the policy is the best so far.");
+                host.tell("Interrupted: the policy is the best one found so far.");
             }
             Ok(code)
         }
-        // A negative answer is the result: it is printed with --quiet, too.
+        // A negative answer is a result, so it is printed even with --quiet.
         SynthesisAnswer::Refused { why, decided } => {
             common.host.tell(&why.text(common.host.width()));
             Ok(if decided { NEGATIVE } else { 2 })
         }
         SynthesisAnswer::Interrupted => {
-            common.tell("Interrupted before a policy was chosen: nothing is written.");
+            common.tell("Interrupted before a policy was selected: nothing was written.");
             Ok(interrupt::code())
         }
     }
 }
 
-const NOT_WRITTEN: &str = "The policy is not written: give --output FILE, or -o - to see it.";
+const NOT_WRITTEN: &str =
+    "The policy was not written: give --output FILE to write it, or -o - to print it.";
 
 #[derive(Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
     policy: PolicyFile,
 
-    /// Check also that the policy was made for this workload (`-`: standard input)
+    /// Also check that the policy was made for this workload (`-`: standard input)
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 }
@@ -101,7 +102,7 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
     let workload = arguments.workload.as_deref();
     check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
     let name = called(policy);
-    // Once: what comes through a pipe is gone then.
+    // Read once: a pipe cannot be read again.
     let text = text_of(policy).map_err(|source| ArtifactError::Io {
         path: name.clone(),
         source,
@@ -144,11 +145,11 @@ pub(super) fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
 
 #[derive(Args)]
 pub(super) struct SimulateArguments<K: Kind> {
-    /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or the name of a rule, with --workload
+    /// The policy: a file made by `synth FILE` (`-`: standard input), or a rule, with --workload
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    /// Simulate on this workload (`-`: standard input) instead of the one that the policy was made for
+    /// Simulate on this workload (`-`: standard input) instead of the policy's own
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 
@@ -164,7 +165,6 @@ pub(super) struct SimulateArguments<K: Kind> {
     output: Option<PathBuf>,
 }
 
-/// Events of a simulation, by default.
 const EVENTS: u64 = 200_000_000;
 
 pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> Outcome {
@@ -184,7 +184,9 @@ pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Commo
     let workload = file
         .map(|file| read_workload::<K>(file, common))
         .transpose()?;
-    let policy = policy.to_str().ok_or("the name of the policy is no text")?;
+    let policy = policy
+        .to_str()
+        .ok_or("the name of the policy is not valid UTF-8")?;
     let mut output = with_caller(common, &interrupt, |caller| {
         K::simulate(policy, workload, &arguments.ways, &settings, caller)
     })?;
@@ -195,7 +197,6 @@ pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Commo
     conclude(output, &interrupt, common)
 }
 
-/// Does a verb that this kind of workload alone has.
 pub(super) fn own(verb: &dyn RunVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     check_destinations(&read, &written)?;

@@ -1,4 +1,4 @@
-//! Workloads: the kind that is typed about, before the arguments are parsed, since each has its own; and their documents.
+//! Workload files, and detection of their kind, which determines the arguments to parse.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -12,13 +12,11 @@ use crate::kinds;
 
 use super::terminal::Common;
 
-/// The heading of a document stands in its first bytes.
+/// The number of bytes that are searched for the document's kind.
 const HEADING: u64 = 1 << 20;
 
-/// Options of all verbs, which have no value.
 pub(super) const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
 
-/// Returns the kind that the first document among the arguments names; none where there is none.
 pub(super) fn kind_of(typed: &[OsString]) -> Option<String> {
     let mut before = String::new();
     typed.iter().find_map(|argument| {
@@ -32,13 +30,13 @@ pub(super) fn kind_of(typed: &[OsString]) -> Option<String> {
     })
 }
 
-/// Returns whether `-` behind this word is a document that is read: results go there, too.
+/// Returns whether `-` after this argument is an input; elsewhere it is a destination.
 fn reads(before: &str) -> bool {
     !before.starts_with('-') || before == "--workload" || ALONE.contains(&before)
 }
 
-/// Returns the value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
-/// read, but for standard input, which is kept: what is in it can be had once only.
+/// Returns the top-level key `kind` of a YAML or JSON document. Devices and pipes, other than
+/// standard input (which is buffered), are not read: their contents can be read only once.
 fn named_in(file: &Path) -> Option<String> {
     let text = if is_standard_input(file) || kept(file).is_some() {
         text_of(file).ok()?
@@ -61,7 +59,7 @@ fn named_in(file: &Path) -> Option<String> {
     text.lines().find_map(line).or_else(|| in_a_line(&text))
 }
 
-/// Returns the value of the first key `"kind"` of a document in braces that has no line of its own for it.
+/// Returns the first key `"kind"` of a JSON document that is on one line.
 fn in_a_line(text: &str) -> Option<String> {
     let inside = text.trim_start().strip_prefix('{')?;
     let (_, rest) = inside.split_once("\"kind\"")?;
@@ -70,7 +68,6 @@ fn in_a_line(text: &str) -> Option<String> {
     value.split_once('"').map(|(kind, _)| kind.to_owned())
 }
 
-/// Reads a workload; warnings go to standard error.
 pub(super) fn read_workload<K: Kind>(
     file: &Path,
     common: &Common,
@@ -86,14 +83,14 @@ pub(super) fn read_workload<K: Kind>(
 fn is_of_kind<K: Kind>(file: &Path, kind: &str) -> Result<(), String> {
     let file = called(file);
     match kinds::named(kind) {
-        // One that is misspelt is among the faults of the document.
+        // A misspelt kind is reported with the other errors of the document.
         Some(near) if near == K::Content::WORKLOAD => Ok(()),
         Some(_) => Err(format!(
-            "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
+            "{file} is a workload of kind `{kind}`, but kind `{}` is expected here: a policy applies only to workloads of its own kind",
             K::Content::WORKLOAD
         )),
         None => Err(format!(
-            "{file}: unknown kind of workload `{kind}`; the kinds are {}",
+            "{file}: unknown kind of workload `{kind}`; known kinds: {}",
             kinds::WORKLOADS.join(", ")
         )),
     }

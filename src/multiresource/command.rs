@@ -1,4 +1,4 @@
-//! Multiresource jobs as a kind of workload: what is typed, its verbs, and how a policy runs.
+//! Multiresource jobs as a kind of workload: arguments, verbs, and simulation of policies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,19 +29,21 @@ use crate::typed::load;
 use synth_advice::verbs::{advise, forecast, judge as judging};
 use synth_slurm::rule::SlurmRule;
 
-/// What is typed to run a policy in other ways than its own.
+/// The options of `synth simulate` for multiresource jobs.
 #[derive(Args)]
 pub struct SimulationArgs {
-    /// Dead time: how long a job holds its capacity before it runs, in place of the workload's own [the policy's time unit]
+    /// Time for which a job holds its capacity before it runs [default: the workload's start
+    /// latency]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 
-    /// Let jobs arrive so fast that this is the load
+    /// Scale the arrival rates to this load
     #[arg(long, value_name = "ρ", value_parser = load)]
     load: Option<f64>,
 
-    /// Recorded jobs to run once instead of drawing some: a table with the columns type, arrival and size in the policy's time
-    /// unit, as `synth bridge --replay … --jobs` writes them (`-`: from standard input)
+    /// Run these recorded jobs once instead of generating jobs: a table with the columns type,
+    /// arrival and size in the policy's time unit, as `synth bridge --replay … --jobs` writes it
+    /// (`-`: standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     jobs: Option<PathBuf>,
 }
@@ -52,7 +54,7 @@ impl NamesFiles for SimulationArgs {
     }
 }
 
-/// Multiresource jobs, as the program sees them.
+/// The kind of workload for multiresource jobs.
 #[derive(Clone, Copy)]
 pub struct MultiresourceKind;
 
@@ -137,7 +139,7 @@ impl Kind for MultiresourceKind {
         let document = match serde_json::from_str::<BoundDocument>(text) {
             Ok(document) => document,
             Err(why) if text.contains("\"synth-bound\"") => {
-                return refuse(format!("no bound of this shape: {why}"));
+                return refuse(format!("the file is not a valid bound document: {why}"));
             }
             Err(_) => return Ok(None),
         };
@@ -194,7 +196,6 @@ impl Kind for MultiresourceKind {
     }
 }
 
-/// Returns the workload that a rule is simulated on, changed as these arguments say.
 fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
     let workload = match args.load {
         Some(load) => scaled_to(&OverLoads(workload), load)?.0,
@@ -206,8 +207,8 @@ fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
     }
 }
 
-/// Runs a policy on its workload or on another. Claims are judged in a run of their own where the policy runs under
-/// other conditions than they hold for.
+/// Simulates a policy. If it runs under other conditions than its claims hold for, the claims are
+/// judged in a separate run.
 fn run(
     policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
@@ -242,7 +243,7 @@ fn run(
         if once {
             verdicts = judge(artifact, workload, &run);
         } else if run.ending == Ending::Interrupted {
-            notes.push("Interrupted before the claims could be judged.".into());
+            notes.push("Interrupted before the claims were judged.".into());
         } else {
             let run = simulate(&rule.into(), &watching, "simulating as analysed")?;
             notes.extend(report::as_analysed(&run));
@@ -255,7 +256,6 @@ fn run(
     Ok(VerbOutput { notes, ..output })
 }
 
-/// A fleet, as policies are compared over its loads.
 struct OverLoads(Fleet);
 
 impl Queueing for OverLoads {
@@ -280,7 +280,6 @@ impl Queueing for OverLoads {
     }
 }
 
-/// Notifies the caller that jobs have a start latency.
 fn notify_latency(workload: &Fleet, caller: &mut Caller<'_>) {
     if let Some(note) = report::start_latency(workload.envelope()) {
         caller.notify(Notice::Known(&note));

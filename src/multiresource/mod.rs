@@ -1,10 +1,9 @@
 //! Multiresource jobs: types with fixed demands for several resources, on one server or a fleet.
 //!
-//! The stages, in order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
-//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] → [`replay`] → [`report`] → [`verbs`];
-//! and beside them [`optimum`] and [`bound`], what no policy can beat, [`fit`], which fits a workload to a trace, and
-//! [`bridge`], which runs the jobs of a real Slurm. `artifact`, `policy` and `simulator` never see how a
-//! policy was synthesized: their crate does not depend on the one that synthesizes.
+//! The modules in order of the pipeline: [`workload`] → [`schedule`] → [`program`] → [`modulation`]
+//! → [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] →
+//! [`replay`] → [`report`] → [`verbs`]. [`optimum`] and [`bound`] compute lower bounds, [`fit`]
+//! fits workloads to logs, and [`bridge`] runs the jobs of a real Slurm cluster.
 
 mod command;
 pub mod report;

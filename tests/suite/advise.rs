@@ -75,7 +75,7 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     let (own, other) = (wait.as_f64().unwrap(), today.as_f64().unwrap());
     assert!((own - other).abs() < 1e-6 * other, "{own} {other}");
     let page = std::fs::read_to_string(page).unwrap();
-    has(&page, "Who gains, and who waits longer");
+    has(&page, "Winners and losers");
     let plugins = page.matches("JobSubmitPlugins=require_timelimit");
     assert_eq!(plugins.count(), 2, "the new line and the old one");
 }
@@ -88,7 +88,7 @@ fn nothing_is_advised_where_the_replay_is_far_from_the_log() {
         folder.write("slurm.conf", CONF),
     );
     let run = ends(1, &format!("advise slurm {log} --slurm {conf}"));
-    has(&stdout(&run), "too far apart for advice");
+    has(&stdout(&run), "too large to give advice");
     assert!(!stdout(&run).contains("1. "), "{}", stdout(&run));
 }
 
@@ -111,14 +111,14 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
     );
     let run = ends(1, &typed);
     let text = stdout(&run).replace('\n', " ");
-    has(&text, "cannot be checked against what happened");
-    has(&text, "What was tried");
+    has(&text, "cannot be compared with what happened");
+    has(&text, "Changes tried");
     assert!(!text.contains("1. "), "{text}");
     assert!(!text.contains("as advised"), "{text}");
     // The page says how to get it again: with what was read.
     let page = std::fs::read_to_string(page).unwrap();
     has(&page, "--from 1h --only partition=batch,status=completed");
-    assert!(!page.contains("Who gains"), "{page}");
+    assert!(!page.contains("Winners and losers"), "{page}");
 }
 
 /// On a login node no file is needed: Slurm's own commands tell all.
@@ -198,6 +198,6 @@ fn what_is_missing_is_said() {
     let typed = format!("advise slurm {long} --slurm {bare}");
     fails(&typed, "has no nodes");
     let typed = format!("advise slurm {long} --slurm {conf} --servers cpu=4");
-    fails(&typed, "leave --servers out");
+    fails(&typed, "omit --servers");
     fails("advise slurm --since soon", "--since");
 }

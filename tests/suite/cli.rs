@@ -135,11 +135,7 @@ fn simulate_shows_approximations_and_succeeds() {
     let policy = folder.name("p.json");
     for (rate, table, note) in [
         ("0.1", "approximate, off by ", ""),
-        (
-            "0.5",
-            "approximate",
-            "the policy is unstable: of these claims",
-        ),
+        ("0.5", "approximate", "the policy is unstable: these claims"),
     ] {
         synth(&format!(
             "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"
@@ -344,8 +340,8 @@ fn the_optimum_bounds_all_policies() {
     let found =
         works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
     for words in [
-        "No policy without preemption that knows no more of a job than its type",
-        "which the linear program proves (1.277 s by the dynamic program, in floating point)",
+        "No policy without preemption that knows only the type of each job",
+        "(proved by the linear program; 1.277 s by the dynamic program, in floating point)",
     ] {
         has(&stderr(&found), words);
     }
@@ -402,7 +398,7 @@ fn a_policy_is_shown_in_words() {
         "it works on 2 schedules in turn",
         "50.0   2 type-3",
         "Exact: mean number, mean response, response p95, weighted response.",
-        "without the backfilling and the release of empty slots with which it\nruns",
+        "without the backfilling and the release of empty slots that\nit runs",
     ] {
         has(&exact, words);
     }

@@ -65,7 +65,7 @@ fn what_a_log_does_not_tell_is_said() {
     let bare = folder.write("bare.swf", &log(300, false));
     let run = works(&format!("forecast {bare} --policy easy+fcfs"));
     has(&stdout(&run), "The log has no limits");
-    let expected = "sizes are drawn from the sizes of jobs of the same user";
+    let expected = "run times are drawn from those of jobs of the same user";
     has(&stdout(&run), expected);
     has(&stdout(&run), "The log has no users");
     let text = "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n";
@@ -73,16 +73,19 @@ fn what_a_log_does_not_tell_is_said() {
     let printed = stdout(&works(&format!("forecast {idle}")));
     has(&printed, "nothing to score");
     let full = folder.write("log.swf", &log(50, true));
-    has(&stdout(&works(&format!("forecast {full}"))), "are few");
+    has(
+        &stdout(&works(&format!("forecast {full}"))),
+        "shares are uncertain",
+    );
     for (typed, words) in [
-        ("--policy server-filling", "stops jobs"),
+        ("--policy server-filling", "preempts jobs"),
         ("--policy esy", "did you mean"),
         ("--policy easy:1", "sizes"),
         ("--every 0", "0 is not in"),
         ("--only partition=batch", "no usable job"),
         (
             "--partition batch --log past.txt",
-            "write `synth forecast slurm",
+            "use `synth forecast slurm",
         ),
     ] {
         fails(&format!("forecast {full} {typed}"), words);
@@ -132,24 +135,24 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
     let bare = run("forecast slurm --partition synth");
     has(&stderr(&bare), "There is no log of past jobs");
     for words in [
-        "never: it asks",
+        "never: it requests",
         "waits for other",
-        "has a begin time",
+        "its begin time",
         "held: its owner",
     ] {
         has(&stdout(&bare), words);
     }
     for (typed, words) in [
-        ("slurm --partition synth --map", "go with forecasts"),
+        ("slurm --partition synth --map", "apply to forecasts"),
         (
             "slurm --partition synth --output x.json",
-            "go with forecasts",
+            "apply to forecasts",
         ),
     ] {
         fails(&format!("forecast {typed}"), words);
     }
     // Behind a job without a limit nobody knows when the second starts; with a past lengths are drawn from it.
-    has(&stdout(&bare), "not known");
+    has(&stdout(&bare), "unknown");
     let printed = stdout(&run(&format!(
         "forecast slurm --partition synth --log {past}"
     )));
@@ -209,13 +212,13 @@ fn drive_says_when_a_job_starts() {
         "\"forecast\":\"it has started\"}",
         "no job \\\"23@18000\\\" is known",
         "\"stop\":[]}",
-        "\"forecast\":\"others use the room that it needs",
+        "\"forecast\":\"the capacity that it needs",
     ]) {
         has(answer, words);
     }
     let early = [lines(9), vec![ask(300, "22")]].concat().join("\n");
     let said = stdout(&fed(&format!("drive {policy}"), &early));
-    has(&said, "9 jobs have ended so far, and 10 are needed");
+    has(&said, "9 jobs have ended so far, but 10 are needed");
 }
 
 /// A journal of a bridge says when a job starts; the queue says why nobody knows.

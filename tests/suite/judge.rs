@@ -48,7 +48,7 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
     let run = works(&typed);
     let printed = stdout(&run);
     let changed = printed.replace('\n', " ");
-    has(&changed, "The orders that are selected for 2 windows");
+    has(&changed, "Orders selected for 2 windows");
     for role in [
         "current",
         "chosen in each window",
@@ -103,7 +103,7 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     fails("judge missing.swf", "cannot read missing.swf");
     fails(&format!("judge {empty}"), "the file is empty");
     fails(&format!("judge {short}"), "where 50 and 1 are needed");
-    fails(&format!("judge {file} --past 1%"), "take another --past");
+    fails(&format!("judge {file} --past 1%"), "choose another --past");
     fails(
         &format!("judge {file} --past 100%"),
         "expected less than 100%",
@@ -115,7 +115,7 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     let typed = format!("judge {file} --now nonsense");
     fails(&typed, "unknown backfilling `nonsense`");
     let typed = format!("judge {file} --now easy+sjf+size");
-    fails(&typed, "goes by sizes");
+    fails(&typed, "uses job sizes");
 }
 
 #[test]

@@ -175,8 +175,8 @@ fn what_does_not_go_with_a_fleet_is_refused() {
     works(&line);
     let table = "
         FLEET --preemption none --family msr | --family auto, pooled or partition
-        FLEET --preemption none --backfill none | goes with one server
-        ONE --preemption none --family partition | over a fleet
+        FLEET --preemption none --backfill none | applies to one server
+        ONE --preemption none --family partition | needs a fleet
         simulate frist-fit --workload FLEET | first-fit
         simulate max-weight --workload FLEET | best-fit
         simulate SLOTS --workload ONE | fleet";

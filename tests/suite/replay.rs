@@ -41,7 +41,7 @@ fn dead_time_counts_in_every_replay() {
         "{typed} --measure all --start-latency .9 --jobs {jobs}"
     ));
     let printed = stdout(&run).replace('\n', " ");
-    has(&printed, "Each job holds its room for 0.9 s");
+    has(&printed, "Each job holds its capacity for 0.9 s");
     let written = fs::read_to_string(&jobs).unwrap();
     let rows = written.lines().skip(1);
     let waits = rows.map(|line| line.split(',').nth(9).unwrap());
@@ -87,8 +87,8 @@ fn a_log_is_replayed_and_every_job_is_reported() {
     let printed = stdout(&run).replace('\n', " ");
     // 27 s over five jobs, of which three waited.
     has(&printed, "5.400");
-    has(&printed, "the trace is too short for one");
-    has(&printed, "5 jobs with 3 different demands");
+    has(&printed, "the log is too short");
+    has(&printed, "5 jobs with 3 distinct demands");
     has(&printed, "never ran");
     let written = fs::read_to_string(&jobs).unwrap();
     let lines: Vec<&str> = written.lines().collect();
@@ -231,8 +231,11 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
     let log = folder.write("log.csv", &table);
     let fit = works(&format!("fit {log} --capacity cpu=4 --report {report}"));
     let shown = stdout(&fit);
-    has(&shown, "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG");
-    has(&shown, "the log replayed under the same rules");
+    has(
+        &shown,
+        "WAITS IN THIS WORKLOAD DIFFER FROM THOSE IN THE LOG",
+    );
+    has(&shown, "replays of the log under the same rules");
     let found: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
     let rules = found["predicted"].as_array().unwrap();
@@ -251,8 +254,8 @@ fn where_types_alone_do_not_fit_orders_of_single_jobs_are_named() {
     let log = folder.write("log.csv", &text);
     let fit = ends(1, &format!("fit {log} --capacity cpu=1 --max-types 1"));
     let said = (stdout(&fit) + &stderr(&fit)).replace('\n', " ");
-    has(&said, "no policy serves that");
-    has(&said, "`synth judge LOG` compares orders");
+    has(&said, "which no policy can sustain");
+    has(&said, "`synth judge LOG` compares queue orders");
 }
 
 /// Two servers of four processors, one of which has one left. A wide job of a long limit waits, and both are kept for it.

@@ -87,7 +87,7 @@ fn parts_that_make_no_whole_are_refused() {
     fails(&format!("merge {a} {other}"), "seed: 1 there, 7 here");
     let model = "models/section7.yaml is not a part of a comparison";
     fails(&format!("merge {a} models/section7.yaml"), model);
-    let typed = "is read here and would be overwritten";
+    let typed = "is an input and would be overwritten";
     fails(&format!("merge {a} {b} --output {b}"), typed);
     fails("merge", "PART");
     let text = fs::read_to_string(&b).unwrap();

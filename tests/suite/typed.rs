@@ -75,10 +75,10 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
         assert!(code(&bare) < 2, "{verb:?}: {}", stderr(&bare));
         let piped = fed(&format!("{verb} -"), &policy);
         assert_eq!(code(&piped), code(&bare), "{verb}: {}", stderr(&piped));
-        fails(&format!("{verb} --policy {file}"), "without it");
+        fails(&format!("{verb} --policy {file}"), "without an option");
         fails(verb, "<POLICY>");
     }
-    let text = "standard input is one file";
+    let text = "standard input can be read only once";
     fails_on("check - --workload -", &policy, text);
     fails_on("drive -", &policy, "save the policy");
 }
@@ -95,7 +95,7 @@ fn other_verbs_take_a_workload_without_the_option() {
     works_on(line, &text(model));
     fails("compare --policies fcfs", "--workload <FILE>");
     fails("chek p.json", "did you mean the verb `check`?");
-    let typed = "there is no file and no verb `no-such.yaml`";
+    let typed = "`no-such.yaml` is neither a file nor a verb";
     fails("no-such.yaml --preemption none", typed);
 }
 

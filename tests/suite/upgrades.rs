@@ -194,7 +194,7 @@ fn every_family_tells_what_to_buy() {
         let printed = stderr(&output) + &stdout(&output);
         assert_eq!(code(&output), 0, "{model} {more}: {printed}");
         assert!(
-            printed.contains("If all arrival rates grow alike"),
+            printed.contains("If all arrival rates grow by the same factor"),
             "{model} {more}: {printed}"
         );
         let upgrades = &folder.json("log.json")["upgrades"];

@@ -1,29 +1,24 @@
-//! Random workloads of three classes, by class, number of types and seed: the same document for
-//! the same three, always. They are at .7 of the fluid bound, and all sizes have mean 1 s.
+//! Random workloads, deterministic for a class, number of types and seed. The load is 0.7 of the
+//! fluid bound, and all mean sizes are 1 s.
 //!
 //! - `large`: a server of 20, 15 and 50 units holds few jobs of 2 to 12, 1 to 8 and 1 to 30.
-//! - `cloud`: instance shapes of 1 to 48 vCPUs on 96, with 2, 4 or 8 GB a vCPU on 384, network in
-//!   proportion, and 5 to 59 units of disk bandwidth a vCPU on 3600.
-//! - `small`: demands of .004 to .1 of each of two resources, in four digits.
-//!
-//! And of three classes where bounds by one system of prices are bad, or good schedules rare:
-//!
-//! - `hosts`: shapes of 1 to 64 vCPUs on 126, of seven families that take 2 to 28.5 GB a vCPU of
-//!   1008 GB, local disk with its transfers or none, and network: some fill a host, and leave what they
-//!   do not use.
-//! - `mixed`: half of the types take .003 to .05 of each of three resources, the others .1 to .7.
-//! - `coprime`: odd demands of .003 to .4 of a million units of three resources.
+//! - `cloud`: 1 to 48 of 96 vCPUs; per vCPU 2, 4 or 8 of 384 GB, network in proportion, and disk
+//!   bandwidth of 5 to 59 of 3600 units.
+//! - `small`: demands of 0.004 to 0.1 for each of two resources, in four digits.
+//! - `hosts` (hard, like the following): 1 to 64 of 126 vCPUs from seven families with 2 to 28.5 of
+//!   1008 GB per vCPU, local disk and its transfers, and network; some fill a host unevenly.
+//! - `mixed`: half of the types need 0.003 to 0.05 of each of three resources, the others 0.1 to
+//!   0.7.
+//! - `coprime`: odd demands of 0.003 to 0.4 of a million units of three resources.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The classes.
 pub(crate) const CLASSES: [&str; 3] = ["large", "cloud", "small"];
 
-/// The classes that take more than a search with one system of prices.
+/// Classes where a search with a single set of prices gives bad bounds or good schedules are rare.
 pub(crate) const HARD: [&str; 3] = ["hosts", "mixed", "coprime"];
 
-/// The workload of a class (one of [`CLASSES`] or [`HARD`]) with so many types, as a YAML document.
 pub(crate) fn document(class: &str, types: usize, seed: u64) -> String {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed * 1000 + types as u64);
     let capacity: &[f64] = match class {
@@ -57,8 +52,8 @@ pub(crate) fn document(class: &str, types: usize, seed: u64) -> String {
     )
 }
 
-/// 10 000 servers of five shapes and 50 types, of which a fifth take GPUs, at a load near .95: a YAML document.
-#[allow(dead_code, reason = "not all that use this file have fleets")]
+/// 10 000 servers of five shapes and 50 types, one fifth with GPUs, at a load near 0.95, as YAML.
+#[allow(dead_code, reason = "some benchmarks have no fleets")]
 pub(crate) fn large_fleet(seed: u64) -> String {
     let shapes = [
         ("general", 4000.0, [96.0, 384.0, 0.0]),
@@ -154,7 +149,7 @@ fn demand(class: &str, random: &mut impl Rng) -> Vec<f64> {
     }
 }
 
-/// Memory, disk, input and output, and network a vCPU, by family.
+/// Memory, disk, transfers and network per vCPU, by family.
 const FAMILIES: [[f64; 4]; 7] = [
     [2.0, 0.0, 0.0, 0.5],
     [4.0, 19.0, 500.0, 0.5],

@@ -1,4 +1,4 @@
-//! The logs of bench-v1. Each system is a law that logs are drawn from; as with the other systems, what is drawn is a part of the version.
+//! The random logs of bench-v1. Everything that is drawn, and its order, is part of the version.
 
 use std::ops::Range;
 
@@ -12,20 +12,17 @@ const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;
 const WEEK: f64 = 7.0 * DAY;
 
-/// Weeks of a site's log.
 const WEEKS: f64 = 8.0;
 
-/// Jobs of a log, about.
 const JOBS: usize = 4000;
 
-/// Limits that users promise \[h\].
+/// The time limits \[h\].
 const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 
-/// What logs are drawn from.
 pub(super) struct Origin {
-    /// As it is named in lines and files: `logs-07`.
+    /// The system's name, such as `logs-07`.
     pub name: String,
-    /// The fluid load of each of its logs, to a few percent.
+    /// The approximate fluid load of each log.
     pub load: f64,
     seed: u64,
     law: Law,
@@ -36,39 +33,36 @@ enum Law {
     Continuous(Demand),
 }
 
-/// A site whose users send jobs in sessions, by day more than by night.
+/// A site whose users submit jobs in sessions, more by day than by night.
 struct Site {
     processors: u32,
-    /// Each by what it runs; the first sends most.
+    /// The programs of each user; the first users submit most.
     users: Vec<Vec<Program>>,
 }
 
-/// Jobs of one user that are alike.
 #[derive(Clone, Copy)]
 struct Program {
     width: u32,
-    /// Mean size \[h\], before all are brought to the load.
+    /// The mean size \[h\] before scaling to the load.
     mean: f64,
-    /// Standard deviation of the logarithm of its size.
     spread: f64,
-    /// The limit over the mean size, before it is rounded up.
+    /// The limit divided by mean size, before rounding up.
     caution: f64,
 }
 
-/// How much of a server a job demands. Hardly two jobs demand the same.
+/// A distribution of demands as fractions of a server. Hardly two jobs have the same demand.
 #[derive(Clone, Copy)]
 enum Demand {
-    /// Of one resource, uniform on (0, 1).
+    /// One resource, uniform on (0, 1).
     Uniform,
-    /// Of one, with density 2 (1 − x).
+    /// One resource, with density 2 (1 − x).
     Decreasing,
-    /// Of one, bounded Pareto on (.01, 1) with α = .8.
+    /// One resource, bounded Pareto on (0.01, 1) with α = 0.8.
     Pareto,
-    /// Of two: one uniform, the other between a third of it and that and two thirds more.
+    /// Two resources: x uniform, the other uniform on (x/3, x/3 + 2/3).
     Two,
 }
 
-/// The demands of logs, in turn.
 const DEMANDS: [Demand; 4] = [
     Demand::Uniform,
     Demand::Decreasing,
@@ -76,17 +70,16 @@ const DEMANDS: [Demand; 4] = [
     Demand::Two,
 ];
 
-/// A job of a site's log; times in hours.
 struct Sent {
     at: f64,
     user: usize,
     program: Program,
-    /// What it would run without a limit, before all are brought to the load.
+    /// The size without limit, before scaling to the load.
     size: f64,
 }
 
 impl Origin {
-    /// Returns the n-th law of a set: of four three are sites.
+    /// Returns the n-th distribution of a set; three of four are sites.
     pub(super) fn new(set: Set, n: u64) -> Self {
         let seed = seed(set, Tier::Logs, n);
         let mut draw = Draw::new(seed);
@@ -105,7 +98,6 @@ impl Origin {
         }
     }
 
-    /// Says what it is.
     pub(super) fn about(&self) -> String {
         let what = match &self.law {
             Law::Site(site) => {
@@ -116,7 +108,6 @@ impl Origin {
         format!("{what}, load {}", self.load)
     }
 
-    /// Returns the r-th log as it is in a file of this name.
     pub(super) fn file(&self, r: u64) -> (String, String) {
         let mut draw = Draw::new(1000 * self.seed + r);
         let (text, kind) = match &self.law {
@@ -126,10 +117,6 @@ impl Origin {
         (format!("{}-{r}.{kind}", self.name), text)
     }
 
-    /// Draws some logs: their texts, and what these say.
-    ///
-    /// # Errors
-    /// When one cannot be read, which is a fault of the program.
     pub(super) fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
         let mut options = ReadOptions::default();
         if let Law::Continuous(demand) = self.law {
@@ -146,7 +133,7 @@ impl Origin {
         drawn.collect()
     }
 
-    /// Returns what runs before the first choice: EASY in order of arrival; First-Fit where jobs have no limits.
+    /// Returns the initial rule: EASY by arrival, or First-Fit if jobs have no limits.
     pub(super) fn now(&self) -> RulePoint {
         match self.law {
             Law::Site(_) => RulePoint::EASY,
@@ -154,7 +141,6 @@ impl Origin {
         }
     }
 
-    /// Returns how a log is cut: the second half of it into four windows.
     pub(super) fn windows(&self, log: &Log) -> LogWindows {
         let span = log.span() / log.tick.per_second() as f64;
         LogWindows {
@@ -174,7 +160,8 @@ impl Site {
         let doublings = f64::from(processors.ilog2());
         let count = draw.between(30, 60);
         let mut program = || {
-            // Narrow jobs are many; the widest take half of all, and wide ones are rather short.
+            // Narrow jobs are frequent; the widest need half of all processors and are rather
+            // short.
             let width: u32 = 1 << (draw.part().powi(2) * doublings) as u32;
             Program {
                 width,
@@ -188,7 +175,6 @@ impl Site {
         Site { processors, users }
     }
 
-    /// Draws a log in the Standard Workload Format.
     fn log(&self, load: f64, draw: &mut Draw) -> String {
         let mut jobs = self.sent(draw);
         jobs.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -209,10 +195,9 @@ impl Site {
         text
     }
 
-    /// Draws sessions: some jobs of one program, a few minutes apart.
     fn sent(&self, draw: &mut Draw) -> Vec<Sent> {
         let hours = WEEKS * WEEK / HOUR;
-        // When users come and go, as parts of the log: half of them are always there.
+        // When each user is active, as fractions of the log; half of the users always are.
         let stays = (0..self.users.len()).map(|user| {
             let from = 1.6 * draw.part() - 0.8;
             let until = from + 0.4 + 0.6 * draw.part();
@@ -230,7 +215,6 @@ impl Site {
             let program = programs[(programs.len() as f64 * draw.part()) as usize];
             let mut at = at;
             loop {
-                // One of twenty fails early.
                 let part = if draw.part() < 0.05 { draw.part() } else { 1.0 };
                 let spread = (program.spread * draw.normal() - 0.5 * program.spread.powi(2)).exp();
                 jobs.push(Sent {
@@ -248,12 +232,10 @@ impl Site {
         jobs
     }
 
-    /// Returns the factor of all sizes with which the load is this, about.
     fn factor(&self, load: f64, jobs: &[Sent]) -> f64 {
         let hours = jobs[jobs.len() - 1].at - jobs[0].at;
         let required = load * f64::from(self.processors) * hours;
         let mut factor = 1.0;
-        // The more the limits cut off, the more rounds are needed.
         for _ in 1..100 {
             let work = |job: &Sent| job.limited(factor).0 * f64::from(job.program.width);
             factor *= required / jobs.iter().map(work).sum::<f64>();
@@ -263,7 +245,6 @@ impl Site {
 }
 
 impl Sent {
-    /// Returns what it runs, and the limit at which it ends, where all sizes are so many times as long.
     fn limited(&self, factor: f64) -> (f64, f64) {
         let promise = factor * self.program.mean * self.program.caution;
         let limit = LIMITS.into_iter().find(|limit| *limit >= promise);
@@ -272,7 +253,7 @@ impl Sent {
     }
 }
 
-/// How fast jobs come at this hour, in (0, 1]: at noon four times as fast as at midnight, and at weekends a third as fast.
+/// The relative arrival rate in (0, 1]: at noon four times that of midnight, on weekends one third.
 fn pace(hours: f64) -> f64 {
     let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
     let hour = (hours / 24.0).fract() - 0.5;
@@ -303,7 +284,7 @@ impl Demand {
         }
     }
 
-    /// Draws a table of jobs that come by a Poisson process and run for 100 s on the mean, exponentially, whatever they demand.
+    /// Draws Poisson arrivals with exponential sizes of mean 100 s, independent of the demand.
     fn log(self, load: f64, draw: &mut Draw) -> String {
         let drawn = |draw: &mut Draw| (self.draw(draw), 100.0 * draw.exponential());
         let jobs: Vec<(Vec<f64>, f64)> = (0..JOBS).map(|_| drawn(draw)).collect();

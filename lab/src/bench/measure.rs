@@ -1,4 +1,4 @@
-//! What is measured on one system: the optimum or a bound, the choice, and all rules on the same jobs.
+//! Measurements on one system: the optimum or a bound, the selected policy, and all rules.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,122 +22,108 @@ use synth::multiresource::verbs::solve::{SolveRequest, Solved, solve};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Estimate, Health, Ranking, Settings};
 
-/// What the choice of this program is called among policies.
 pub(super) const CHOICE: &str = "choice";
 
-/// A first run has this part of the events; who is surely so many times slower than the best, or runs away, has no second one.
+/// The first run has 1/`FIRST` of the events. Policies surely slower than the best by `BEHIND`, or
+/// unstable, have no second run.
 const FIRST: u64 = 10;
 const BEHIND: f64 = 1.25;
 
-/// Nor has who has not settled in it, while jobs stayed so many times as long as where they stayed least.
+/// Nor have policies that did not converge and whose jobs stayed this many times the minimum.
 const FAR: f64 = 2.0;
 
-/// A loss is confirmed by runs that are so many times as long, with other seeds, before it is named.
+/// Losses are confirmed by runs of this many times the length with other seeds.
 pub(super) const AGAIN: u64 = 4;
 
-/// Who is surely worse by more than this is lost.
+/// A policy that is surely worse by more than this has lost.
 const MATTERS: f64 = 0.02;
 
-/// Seeds of the runs that judge are so far from those of the choice.
 const APART: u64 = 1000;
 
-/// Rows of the program of a bound by cells, and states of the dynamic program.
 const ROWS: usize = 4_000;
 const STATES: usize = 5_000_000;
 
-/// What decides the numbers beside the system: all of it is counted in events and updates, and nothing in time.
+/// Everything besides the system that determines the numbers. Work is counted in events and
+/// updates, not time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Terms {
-    /// The name and version of the bench.
     pub bench: String,
-    /// The set.
     pub set: Set,
-    /// What policies on one server may do to running jobs.
     pub preemption: Preemption,
-    /// Work of the choice, in events of First-Fit with few types; none: it is left out.
+    /// Work of the selection, in events of First-Fit with few types; 0 leaves it out.
     pub budget: u64,
-    /// Events a policy.
     pub events: u64,
-    /// Updates of states in the dynamic program at most.
+    /// The maximum number of state updates in the dynamic program.
     pub updates: u64,
-    /// Seed of the choice; that of the runs is another.
+    /// The seed of the selection; that of the runs differs.
     pub seed: u64,
-    /// Further entrants, each with the digest of its file.
+    /// Additional policies, each with the digest of its file.
     pub policies: Vec<(String, Option<String>)>,
 }
 
-/// What was measured on one system: a line of the results.
+/// The measurements on one system: one line of the results.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Line {
-    /// The name of the system.
     pub system: String,
-    /// Its tier.
     pub tier: Tier,
-    /// What identifies its document.
     pub digest: String,
-    /// What it is, in words.
     pub about: String,
     /// Its load ρ.
     pub load: f64,
-    /// Of the exact tier: the least mean response time that any policy can have, between these two, where the dynamic program ended
-    /// with bounds as close as required.
+    /// Bounds on the optimum from the dynamic program, in the exact tier if it converged.
     pub optimum: Option<[f64; 2]>,
-    /// No policy has less: what was proved of it without the dynamic program \[time\].
+    /// The lower bound proved without the dynamic program \[time\].
     pub bound: f64,
-    /// The policies.
     pub runs: Vec<Ran>,
-    /// Longer runs of the entrants that look lost, and of those that are ahead of them: what these say counts.
+    /// Longer runs of policies that seem to have lost and of those ahead; these take precedence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<Ran>,
-    /// The families that the choice was among, each at its best.
+    /// The families among which the policy was selected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<Alone>,
-    /// What decided the numbers.
     pub terms: Terms,
 }
 
-/// What a family would have had alone, by the runs of the choice.
+/// The best policy of one family, by the runs of the selection.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Alone {
-    /// As people call it.
     pub family: String,
-    /// How many times as long jobs stay as under the choice; none where it has not settled, or no run was compared.
+    /// The mean response time relative to the selected policy, if it converged and was compared.
     pub ratio: Option<f64>,
 }
 
 /// A policy on a system.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Ran {
-    /// As it is named.
     pub policy: String,
-    /// The rule that it is; for the choice what was chosen.
+    /// Its rule; for the selected policy the rule that was selected.
     pub rule: String,
-    /// What it knows of jobs.
+    /// The job information that it uses.
     pub knows: Knows,
-    /// Whether its means may be believed; none where it failed.
+    /// Whether the run converged; absent if it failed.
     pub health: Option<Health>,
-    /// Why there is no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// The mean response time \[time\], where it has settled.
+    /// The mean response time \[time\], if converged.
     pub response: Option<Estimate>,
-    /// That of each replication.
+    /// The mean of each replication.
     pub replications: Vec<Option<f64>>,
-    /// How long jobs stay by what was there in the second half of the run (Little's law), settled or not \[time\].
+    /// The mean time in system in the second half of the run by Little's law \[time\].
     pub stay: f64,
-    /// Events of the run.
     pub events: u64,
 }
 
 impl Terms {
-    /// Whether a policy is the choice or was named: of these losses are confirmed, and named.
+    /// Returns whether losses of a policy are confirmed and named: if it is the selected or an
+    /// additional one.
     pub(super) fn entered(&self, policy: &str) -> bool {
         policy == CHOICE || self.policies.iter().any(|(own, _)| own == policy)
     }
 }
 
 impl Line {
-    /// Returns the runs that count for a policy, its own first: the longer ones where it ran again.
+    /// Returns the run that counts for a policy and the runs to compare it with: the longer ones if
+    /// it ran again.
     pub(super) fn considered<'a>(&'a self, own: &'a Ran) -> (&'a Ran, &'a [Ran]) {
         let again = self.again.iter().find(|ran| ran.policy == own.policy);
         match again.filter(|_| self.terms.entered(&own.policy)) {
@@ -146,7 +132,7 @@ impl Line {
         }
     }
 
-    /// Returns the policy that one is lost to by most, and by how much at least.
+    /// Returns the policy that it lost to by most, with the least ratio.
     pub(super) fn lost<'a>(&'a self, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
         let (own, runs) = self.considered(own);
         let mean = |ran: &Ran| ran.response.map_or(f64::INFINITY, |own| own.mean);
@@ -159,7 +145,7 @@ impl Line {
 }
 
 impl Ran {
-    /// Returns how many times as long jobs stay as under another policy, where the difference is sure: at least so many.
+    /// Returns the lower end of the ratio to another policy's mean, if it is significantly slower.
     pub(super) fn surely_behind(&self, other: &Ran) -> Option<f64> {
         let both = [self, other].map(|own| (own.policy.as_str(), &own.replications[..]));
         let ranking = Ranking::new(&both);
@@ -168,10 +154,6 @@ impl Ran {
     }
 }
 
-/// Measures a system.
-///
-/// # Errors
-/// When the search for a bound ends in a fault of the program.
 pub(super) fn measure(
     system: &System,
     terms: &Terms,
@@ -180,7 +162,6 @@ pub(super) fn measure(
     listener: Listener<'_>,
 ) -> VerbResult<Line> {
     let fleet = &system.fleet;
-    // Rules over a fleet stop nothing.
     let preemption = match fleet.one_server() {
         Some(_) => terms.preemption,
         None => Preemption::None,
@@ -199,8 +180,8 @@ pub(super) fn measure(
             ..Settings::default()
         };
         let runs = run(&entrants, system, &settings, terms, listener);
-        listener(&format!("{}: what no policy can beat", system.name));
-        let bounds = bounds.join().map_err(|_| "a bound was not found")?;
+        listener(&format!("{}: lower bound", system.name));
+        let bounds = bounds.join().map_err(|_| "no lower bound was found")?;
         VerbResult::Ok((bounds, runs, families))
     })?;
     Ok(Line {
@@ -218,7 +199,6 @@ pub(super) fn measure(
     })
 }
 
-/// Returns the optimum, if it is sought and found, and the best bound without it \[time\].
 fn bounds(
     system: &System,
     preemption: Preemption,
@@ -243,14 +223,12 @@ fn bounds(
     )
 }
 
-/// Is notified of progress.
 pub(super) type Listener<'a> = &'a mut dyn FnMut(&str);
 
-/// A policy that runs: its name, or why it does not.
 type Entrant = (String, Result<Contender, String>);
 
-/// Returns the choice, the policy by analysis, all rules that go by types alone and can serve the system, and the further ones; and
-/// the families that the choice was among.
+/// Returns the selected policy, the analysed policy, all rules that know only types, and the
+/// additional policies; and the families of the selection.
 fn entrants(
     system: &System,
     preemption: Preemption,
@@ -296,7 +274,7 @@ fn entrants(
     let rules = rules.filter(|rule| rule.rule(fleet).is_ok());
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
-        // One that is for other systems, or may do more, is not entered here.
+        // Policies for other systems, or that may do more, are left out.
         let policy = NamedPolicy::<MultiresourceKind>::resolve(name, Some(fleet), changes).ok();
         let fits = |own: &NamedPolicy<_>| MultiresourceKind::fits(own, fleet).is_ok();
         let policy = policy.filter(|own| may(&own.rule) && fits(own));
@@ -306,7 +284,6 @@ fn entrants(
     (entrants, families)
 }
 
-/// Returns what each family would have had alone.
 fn alone(choice: &ChoiceLog) -> Vec<Alone> {
     let ratio = |n: usize, own: &CandidateLog| match own.outcome {
         Steadiness::Steady if n == 0 => Some(1.0),
@@ -320,8 +297,8 @@ fn alone(choice: &ChoiceLog) -> Vec<Alone> {
     choice.candidates.iter().enumerate().map(alone).collect()
 }
 
-/// Runs all on the same jobs: each for a part of the events, then in full who may be among the best; and again those that entered and look
-/// lost, with what is ahead of them.
+/// Runs all policies on the same jobs: first short runs, then full runs of possible winners, then
+/// longer runs of policies that seem to have lost and of those ahead of them.
 fn run(
     entrants: &[Entrant],
     system: &System,
@@ -368,7 +345,6 @@ fn run(
     (runs, again)
 }
 
-/// Returns the entrants that look lost, and what is ahead of them.
 pub(super) fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
     let mut suspects = Vec::new();
     for own in runs.iter().filter(|own| terms.entered(&own.policy)) {
@@ -379,7 +355,6 @@ pub(super) fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
     suspects
 }
 
-/// Simulates a policy, or says why not.
 fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> Ran {
     let rule = contender.as_ref();
     let run = rule.map_err(Clone::clone).and_then(|rule| {
@@ -407,8 +382,8 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
     }
 }
 
-/// Returns the policies that a policy is lost to: those that know no more, and that it is surely slower than by what matters, with the least ratio; or,
-/// where it has not settled itself, all that have.
+/// Returns the policies that a policy lost to: those without more information that are surely
+/// faster by `MATTERS`, with the least ratio; or, if it did not converge, all that did.
 pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {
@@ -421,14 +396,12 @@ pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>
     surely.collect()
 }
 
-/// Returns those that have settled without knowing more than this policy, and are others, with their means.
 pub(super) fn rivals<'a>(runs: &'a [Ran], own: &Ran) -> impl Iterator<Item = (&'a Ran, f64)> {
     let others = runs.iter().filter(|ran| ran.policy != own.policy);
     let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
     alike.filter_map(|ran| Some((ran, ran.response?.mean)))
 }
 
-/// Returns the name of the rule that runs while nothing is amiss.
 fn followed(rule: &Contender) -> &'static str {
     match rule {
         Contender::Policy(policy) => policy.followed().name(),

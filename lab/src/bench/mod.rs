@@ -1,4 +1,4 @@
-//! A benchmark of systems from seeds, which others can enter.
+//! A benchmark of random systems that other policies can enter.
 
 mod logs;
 mod measure;
@@ -29,15 +29,15 @@ use synth::multiresource::artifact::Preemption;
 use synth::simulation::sweep::{Shard, differences};
 use synth::typed::count;
 
-/// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems from seeds
+/// Benchmark policies on random systems: the optimum or a bound, the selected policy, and all rules
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// Which systems: those to tune with, or those to judge by
+    /// The set of systems: for tuning or for reporting results
     #[arg(long, value_enum, default_value = "judging")]
     set: Set,
 
-    /// Which tiers
+    /// The tiers
     #[arg(
         long,
         value_enum,
@@ -47,58 +47,58 @@ pub struct Arguments {
     )]
     tier: Vec<Tier>,
 
-    /// These systems only, by name, such as exact-07
+    /// Only these systems, by name, such as exact-07
     #[arg(long, value_delimiter = ',', value_name = "S,S,…")]
     systems: Vec<String>,
 
-    /// A part of the systems, and less work: five minutes on two cores
+    /// Run only some of the systems with less work: five minutes on two cores
     #[arg(long)]
     short: bool,
 
-    /// Further entrants, by name (`synth rules` lists them) or policy file
+    /// Additional policies: rule names (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// What may happen to a running job on one server: nothing, or that it waits again
+    /// What may happen to running jobs on one server: nothing or preemption
     #[arg(long, value_enum, default_value = "none")]
     preemption: Preemption,
 
-    /// Leave the choice of this program out
+    /// Leave out the policy that synth selects
     #[arg(long, conflicts_with = "budget")]
     no_choice: bool,
 
-    /// Work of the choice on each system, in events of First-Fit with few types [default: 2e8; with --short 5e7]
+    /// Work of the selection per system, in First-Fit events [default: 2e8; with --short 5e7]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     budget: Option<u64>,
 
-    /// Events of the run that judges a policy on a system [default: 1e7; with --short 4e6]
+    /// Events of the measuring run of each policy on each system [default: 1e7; with --short 4e6]
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
-    /// Seed of all simulations; those that judge have others than the choice
+    /// Seed of all simulations; measuring runs use other seeds than the selection
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u64).range(..1_000_000_000))]
     seed: u64,
 
-    /// Run this shard of so many only
+    /// Run only shard K of N
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
 
-    /// The results, a line of JSON a system: systems whose line is there are not run again
+    /// The results, one JSON line per system; systems that already have a line are not run again
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write the systems as workloads to this folder, and run nothing
+    /// Only write the systems as workloads to this folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     write: Option<PathBuf>,
 }
 
 const ABOUT: &str = "\
-On each system all rules run that know no more of a job than its type, on the same arrivals and sizes, with the choice of this \
-program. A policy is lost on a system where its mean response time is surely (95 %) more than 2 % above that of another that knows no more, \
-or where it does not settle and another does. Numbers depend on the seed and on counts of events, never on the machine. \
-Lines of shards, put together in one file, are one result: --output with that file prints its table.";
+On each system all rules that know only the type of a job, and the policy that synth selects, run on the same arrivals and sizes. \
+A policy has lost on a system if its mean response time is significantly (95 %) more than 2 % above that of another policy without \
+more information, or if it does not converge and another does. Numbers depend on the seed and on event counts, not on the machine. \
+To combine shards, concatenate their lines in one file: --output with that file prints the table.";
 
-/// Events of a choice and of a run, and updates of states in the dynamic program: in full, and in the short form.
+/// The events of the selection and of a run, and updates of states; in full, and with --short.
 const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
@@ -108,7 +108,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-/// Returns the JSON Schema of results.
+/// Returns the JSON Schema of the results.
 pub fn schema() -> schemars::Schema {
     schema_of::<Results<'static>>(FORMAT)
 }
@@ -121,7 +121,9 @@ impl RunVerb for Arguments {
             return refuse("the systems have no setups: give --preemption none or full");
         }
         if self.output.as_deref() == Some(Path::new("-")) {
-            return refuse("--output is a file that is gone on with: give its name");
+            return refuse(
+                "--output must be a file, since later runs continue it: give a file name",
+            );
         }
         let plan = self.plan()?;
         if let Some(folder) = &self.write {
@@ -151,7 +153,6 @@ impl RunVerb for Arguments {
                     measure(&system, &terms, changes, &interrupt, &mut said)
                 }
             };
-            // What was cut short is no line.
             if interrupt.load(Ordering::Relaxed) {
                 break;
             }
@@ -167,7 +168,7 @@ impl RunVerb for Arguments {
         let mut notes = absent(&lines, &terms);
         if is_interrupted {
             notes.push(format!(
-                "Interrupted: these are {} systems, of {} that were to run.",
+                "Interrupted after {} of {} systems.",
                 lines.len(),
                 own.len()
             ));
@@ -183,7 +184,6 @@ impl RunVerb for Arguments {
 }
 
 impl Arguments {
-    /// Returns the systems, each by its tier and number.
     fn plan(&self) -> VerbResult<Vec<(Tier, u64)>> {
         let mut plan = Vec::new();
         for &tier in &self.tier {
@@ -198,7 +198,7 @@ impl Arguments {
         let of = |own: &String| {
             let known = plan.iter().find(|(tier, n)| name(*tier, *n) == *own);
             known.copied().ok_or_else(|| {
-                format!("no system of these tiers is named `{own}`: names are such as exact-07, bounded-42 or logs-03").into()
+                format!("no system of these tiers is named `{own}`: expected a name such as exact-07, bounded-42 or logs-03").into()
             })
         };
         self.systems.iter().map(of).collect()
@@ -227,7 +227,6 @@ impl Arguments {
         })
     }
 
-    /// Returns the documents of the systems.
     fn written(&self, folder: &Path, plan: &[(Tier, u64)]) -> VerbResult<VerbOutput> {
         folder_for_results(folder)?;
         let mut documents = Vec::new();
@@ -248,7 +247,6 @@ impl Arguments {
     }
 }
 
-/// Says which entrants ran on no system.
 fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
     let ran = |name: &str| {
         let mut runs = lines.iter().flat_map(|line| &line.runs);
@@ -256,10 +254,10 @@ fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
     };
     let names = terms.policies.iter().map(|own| own.0.as_str());
     let absent = names.filter(|name| !lines.is_empty() && !ran(name));
-    absent.map(|name| format!("{name} ran on none of these systems: a policy file is for its own types, what stops jobs for --preemption full, and on logs rules of backfilling run")).collect()
+    absent.map(|name| format!("{name} ran on none of these systems: policy files run only on their own types, preemptive policies only with --preemption full, and only backfilling rules run on logs")).collect()
 }
 
-/// Returns the lines that are there; a last one without its end is cut off, since a run was ended while it was written.
+/// Reads existing lines. An incomplete last line, left by a killed run, is truncated.
 fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
@@ -268,22 +266,21 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     };
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let (torn, name) = (&text[whole..], file.display());
-    // Nothing is cut off a file that is something else.
     if !(torn.starts_with(HEAD) || HEAD.starts_with(torn)) {
         return refuse(format!(
-            "{name} has no results of a bench: give another --output"
+            "{name} does not contain results of this benchmark: give another --output"
         ));
     }
     let mut lines: Vec<Line> = Vec::new();
     for (text, n) in text[..whole].lines().zip(1..) {
         let line = unsealed(text).and_then(|own| serde_json::from_str::<Line>(&own).ok());
         let line = line.ok_or_else(|| format!(
-            "{name}, line {n}: it is no line of a bench, or was changed: take it out, and its system runs again"
+            "{name}, line {n}: not a line of this benchmark, or modified: delete it to run its system again"
         ))?;
         if line.terms != *terms {
             let other = differences(&line.terms, terms, &[]).join("; ");
             return refuse(format!(
-                "{name}, line {n}: it was measured with other options ({other}): give the same, or another --output"
+                "{name}, line {n} was measured with other options ({other}): give the same options, or another --output"
             ));
         }
         if !lines.iter().any(|own| own.system == line.system) {
@@ -298,10 +295,8 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     Ok(lines)
 }
 
-/// How a line begins.
 const HEAD: &str = "{\"system\":\"";
 
-/// Adds a line, and waits until it is on the disk.
 fn append(file: &Path, line: &Line) -> VerbResult<()> {
     let text = sealed(&serde_json::to_string(line)?) + "\n";
     let opened = OpenOptions::new().append(true).create(true).open(file);

@@ -1,4 +1,4 @@
-//! The systems of bench-v1, each from its seed. What is drawn, and in which order, is a part of the version: a test pins digests.
+//! The random systems of bench-v1. Everything that is drawn, and its order, is part of the version.
 
 use std::fmt;
 
@@ -15,20 +15,18 @@ use synth::multiresource::report::about;
 use synth::multiresource::verbs::resolve::own_load;
 use synth::multiresource::workload::Fleet;
 
-/// The name and the version of the systems.
 pub(super) const NAME: &str = "bench-v1";
 
-/// What systems are for: no number of the one set says anything of the other.
+/// The purpose of systems; results on one set say nothing about the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Set {
-    /// To develop and to tune with
+    /// For development and tuning
     Tuning,
-    /// To report results of
+    /// For reporting results
     Judging,
 }
 
-/// What a policy is measured by.
 #[derive(
     Clone,
     Copy,
@@ -44,16 +42,16 @@ pub(super) enum Set {
 )]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Tier {
-    /// Two and three types on one server: the optimum, by the dynamic program
+    /// Two and three types on one server: compared with the optimum from the dynamic program
     Exact,
-    /// 3 to 30 types, one server, fleets and gangs: all rules of the same information, and a proven bound
+    /// 3 to 30 types on one server, fleets and gangs: compared with all rules and a proved bound
     Bounded,
-    /// Logs of sites, and such of which hardly two jobs demand the same: rules of backfilling, walked forward
+    /// Logs of sites or with all demands distinct: backfilling rules, evaluated walk-forward
     Logs,
 }
 
 impl Tier {
-    /// How many systems a set has, and in the short form of these every n-th.
+    /// Returns the number of systems in a set, and n such that --short uses every n-th.
     pub(super) const fn systems(self) -> (u64, usize) {
         match self {
             Tier::Exact => (40, 5),
@@ -69,27 +67,19 @@ impl fmt::Display for Tier {
     }
 }
 
-/// A system at its load.
 pub(super) struct System {
-    /// As it is named in lines and files: `exact-07`.
+    /// The system's name, such as `exact-07`.
     pub name: String,
-    /// Its tier.
     pub tier: Tier,
-    /// Its load ρ.
+    /// The load ρ.
     pub load: f64,
-    /// How many types, where they run, and how their sizes spread.
+    /// Description of types, servers and sizes.
     pub about: String,
-    /// The document of the workload.
     pub text: String,
-    /// What that describes.
     pub fleet: Fleet,
 }
 
 impl System {
-    /// Returns the n-th system of a set and of a tier that has workloads.
-    ///
-    /// # Errors
-    /// When its load cannot be found.
     pub(super) fn new(set: Set, tier: Tier, n: u64) -> VerbResult<Self> {
         let seed = seed(set, tier, n);
         let mut draw = Draw::new(seed);
@@ -99,7 +89,7 @@ impl System {
         };
         let name = name(tier, n);
         let own = Fleet::parse(&draft.document("a draft", 1.0), &name)?.workload;
-        // To three digits, so that no last digit of a solver decides what is written.
+        // Rounded, so that the text does not depend on the last digits of a solver.
         let factor = rounded(draft.load / own_load(None, &own)?, 2);
         let source = format!("synth bench, {NAME}, seed {seed}, load {}", draft.load);
         let text = draft.document(&source, factor);
@@ -114,27 +104,22 @@ impl System {
         })
     }
 
-    /// Returns what identifies it.
     pub(super) fn digest(&self) -> String {
         digest(&self.text)
     }
 }
 
-/// Returns the name of the n-th system of a tier.
 pub(super) fn name(tier: Tier, n: u64) -> String {
     format!("{tier}-{n:02}")
 }
 
-/// Returns what the n-th system of a set and a tier is drawn from.
 pub(super) fn seed(set: Set, tier: Tier, n: u64) -> u64 {
     1_000_000 * (1 + set as u64) + 10_000 * (1 + tier as u64) + n
 }
 
-/// A stream of numbers that depends on no version of a library of distributions.
 pub(super) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
-    /// Returns the stream of a seed.
     pub(super) fn new(seed: u64) -> Self {
         Draw(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -148,33 +133,31 @@ impl Draw {
         of[(self.part() * of.len() as f64) as usize]
     }
 
-    /// Returns a whole number, both ends included.
+    /// Returns an integer from `low` to `high`, inclusive.
     pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         low + (self.part() * f64::from(high - low + 1)) as u32
     }
 
-    /// Returns a number whose logarithm is uniform.
+    /// Returns a log-uniform number.
     pub(super) fn spread(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.part())
     }
 
-    /// Returns a number of an exponential law of mean 1.
     pub(super) fn exponential(&mut self) -> f64 {
         -(1.0 - self.part()).ln()
     }
 
-    /// Returns a number of the standard normal law.
     pub(super) fn normal(&mut self) -> f64 {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
     }
 }
 
-/// Returns a number to so many digits after the first.
+/// Rounds to this many digits after the first.
 fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.digits$e}").parse().unwrap_or(value)
 }
 
-/// A law of sizes: what it is called, and how it is written behind the mean.
+/// A size distribution: description, and YAML without the mean.
 type Law = (&'static str, &'static str);
 
 const EXPONENTIAL: Law = ("exponential", "law: exponential");
@@ -189,11 +172,10 @@ const HEAVY: [Law; 4] = [
     ),
 ];
 
-/// A system before its rates are scaled.
 struct Draft {
     load: f64,
     law: Law,
-    /// By shape: how many servers, and what each has; of one server the count is 0.
+    /// By shape: number of servers (0 for a single server), and capacities.
     shapes: Vec<(u32, Vec<u32>)>,
     types: Vec<Kind>,
 }
@@ -202,7 +184,6 @@ struct Kind {
     nodes: u32,
     demand: Vec<u32>,
     mean: f64,
-    /// Its part of the load, about, in any unit.
     share: f64,
 }
 
@@ -239,14 +220,13 @@ impl Draft {
     }
 }
 
-/// Returns amounts of the resources; what is not needed is left out.
 fn amounts(values: &[u32]) -> String {
     let named = values.iter().enumerate().filter(|(_, value)| **value > 0);
     let named: Vec<String> = named.map(|(j, value)| format!("r{j}: {value}")).collect();
     named.join(", ")
 }
 
-/// Draws a system whose dynamic program is small: even numbers have two types, odd ones three.
+/// Draws a system with a small dynamic program; even numbers have two types, odd ones three.
 fn exact(n: u64, draw: &mut Draw) -> Draft {
     let (types, most, loads): (u32, u32, &[f64]) = match n % 2 {
         0 => (2, 16, &[0.6, 0.7, 0.8, 0.9]),
@@ -256,7 +236,6 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
     let widest = draw.pick(&[1.0, 3.0, 10.0]);
     let mut kind = |i: u32| Kind {
         nodes: 1,
-        // The first is small, the last takes more than half.
         demand: vec![match i {
             0 => draw.between(1, capacity.div_ceil(4)),
             _ if i == types - 1 => draw.between(capacity / 2 + 1, capacity),
@@ -273,7 +252,8 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
     }
 }
 
-/// Draws a system: of five three are one server, one is a fleet, one has gangs; of fifteen each has each kind of law.
+/// Draws a system: of each five, three are one server, one is a fleet, one has gangs. Distributions
+/// cycle every fifteen.
 fn bounded(n: u64, draw: &mut Draw) -> Draft {
     let law = match n / 5 % 3 {
         0 => EXPONENTIAL,
@@ -303,7 +283,6 @@ fn bounded(n: u64, draw: &mut Draw) -> Draft {
         let demand = has.iter().zip(0..).map(|(c, j)| {
             let part = match j == large {
                 true => 1.0,
-                // A fifth of the others is not needed at all.
                 false => (1.25 * draw.part() - 0.25).max(0.0),
             };
             (most * part * f64::from(*c)).ceil() as u32

@@ -1,4 +1,4 @@
-//! The table of a bench, from its lines.
+//! The summary table of the results.
 
 use itertools::Itertools as _;
 use schemars::JsonSchema;
@@ -12,50 +12,47 @@ use synth::report::{self, Report, counted, percent};
 use synth::simulation::median;
 use synth::simulation::sweep::Knows;
 
-/// How near to the optimum a bound should be.
+/// The distances from the optimum at which bounds are counted as near.
 const NEAR: [f64; 2] = [0.15, 0.25];
 
-/// How near to the choice one family alone should be.
+/// The ratio to the selected policy up to which a family alone counts as equally good.
 const ALIKE: f64 = 1.05;
 
-/// A name of more letters is long.
 const LONG: usize = 20;
 
-/// A policy over the systems of a tier.
 #[derive(Serialize, JsonSchema)]
 struct Row {
     policy: String,
-    /// What it knows of jobs: on one system at most.
     knows: Knows,
-    /// Systems on which it was entered.
+    /// The number of systems on which it ran.
     systems: usize,
-    /// Those where its means may be believed.
+    /// The number of systems on which it converged.
     settled: usize,
-    /// Its mean over that of the best other policy that knows no more: median and greatest.
+    /// Its mean relative to the best other policy without more information: median and maximum.
     ratio: Option<[f64; 2]>,
-    /// Systems where it is surely worse by 2 %, or has not settled and another has.
+    /// The number of systems on which it is worse by 2 %, or did not converge but another did.
     lost: usize,
-    /// Systems where the choice is that beside it.
+    /// The number of systems on which the selected policy lost to it.
     ahead: usize,
-    /// How far it is above the optimum, or else above the bound, as a fraction: median and greatest.
+    /// The relative distance from the optimum, or else from the bound: median and maximum.
     gap: Option<[f64; 2]>,
 }
 
-/// A family that the choice was among, had it been alone.
+/// A family among which the policy was selected.
 #[derive(Serialize, JsonSchema)]
 struct Family {
     family: String,
-    /// Systems on which the choice considered it.
+    /// The number of systems on which it was considered.
     systems: usize,
-    /// Those where it had settled.
+    /// The number of systems on which it converged.
     settled: usize,
-    /// Those where it had so, and jobs stay at most 1.05 times as long as under the choice.
+    /// The number of systems on which its mean is at most 1.05 times that of the selected policy.
     alike: usize,
-    /// How many times as long: median and greatest.
+    /// The mean relative to the selected policy: median and maximum.
     ratio: Option<[f64; 2]>,
 }
 
-/// A system where the choice, or a further entrant, is surely worse than a rule.
+/// A system on which the selected or an additional policy is significantly worse than a rule.
 #[derive(Serialize, JsonSchema)]
 struct Miss {
     system: String,
@@ -63,10 +60,9 @@ struct Miss {
     policy: String,
     rule: String,
     better: String,
-    /// By how much at least; none where it has not settled.
+    /// The lower end of the difference; absent if it did not converge.
     surely: Option<f64>,
     ratio: Option<f64>,
-    /// Why it did not run.
     failure: Option<String>,
 }
 
@@ -74,18 +70,17 @@ struct Miss {
 struct Section {
     tier: Tier,
     systems: usize,
-    /// Systems of the exact tier whose optimum is known.
+    /// The number of systems in the exact tier with known optimum.
     closed: usize,
-    /// The bound over the optimum: median and least.
+    /// The bound divided by the optimum: median and minimum.
     tightness: Option<[f64; 2]>,
-    /// On how many of these the bound is within 15 % of the optimum, and within 25 %.
+    /// The number of these on which the bound is within 15 % and within 25 % of the optimum.
     near: [usize; 2],
     policies: Vec<Row>,
     families: Vec<Family>,
     missed: Vec<Miss>,
 }
 
-/// The results of a bench.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Results<'a> {
     bench: &'static str,
@@ -94,7 +89,6 @@ pub(super) struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Returns what lines say.
     pub(super) fn new(lines: &'a [Line]) -> Self {
         let tiers = [Tier::Exact, Tier::Bounded, Tier::Logs].map(|tier| section(tier, lines));
         Results {
@@ -104,7 +98,6 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Returns the tables and the misses.
     pub(super) fn report(&self) -> Report {
         let tiers = self.tiers.iter();
         let sections = tiers.flat_map(|own| [own.of_policies(), own.of_families()]);
@@ -116,7 +109,6 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Returns the median and the greatest of some values.
 fn spread(values: Vec<f64>) -> Option<[f64; 2]> {
     let greatest = values.iter().copied().max_by(f64::total_cmp)?;
     Some([median(values)?, greatest])
@@ -130,7 +122,6 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
     let families = families.map(|own| own.family.as_str()).unique().sorted();
     let optima = lines.iter().filter_map(|l| Some((l, l.optimum?[0])));
     let tight: Vec<f64> = optima.map(|(line, least)| line.bound / least).collect();
-    // The least is the greatest from below.
     let tightness = spread(tight.iter().map(|t| -t).collect());
     let of_entrants = lines.iter().flat_map(|line| {
         let runs = line.runs.iter();
@@ -198,7 +189,6 @@ fn row(policy: &str, lines: &[&Line]) -> Row {
     }
 }
 
-/// Whether the choice is lost to this policy.
 fn is_ahead(line: &Line, ran: &Ran) -> bool {
     let choice = line.runs.iter().find(|own| own.policy == CHOICE);
     choice.is_some_and(|own| {
@@ -221,7 +211,6 @@ fn family(name: &str, lines: &[&Line]) -> Family {
     }
 }
 
-/// Returns the short name of a rule whose own is long for a column.
 fn called(policy: &str) -> &str {
     let rule = Contender::rules().iter().find(|rule| rule.name == policy);
     let alias = rule.and_then(|rule| rule.aliases.first());
@@ -231,15 +220,12 @@ fn called(policy: &str) -> &str {
     )
 }
 
-/// Returns a ratio less one, in percent.
 fn change(by: f64) -> String {
     format!("{:+.1} %", 100.0 * by)
 }
 
 impl Section {
-    /// Returns the table of the policies.
     fn of_policies(&self) -> report::Section {
-        // Nothing is known of what is the best for a log.
         let above = match self.tier {
             Tier::Exact => "above the optimum: median [%]",
             _ => "above the bound: median [%]",
@@ -251,18 +237,18 @@ impl Section {
             "policy" => called(&row.policy),
             "knows" => (row.knows == Knows::Sizes).then_some("sizes"),
             "on [#]" => row.systems,
-            "settled [#]" => row.settled,
-            "longer than the best: median [%]" => ratio(row, 0),
-            "at most [%]" => ratio(row, 1),
+            "converged [#]" => row.settled,
+            "above the best: median [%]" => ratio(row, 0),
+            "maximum [%]" => ratio(row, 1),
             "lost [#]" => row.lost,
             "ahead [#]" => row.ahead,
             above => row.gap.map(|own| own[0]),
-            "at most [%]" => row.gap.map(|own| own[1]),
+            "maximum [%]" => row.gap.map(|own| own[1]),
         });
         if let Some([median, least]) = self.tightness {
             let [near, far] = self.near;
             section.notes.push(format!(
-                "The optimum is known of {}; the proven bound is at the median {}, at least {} of it, within 15 % on {near} and within 25 % on {far}.",
+                "The optimum is known for {}; the median of the proved bound is {} of it, the minimum {}; it is within 15 % on {near} and within 25 % on {far}.",
                 self.closed,
                 percent(median),
                 percent(least)
@@ -272,15 +258,14 @@ impl Section {
         section
     }
 
-    /// Returns the table of the families.
     fn of_families(&self) -> report::Section {
         table!("", &self.families, own => {
             "family alone" => &own.family,
             "on [#]" => own.systems,
-            "settled [#]" => own.settled,
+            "converged [#]" => own.settled,
             "within 5 % [#]" => own.alike,
-            "longer than the choice: median [%]" => own.ratio.map(|own| own[0] - 1.0),
-            "at most [%]" => own.ratio.map(|own| own[1] - 1.0),
+            "above the selected policy: median [%]" => own.ratio.map(|own| own[0] - 1.0),
+            "maximum [%]" => own.ratio.map(|own| own[1] - 1.0),
         })
     }
 }
@@ -290,10 +275,10 @@ impl Miss {
         let (policy, better) = (&self.policy, &self.better);
         let by = if let (Some(ratio), Some(least)) = (self.ratio, self.surely) {
             let [ratio, least] = [ratio, least].map(|own| change(own - 1.0));
-            format!("{ratio}, surely {least}, over {better}")
+            format!("{ratio} (at least {least}) above {better}")
         } else {
-            let why = self.failure.as_deref().unwrap_or("not settled");
-            format!("{why}, and {better} is settled")
+            let why = self.failure.as_deref().unwrap_or("not converged");
+            format!("{why}, but {better} converged")
         };
         let rule = match &self.rule {
             rule if rule == policy => String::new(),
@@ -303,5 +288,4 @@ impl Miss {
     }
 }
 
-/// What the columns are.
-const KEY: &str = "On: systems where it was entered. Longer than the best: E[T] compared with the best other policy that knows no more. Lost: systems on which it is significantly more than 2 % worse than one of these, or not settled where one is. Ahead: systems on which the choice is lost to it. Longer than the choice: E[T] of the best that was found in one family compared with the choice, in the choice's own runs.";
+const KEY: &str = "On: systems on which the policy ran. Above the best: E[T] relative to the best other policy without more information. Lost: systems on which it is significantly more than 2 % worse than one of these, or did not converge but one did. Ahead: systems on which the selected policy lost to it. Above the selected policy: E[T] of the best policy of one family relative to the selected one, in the runs of the selection.";

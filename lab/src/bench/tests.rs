@@ -10,7 +10,7 @@ use synth::multiresource::verbs::resolve::own_load;
 use synth::simulation::{Estimate, Health};
 use synth::trace::{AccountRow, Reason};
 
-/// A system that changes is another benchmark: a new version, with a name of its own.
+/// A changed system is a different benchmark and needs a new version with a new name.
 #[test]
 fn systems_never_change() {
     let of = |set, tier, n| {
@@ -49,9 +49,8 @@ fn systems_never_change() {
     assert_eq!(logs, pinned);
 }
 
-/// Logs are read without a fault, at their load, and what is drawn for one is drawn for no other.
 #[test]
-fn logs_are_at_their_load() {
+fn logs_have_their_load_and_no_faults() {
     for n in [0, 5, 7, 15] {
         let origin = Origin::new(Set::Tuning, n);
         let (texts, logs) = origin.draw(0..2).unwrap();
@@ -74,9 +73,8 @@ fn logs_are_at_their_load() {
     }
 }
 
-/// First-Fit on one resource, replayed here from the text alone: the same mean on the second half of the jobs' time.
 #[test]
-fn a_log_is_walked_as_it_is_written() {
+fn replayed_means_match_an_independent_first_fit() {
     let origin = Origin::new(Set::Tuning, 3);
     let terms = Terms {
         budget: 0,
@@ -95,7 +93,7 @@ fn a_log_is_walked_as_it_is_written() {
     }
 }
 
-/// Returns the mean response time of the jobs of the second half \[s\]. Times are counted in ms, demands in thousandths.
+/// The mean response time of the jobs in the second half \[s\], computed in ms and thousandths.
 fn first_fit_by_hand(text: &str) -> f64 {
     let whole = |cell: &str| (1000.0 * cell.parse::<f64>().unwrap()).round() as u64;
     let jobs = text.lines().skip(1).map(|line| {
@@ -132,9 +130,8 @@ fn first_fit_by_hand(text: &str) -> f64 {
     stays.iter().sum::<u64>() as f64 / stays.len() as f64 / 1000.0
 }
 
-/// The load is as it is said, of one server, a fleet and gangs; documents have no faults.
 #[test]
-fn systems_are_at_their_load() {
+fn systems_have_their_load() {
     for (tier, n) in [
         (Tier::Exact, 3),
         (Tier::Bounded, 0),
@@ -168,7 +165,7 @@ fn terms() -> Terms {
     }
 }
 
-/// A policy whose replications are all near this mean; not settled where it is 0.
+/// A policy whose replications are all near this mean; not converged if it is 0.
 fn ran(policy: &str, mean: f64) -> Ran {
     let is_settled = mean > 0.0;
     let values = (0..8).map(|r| Some(mean * (1.0 + 0.001 * f64::from(r % 3))));
@@ -205,9 +202,9 @@ fn line(n: u64, means: [f64; 2], optimum: Option<[f64; 2]>) -> Line {
     }
 }
 
-/// What looks lost is lost only if longer runs say so, too; there the second of two has not settled.
+/// The longer runs decide. In the first case they did not converge for the second policy.
 #[test]
-fn a_loss_is_confirmed() {
+fn losses_are_confirmed_by_longer_runs() {
     let known = Some([1.0, 1.0]);
     let longer = |means: [f64; 2]| vec![ran("choice", means[0]), ran("first-fit", means[1])];
     let lines = [[1.1, 0.0], [1.1, 1.0], [0.0, 1.0]].map(|means| Line {
@@ -218,13 +215,12 @@ fn a_loss_is_confirmed() {
         .each_ref()
         .map(|own| own.lost(&own.runs[0]).map(|(to, _)| to.policy.as_str()));
     assert_eq!(lost, [None, Some("first-fit"), Some("first-fit")]);
-    // First-Fit was not entered: of it no loss is confirmed, and none is there.
     assert!(lines.iter().all(|own| own.lost(&own.runs[1]).is_none()));
 }
 
-/// Of four systems the choice is 1 % worse, 10 % worse, not settled, and 20 % better: two are lost, and both are named.
+/// On four systems the selected policy is 1 % worse, 10 % worse, not converged and 20 % better.
 #[test]
-fn what_is_lost_is_named() {
+fn lost_systems_are_counted_and_named() {
     let known = Some([1.0, 1.0]);
     let tdc = |ratio| {
         let family = "tdc".into();
@@ -276,9 +272,8 @@ fn what_is_lost_is_named() {
     );
 }
 
-/// What is there is read again, a line that was cut short is taken off, and other terms are refused.
 #[test]
-fn lines_are_kept() {
+fn reads_back_lines_and_truncates_incomplete_ones() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lines.jsonl");
     append(&file, &line(0, [1.0, 1.0], None)).unwrap();
@@ -303,12 +298,11 @@ fn lines_are_kept() {
     assert!(why.contains("(events: 1 there, 2 here)"), "{why}");
     std::fs::write(&file, text.replace("two types", "2 types")).unwrap();
     let why = there(&file, &terms()).unwrap_err().to_string();
-    assert!(why.contains("line 1") && why.contains("changed"), "{why}");
+    assert!(why.contains("line 1") && why.contains("modified"), "{why}");
 }
 
-/// A file named by mistake keeps every byte: of one without an end of line nothing is cut off.
 #[test]
-fn other_files_are_left_alone() {
+fn does_not_modify_other_files() {
     let folder = tempfile::tempdir().unwrap();
     for text in [
         "{\"format\":\"synth-policy\"}",
@@ -323,7 +317,7 @@ fn other_files_are_left_alone() {
 }
 
 #[test]
-fn shards_are_all_systems_once() {
+fn shards_partition_the_systems() {
     let shards: Vec<Shard> = (1..=3).map(|k| Shard::new(k, 3).unwrap()).collect();
     for n in 0..10 {
         assert_eq!(shards.iter().filter(|own| own.has(n)).count(), 1);

@@ -1,4 +1,4 @@
-//! What is measured on logs: rules that are chosen on the past of each and judged on what comes after it, and those that people run.
+//! Measurements on logs: rules selected walk-forward, and rules in common use.
 
 use std::sync::atomic::AtomicBool;
 
@@ -16,16 +16,12 @@ use synth::multiresource::replay::{Log, NoResult};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
 
-/// So many logs of each law; others, and [`AGAIN`] times as many, where an entrant looks lost.
+/// The number of logs per system; [`AGAIN`] times as many others to confirm losses.
 pub(super) const LOGS: u64 = 8;
 
-/// Who runs: its name, what it goes by, and its rule; the choice has none.
+/// A policy: name, information, and rule (`None` for walk-forward selection).
 pub(super) type Entrant = (String, Knows, Option<RulePoint>);
 
-/// Measures on the logs of one law.
-///
-/// # Errors
-/// When a log cannot be read or replayed, which is a fault of the program, and when it is interrupted.
 pub(super) fn measure(
     origin: &Origin,
     terms: &Terms,
@@ -61,12 +57,12 @@ pub(super) fn measure(
     })
 }
 
-/// Returns the choice, the rules that people run, the same with sizes known, and what was named.
+/// Returns the selection, the rules in common use (also with known sizes), and additional ones.
 pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();
     for (name, _) in &terms.policies {
-        // What is no rule of backfilling is for the other tiers.
+        // Other policies run only in the other tiers.
         if let Ok(mut point) = RulePoint::parse(name) {
             if !log.has_limits && point.estimate == OfSize::Limit {
                 point.estimate = OfSize::History;
@@ -75,7 +71,7 @@ pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
         }
     }
     all.extend(usual(log.has_limits).map(|(point, is_known)| {
-        // Where there are no limits, all go by histories, which then is no part of a name.
+        // Without limits all rules use histories, so this is not part of the name.
         let name = point.name();
         let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
         let name = short.unwrap_or(&name).to_owned();
@@ -87,10 +83,7 @@ pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     all.into_iter().unique_by(|own| own.0.clone()).collect()
 }
 
-/// Walks all forward over each log: a mean a log.
-///
-/// # Errors
-/// When a log cannot be replayed, which is a fault of the program, and when it is interrupted.
+/// Evaluates all policies walk-forward on each log; the replications are the means of the logs.
 pub(super) fn walked(
     origin: &Origin,
     logs: &[Log],
@@ -139,7 +132,6 @@ pub(super) fn walked(
     Ok(entrants.iter().enumerate().map(ran).collect())
 }
 
-/// Returns the mean response time of the jobs that are judged \[s\].
 fn mean(jobs: &Served) -> f64 {
     jobs.iter().map(|(wait, size)| wait + size).sum::<f64>() / jobs.len() as f64
 }

@@ -1,4 +1,4 @@
-//! Figures as tables: panels of curves of points; and as pictures.
+//! Figures as tables (panels with curves of points) and as pictures.
 use std::error::Error;
 use std::path::Path;
 
@@ -15,35 +15,28 @@ pub(super) const GREY: usize = 5;
 pub(super) const SKY: usize = 6;
 pub(super) const VIOLET: usize = 7;
 
-/// Returns an axis with this title and range.
 pub(super) fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
     let scale = if log { Scale::Log } else { Scale::Linear };
     Axis::new(title, scale, low, high)
 }
 
-/// What was drawn, or why it could not be.
 pub(super) type Done<T> = Result<T, Box<dyn Error>>;
 
-/// What a curve is, and so how it is drawn.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
-    /// A line.
     Exact,
-    /// A dashed line.
     Approximation,
-    /// Points, joined.
     Simulated,
-    /// Points beside an exact curve.
     Check,
-    /// A line that shows one run, or what a paper has.
+    /// A single run, or a result from a paper.
     Path,
-    /// What lies between two bounds: their middle, and half of what is between.
+    /// The area between two bounds, as middle and half-width.
     Bounds,
 }
 
 impl Kind {
-    /// Returns its name in tables, how it is drawn, and what the legend says: behind the label of the curve, or, where it is said of
-    /// several curves at once, in place of it.
+    /// Returns the name in tables, the style, and the text in the legend: appended to the label of
+    /// the curve, or replacing it if it applies to several curves.
     fn traits(self) -> (&'static str, Style, &'static str) {
         match self {
             Kind::Exact => ("exact", Style::Line, ", exact"),
@@ -60,7 +53,7 @@ pub(super) struct Curve {
     pub label: String,
     pub color: usize,
     pub kind: Kind,
-    /// None where there is no mean.
+    /// `None` if there is no mean.
     pub points: Vec<(f64, Option<Estimate>)>,
 }
 
@@ -80,7 +73,6 @@ impl Curve {
         }
     }
 
-    /// Of numbers that are known, or do not exist.
     pub(super) fn known(
         label: impl Into<String>,
         color: usize,
@@ -96,13 +88,12 @@ impl Curve {
         found.and_then(|p| p.1)
     }
 
-    /// From where on there is no mean.
+    /// Returns the place from which on there is no mean.
     fn end(&self) -> Option<f64> {
         let missing = self.points.iter().rev().take_while(|p| p.1.is_none());
         missing.last().map(|p| p.0)
     }
 
-    /// Returns the part that lies within the vertical axis.
     fn drawn(&self, up: &Axis) -> plot::Curve {
         let met = self.points.iter();
         let met = met.filter_map(|(at, value)| Some(Point::new(*at, (*value)?)));
@@ -118,7 +109,7 @@ impl Curve {
         }
     }
 
-    /// Returns its line of the legend. What is said of several curves has no color of its own.
+    /// Returns the legend entry. Entries for several curves have no colour of their own.
     fn entry(&self) -> (String, usize, Style) {
         let (_, style, words) = self.kind.traits();
         match is_common(style) {
@@ -128,12 +119,10 @@ impl Curve {
     }
 }
 
-/// Returns whether one line of the legend is for all curves that are drawn so.
 fn is_common(style: Style) -> bool {
     matches!(style, Style::Marks | Style::Dashes | Style::Band)
 }
 
-/// A chart, with the curves that it is drawn from.
 pub(super) struct Panel {
     pub chart: Chart,
     curves: Vec<Curve>,
@@ -156,7 +145,6 @@ impl Panel {
         Panel { chart, curves }
     }
 
-    /// Returns the value of a curve at a place; not a number if it has none there.
     pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> Done<f64> {
         let mut curves = self.curves.iter();
         let found = curves.find(|own| own.label == label && own.kind == kind);
@@ -165,7 +153,6 @@ impl Panel {
     }
 }
 
-/// A figure: the name of its files, such as `figure2`, and a table beside its picture.
 pub(super) struct Figure {
     pub name: String,
     table: String,
@@ -173,7 +160,6 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// Returns the figure of this number, of panels of this size, so many of them in a row.
     pub(super) fn new(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
         let table = table(&panels);
         let sheet = Sheet {
@@ -186,7 +172,6 @@ impl Figure {
         Figure { name, table, sheet }
     }
 
-    /// Writes table and picture to a folder.
     pub(super) fn write(&self, folder: &Path) -> Done<()> {
         let path = |end: &str| folder.join(format!("{}.{end}", self.name));
         std::fs::write(path("csv"), &self.table)?;
@@ -208,7 +193,6 @@ fn table(panels: &[Panel]) -> String {
     text
 }
 
-/// Returns each label once, with the place from which its first curve has no mean.
 fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, usize, Style)> {
     let mut entries: Vec<(String, usize, Style)> = Vec::new();
     for (mut entry, curve) in curves
@@ -220,12 +204,10 @@ fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, usize, St
         }
         entries.push(entry);
     }
-    // Entries that hold for all curves are last.
     entries.sort_by_key(|(_, _, style)| is_common(*style));
     entries
 }
 
-/// A mean and half the width of its interval.
 fn cells(kind: Kind, y: Option<Estimate>) -> [String; 2] {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6}"));
     let drawn = matches!(kind, Kind::Simulated | Kind::Check | Kind::Bounds);

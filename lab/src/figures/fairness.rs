@@ -1,5 +1,6 @@
-//! Figures 1 to 4 of the balanced-fairness paper (Bonald and Comte, Performance Evaluation 116, 2017): how far the mean service
-//! rate and the mean delay depend on the law of sizes, with no interruption, one and five a job.
+//! Figures 1 to 4 of the balanced-fairness paper (Bonald and Comte, Performance Evaluation 116,
+//! 2017): sensitivity of the mean service rate and delay to the size distribution, with 0, 1 and 5
+//! interruptions per job.
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::rules::of_events;
@@ -11,17 +12,15 @@ use synth::simulation::Estimate;
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
-/// Interruptions a job, and how they are drawn.
 const INTERRUPTIONS: [(f64, usize, &str); 3] = [
     (0.0, VERMILLION, "first come, first served"),
     (1.0, BLUE, "one interruption a job"),
     (5.0, GREEN, "five"),
 ];
 
-/// A system: its title, the classes that are drawn, its document, and how far the axes of rates and delays go.
+/// Title, drawn classes, workload document, and upper ends of the axes of rates and delays.
 type System = (&'static str, &'static [&'static str], String, (f64, f64));
 
-/// Returns three servers, of which the second has this rate.
 fn three(rate: u32) -> String {
     format!(
         "kind: compatibility
@@ -40,7 +39,6 @@ fn drawn(degree: u32) -> String {
     )
 }
 
-/// Returns the system of a figure.
 fn system(figure: u32) -> System {
     let (all, classes) = (&["all jobs"][..], &["class 1", "class 2"][..]);
     match figure {
@@ -56,7 +54,7 @@ fn system(figure: u32) -> System {
     }
 }
 
-/// Draws the system of a figure: rates above, delays below, a column for each law of sizes.
+/// Draws a figure: rates above, delays below, one column per size distribution.
 pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
     let (title, classes, text, (rate, delay)) = system(N);
     let cluster = Cluster::parse(&text, title)?.workload;
@@ -67,7 +65,7 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
         Ok(analysis::means(&scaled)?.numbers[class] / scaled.arrival_rates()[class])
     };
     let (mut above, mut below) = (Vec::new(), Vec::new());
-    // How far delays at .9 are above balanced fairness with one interruption.
+    // Range of the relative excess of delays over balanced fairness at 0.9 with one interruption.
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for trial in [Trial::Bimodal, Trial::Hyperexponential, Trial::Zipf] {
         let mut delays = Vec::new();
@@ -101,9 +99,9 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
     }
     let finding = PaperFinding {
         place: "figures 1 to 4",
-        says: "one interruption for each job suffices in practice",
+        says: "one interruption per job suffices in practice",
         found: format!(
-            "{title}: at ρ = .9 delays are {:.0} to {:.0} % above balanced fairness",
+            "{title}: at ρ = 0.9 delays are {:.0} to {:.0} % above balanced fairness",
             100.0 * least,
             100.0 * most
         ),
@@ -114,7 +112,6 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], [finding]))
 }
 
-/// Returns delays of each class over the load, with so many interruptions a job.
 fn simulated(
     at: &dyn Fn(f64) -> Done<Cluster>,
     trial: Trial,
@@ -137,7 +134,6 @@ fn simulated(
     Ok(curves.collect())
 }
 
-/// Returns the rates of delays.
 fn inverse(delays: &Curve) -> Curve {
     let points = delays.points.iter().map(|(load, delay)| {
         let rate = delay.map(|own| Estimate {

@@ -1,4 +1,4 @@
-//! Figure 4 of the heSRPT paper: mean flow times over the exponent of the speedup, medians of ten draws of 500 sizes.
+//! Figure 4 of the heSRPT paper: medians of mean flow times over the speedup exponent.
 
 use std::ops::Range;
 
@@ -10,7 +10,6 @@ use synth::malleable::workload::{Pool, Workload};
 use synth::simulation::median;
 
 const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
-/// Draws of the sizes, of which there are fewer where less is to be computed.
 const DRAWS: u64 = 10;
 const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 
@@ -18,7 +17,7 @@ pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
     let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
     let text = include_str!("../../../models/five_hundred_pareto.yaml");
     let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
-        return Err("the jobs of the model are all there".into());
+        return Err("the model is not a pool of jobs".into());
     };
     let rules = [
         ("heSRPT", BLUE, "hesrpt"),
@@ -53,7 +52,6 @@ pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Returns what is found of mean flow times, a row a rule and heSRPT first, over the exponents.
 fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<PaperFinding> {
     let times = |n: usize, place: usize| {
         let mean = |n: usize| points[n][place].1.unwrap_or(f64::NAN);
@@ -73,17 +71,20 @@ fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<PaperFinding> {
     CLAIMED.iter().enumerate().map(finding).collect()
 }
 
-/// What the paper says of a rule, the place of its exponent, and how many times heSRPT that may be.
+/// A claim of the paper: text, index of the exponent, and accepted range of the ratio to heSRPT.
 type Claimed = (&'static str, usize, Range<f64>);
 
-/// The claims about the rules behind heSRPT, in their order.
 const CLAIMED: [Claimed; 4] = [
-    ("EQUI is almost a factor of 2 worse at p = .99", 4, 1.8..2.0),
     (
-        "SRPT is an order of magnitude worse at p = .05",
+        "EQUI is almost a factor of 2 worse at p = 0.99",
+        4,
+        1.8..2.0,
+    ),
+    (
+        "SRPT is an order of magnitude worse at p = 0.05",
         0,
         5.0..20.0,
     ),
-    ("HELL is only 50 % worse at p = .05", 0, 1.4..1.6),
-    ("KNEE is 30 % worse in the worst case, p = .3", 1, 1.2..1.4),
+    ("HELL is only 50 % worse at p = 0.05", 0, 1.4..1.6),
+    ("KNEE is 30 % worse in the worst case, p = 0.3", 1, 1.2..1.4),
 ];

@@ -1,4 +1,4 @@
-//! The figures of the papers, recomputed: each as a table, as a picture, and with what its paper says of it beside what is found.
+//! The figures of papers, recomputed as tables and pictures, with findings on the papers' claims.
 
 mod curve;
 mod fairness;
@@ -20,21 +20,21 @@ use synth::kind::{
 use synth::report::{Csv, Section, WIDTH};
 use synth::typed::count;
 
-/// Recompute the figures of a paper: pictures, tables, and what it says beside what is found
+/// Recompute the figures of a paper: pictures, tables, and its claims compared with the results
 #[derive(Args)]
 pub struct Arguments {
     /// The paper
     paper: Paper,
 
-    /// The folder that they are written to: figureN.svg and figureN.csv, and findings.csv
+    /// Folder for figureN.svg, figureN.csv and findings.csv
     #[arg(long, value_name = "DIR")]
     output: PathBuf,
 
-    /// Draw these figures only
+    /// Draw only these figures
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     figure: Vec<u32>,
 
-    /// Events of a simulated point, at most; it ends earlier at a precision of 1 %. Points on Borg cell B have three times as many
+    /// Maximum events per simulated point (Borg cell B: three times as many)
     #[arg(long, value_name = "EVENTS", default_value = "2e7", value_parser = count)]
     events: u64,
 }
@@ -67,20 +67,20 @@ pub enum Paper {
     BalancedFairness,
 }
 
-/// What a paper says, and what is found.
+/// A claim of a paper and the finding.
 #[derive(Clone, Debug)]
 pub struct PaperFinding {
     /// The section or figure.
     pub place: &'static str,
-    /// What it says there.
+    /// The claim.
     pub says: &'static str,
-    /// What is found.
+    /// The finding.
     pub found: String,
-    /// Whether that is the same; none where the runs were too short to see it.
+    /// Whether the claim holds; `None` if the runs were too short to tell.
     pub holds: Option<bool>,
 }
 
-/// Figures that are computed together, and what is found from them.
+/// Figures that are computed together, with the findings.
 pub struct DrawnFigures {
     figures: Vec<Figure>,
     findings: Vec<PaperFinding>,
@@ -93,11 +93,9 @@ impl DrawnFigures {
     }
 }
 
-/// Computes some figures, with so many events of simulation a point at most.
 type Draw = fn(u64) -> Done<DrawnFigures>;
 
 impl Paper {
-    /// Returns what is computed together: numbers of figures, and how.
     fn parts(self) -> Vec<(&'static [u32], Draw)> {
         match self {
             Paper::Msr => vec![
@@ -126,11 +124,9 @@ impl Paper {
 }
 
 impl Arguments {
-    /// Writes the figures, or those that are named, to the folder: each as CSV and as SVG, and what is found in
-    /// `findings.csv`. Each part is reported once it is finished. Returns the findings, and whether all files were written.
-    ///
-    /// # Errors
-    /// When there is no such figure, or the folder cannot be written to at the start.
+    /// Writes all or the requested figures as CSV and SVG, and the findings to `findings.csv`.
+    /// Returns the findings and whether all files were written; errors if a figure is unknown or
+    /// the folder not writable.
     fn write(&self, mut tell: impl FnMut(&str)) -> Done<(Vec<PaperFinding>, Done<()>)> {
         let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
         let parts = self.paper.parts();
@@ -138,7 +134,7 @@ impl Arguments {
         let known: Vec<u32> = known.copied().collect();
         if let Some(missing) = only.iter().find(|number| !known.contains(number)) {
             return refuse(format!(
-                "there is no figure {missing}: give some of {known:?}"
+                "there is no figure {missing}: choose from {known:?}"
             ));
         }
         folder_for_results(folder)?;
@@ -151,7 +147,7 @@ impl Arguments {
             for figure in drawn.figures {
                 let own = figure.write(folder);
                 if own.is_ok() {
-                    tell(&format!("{} is written", figure.name));
+                    tell(&format!("wrote {}", figure.name));
                 }
                 written = written.and(own);
             }
@@ -171,18 +167,18 @@ impl PaperFinding {
         match self.holds {
             Some(true) => "yes",
             Some(false) => "no",
-            None => "not seen",
+            None => "undecided",
         }
     }
 }
 
-/// Returns what is found, for people.
+/// Returns the table of findings.
 pub fn report(findings: &[PaperFinding]) -> Section {
-    let title = "What the paper says, and what is found";
+    let title = "Claims of the paper compared with the results";
     table!(title, findings, own => {
         "place" => own.place,
-        "the paper says" => own.says,
+        "claim" => own.says,
         "holds" => own.verdict(),
-        "found" => &own.found,
+        "result" => &own.found,
     })
 }

@@ -1,4 +1,4 @@
-//! A run of MSFQ(ℓ) event by event: the path of the number in system.
+//! A single run of MSFQ(ℓ), event by event.
 
 use super::Done;
 use synth::multiresource::policy::{
@@ -7,8 +7,9 @@ use synth::multiresource::policy::{
 use synth::multiresource::workload::Workload;
 use synth::simulation::Streams;
 
-/// Returns the number in system at `count` equidistant times up to `length`, from an empty system on. Arrivals are the same for
-/// each ℓ; sizes have no memory, so that the next end is drawn anew at each event.
+/// Returns the number in system at `count` equidistant times up to `length`, starting empty.
+/// Arrivals are the same for each ℓ; sizes are memoryless, so the next completion is drawn anew at
+/// each event.
 pub(super) fn path(
     workload: &Workload,
     threshold: u32,
@@ -23,7 +24,7 @@ pub(super) fn path(
     let (types, total) = (workload.types(), workload.total_arrival_rate());
     let mut streams = Streams::new(1, 0);
     let mut next_arrival = streams.arrivals.exponential() / total;
-    // Which of several it is, by their rates.
+    // Picks an index with probability proportional to the rates.
     let pick = |rates: &[f64], place: f64| {
         let mut left = place * rates.iter().sum::<f64>();
         let found = rates.iter().position(|rate| {

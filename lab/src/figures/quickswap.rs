@@ -1,4 +1,4 @@
-//! The Quickswap paper: figures 1 to 4 (one-or-all), 5 and 8 (four types), 6 and 7 (cell B of Google's Borg trace).
+//! The Quickswap paper: figures 1 to 4 (one-or-all), 5 and 8 (four types), 6 and 7 (Borg cell B).
 
 use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis,
@@ -19,15 +19,14 @@ use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
 use synth::simulation::Estimate;
 
-/// The threshold of the paper: k − 1.
+/// The paper's threshold k − 1.
 const MOST: usize = 31;
-/// Arrival rates of Figure 3; 7.805 is the limit.
+/// Arrival rates of figure 3; the limit is 7.805.
 const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
-/// Rates of exact curves, in quarters.
+/// The rates of exact curves, in quarters.
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
 
-/// Returns the model at a total arrival rate.
 fn at_rate(model: &Workload, rate: f64) -> Done<Workload> {
     Ok(model.scaled(rate / model.total_arrival_rate())?)
 }
@@ -36,13 +35,11 @@ fn one_or_all(rate: f64) -> Done<Workload> {
     at_rate(&model!("one_or_all"), rate)
 }
 
-/// Returns MSFQ(ℓ), strict.
 fn queue(rate: f64, threshold: usize) -> Done<MsfqQueue> {
     let outlook = MsfqOutlook::new(&one_or_all(rate)?, Objective::Mean);
     Ok(outlook.ok_or("no one-or-all system")?.queue(threshold)?)
 }
 
-/// Returns `E[T]` under MSFQ(ℓ) for each ℓ, exact and approximated.
 fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
     let of = |threshold| -> Done<_> {
         let queue = queue(rate, threshold)?;
@@ -53,7 +50,7 @@ fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
     (0..=MOST).map(of).collect()
 }
 
-/// Figure 1: the same arrivals under MSF and under MSFQ.
+/// Figure 1: the same arrivals under MSF and MSFQ.
 pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
     let length = (events as f64 / 15.0).min(4000.0);
     let panel = |rate: f64, high| -> Done<Panel> {
@@ -74,7 +71,6 @@ pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], []))
 }
 
-/// Figure 2: the threshold.
 pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     let colors = [(7.5, VERMILLION), (7.0, ORANGE), (6.0, BLUE), (5.0, GREEN)];
     let few: [u32; 8] = [0, 1, 2, 4, 8, 16, 24, 31];
@@ -110,7 +106,7 @@ pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     let findings = vec![
         PaperFinding {
             place: "6.2",
-            says: "any ℓ > 0 is of dramatic benefit",
+            says: "any ℓ > 0 has a dramatic benefit",
             found: gain,
             holds: Some(true),
         },
@@ -128,7 +124,7 @@ pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Returns mean response times of all jobs, weighted by load, and of light and of heavy ones.
+/// Returns mean response times: of all jobs, weighted by load, of light and of heavy jobs.
 fn four(workload: &Workload, response: [f64; 2]) -> [f64; 4] {
     let sum = |weights: [f64; 2]| weights[0] * response[0] + weights[1] * response[1];
     let types = workload.types();
@@ -146,7 +142,7 @@ fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
     }
 }
 
-/// What is known of one rate: of MSF, nMSR, MSFQ(k − 1), MSFQ at its best ℓ, and the approximation.
+/// Returns the exact means of MSF, nMSR, MSFQ(k − 1) and MSFQ at its best ℓ, and the approximation.
 fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
     let workload = one_or_all(rate)?;
     let exact = |threshold| -> Done<_> {
@@ -173,7 +169,7 @@ fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
 
 const MSFQ: &str = "MSFQ, ℓ = 31, strict";
 
-/// Figure 3: all and each of the types over the arrival rate.
+/// Figure 3: all jobs and each type over the arrival rate.
 pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let rates = FINE.map(|n| 0.25 * f64::from(n));
     let all = rates.map(|rate| Ok((rate, known(rate)?)));
@@ -218,7 +214,6 @@ pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Returns what is found of all jobs over the arrival rate.
 fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<PaperFinding>> {
     let exact = |label: &str, rate| panel.at(label, Kind::Exact, rate);
     let (msf, msfq) = (exact("MSF", 7.5)?, exact(MSFQ, 7.5)?);
@@ -253,7 +248,7 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<PaperFinding
     ])
 }
 
-/// Figure 4: how long the phases are, in the mean of a cycle.
+/// Figure 4: mean lengths of the phases of a cycle.
 pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     let names = [
         "phase 1: heavy jobs",
@@ -261,7 +256,7 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
         "phase 4: the last ℓ end",
     ];
     let parts = ["phase 1", "phase 2", "phase 3", "phase 4"];
-    // A shorter phase is none.
+    // Shorter phases are treated as absent.
     let some = |length: f64| Some(length).filter(|length| *length > 1e-9);
     let panel = |title: &str, threshold: usize| -> Done<Panel> {
         let (mut exact, mut guesses) = (vec![Vec::new(); 3], vec![Vec::new(); 4]);
@@ -287,7 +282,7 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
         Ok(Panel::new(title, across, up, curves))
     };
     let panels = vec![panel("MSF", 0)?, panel("MSFQ, ℓ = 31", MOST)?];
-    // A phase without a length is none.
+    // An absent phase has length 0.
     let at = |n: usize, name| -> Done<f64> {
         let length = panels[n].at(name, Kind::Exact, 7.5)?;
         Ok(Some(length).filter(|own| !own.is_nan()).unwrap_or(0.0))
@@ -307,7 +302,6 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], [finding]))
 }
 
-/// The rules of Figures 5 to 8, adaptive MSR tuned within so many events.
 fn rivals(tuning: u64) -> Vec<Plan> {
     let adaptive = Rule::Adaptive(Objective::Weighted, tuning);
     vec![
@@ -328,11 +322,10 @@ fn panel(title: &str, sweeps: &[&Sweep], (across, up): (Axis, Axis), part: Part)
     Panel::new(title, across, up, curves.collect())
 }
 
-/// Mean response times weighted by load, and of all jobs.
 const WEIGHTED: Part = |run| run.weighted_response;
 const ALL: Part = |run| run.mean_response;
 
-/// Figure 5: four types; and Figure 8: ServerFilling, which preempts, beside those that do not.
+/// Figure 5: four types. Figure 8: preemptive ServerFilling compared with non-preemptive policies.
 pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.25, 4.5, 4.75];
     let scene = |rate| at_rate(&model!("four_types"), rate);
@@ -349,10 +342,10 @@ pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
         vec![weighted, panel("all jobs", sweeps, axes(low), ALL)]
     };
     let five: Vec<&Sweep> = runs.iter().collect();
-    // The paper has those of Figure 5 that are its own or older, and ServerFilling.
+    // As in the paper: the rules of figure 5 that it proposes or that are older, and ServerFilling.
     let eight: Vec<&Sweep> = runs[..5].iter().chain(&filling).collect();
     let at = |own: &Sweep, part: Part| own.curve(part).at(4.75);
-    // What has no mean is taken as slow, but the first of two that are compared has one.
+    // A policy without a mean counts as slow, but the first of two compared policies has one.
     let mean = |found: Option<Estimate>| found.map_or(f64::INFINITY, |own| own.mean);
     let faster = |own: Option<Estimate>, other: Option<Estimate>, by: f64| {
         Some(own?.mean < by * other?.mean)
@@ -383,7 +376,7 @@ pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
             place: "D, figure 8",
             says: "ServerFilling greatly outperforms all non-preemptive policies, weighted and unweighted",
             found: format!(
-                "λ = 4.75: weighted {} against {} of the best of them, all jobs {} against {}",
+                "λ = 4.75: weighted {} compared with {} for the best of them, all jobs {} compared with {}",
                 weighted.0, weighted.1, all.0, all.1
             ),
             holds: filled.iter().try_fold(true, |all, (own, others)| {
@@ -398,7 +391,8 @@ pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new(figures, findings))
 }
 
-/// Figures 6 and 7: Borg, cell B. Sizes are up to 14 000 time units and turns 100 000: few runs, and those long.
+/// Figures 6 and 7: Borg cell B. Sizes are up to 14 000 time units and cycles 100 000, so runs are
+/// few and long.
 pub(super) fn figure6_and_7(events: u64) -> Done<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.46];
     let scene = |rate| at_rate(&model!("borg_cell_b"), rate);

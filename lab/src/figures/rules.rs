@@ -1,4 +1,4 @@
-//! The policies that are compared, and their simulation over arrival rates or loads.
+//! The compared policies, and their simulation over arrival rates or loads.
 
 use super::Done;
 use super::curve::{Curve, Kind, VERMILLION};
@@ -12,7 +12,6 @@ use synth::multiresource::synthesis::{
 use synth::multiresource::workload::Workload;
 use synth::simulation::Estimate;
 
-/// Reads a model of this program.
 macro_rules! model {
     ($name:literal) => {
         synth::multiresource::workload::Workload::parse(
@@ -29,8 +28,8 @@ macro_rules! model {
 }
 pub(super) use model;
 
-/// Returns what the analysis is exact for: no backfilling, empty slots keep their clocks. No percentiles, which take most of the
-/// work.
+/// Returns options for which the analysis is exact, without percentiles, which take most of the
+/// time.
 pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
     SynthesisOptions {
         route,
@@ -41,7 +40,7 @@ pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOp
     }
 }
 
-/// Returns the MSR policy of these options at its best switching rate (pMSR: at 2), and what was found on the way.
+/// Returns the MSR policy at its best switching rate (pMSR: 2) with the outlook of its route.
 pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig, Outlook)> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
@@ -51,38 +50,36 @@ pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(Ms
         .routes
         .into_iter()
         .find(|r| r.route == policy.route);
-    let outlook = taken.and_then(|r| r.outlook).ok_or("no route was listed")?;
+    let outlook = taken
+        .and_then(|r| r.outlook)
+        .ok_or("no route has an outlook")?;
     Ok((policy, outlook))
 }
 
-/// A rule that is simulated.
 pub(super) enum Rule {
     Named(String),
     /// Static Quickswap in which the next type starts while the last one drains.
     Overlapping,
-    /// An MSR policy, synthesized for each rate, as it is or with backfilling; at this switching rate, if one is given.
+    /// MSR, synthesized for each rate: preemption, switching rate if fixed, and whether it
+    /// backfills.
     Msr(Preemption, Option<f64>, bool),
-    /// Adaptive MSR, tuned at each rate for this, within so many events.
+    /// Adaptive MSR, tuned at each rate: objective and budget in events.
     Adaptive(Objective, u64),
 }
 
-/// Returns the rule of this name.
 pub(super) fn named(name: &str) -> Rule {
     Rule::Named(name.into())
 }
 
-/// Returns First-Fit, as it is drawn.
 pub(super) fn first_fit() -> Plan {
     ("First-Fit", VERMILLION, named("first-fit"))
 }
 
-/// Returns nMSR with backfilling at its best switching rate, as it is drawn.
 pub(super) fn nmsr_with_backfilling(color: usize) -> Plan {
     let rule = Rule::Msr(Preemption::None, None, true);
     ("nMSR with backfilling", color, rule)
 }
 
-/// Returns settings of so many events, from this seed.
 pub(super) fn of_events(events: u64, seed: u64) -> Settings {
     Settings {
         events,
@@ -92,7 +89,6 @@ pub(super) fn of_events(events: u64, seed: u64) -> Settings {
 }
 
 impl Rule {
-    /// Returns the policy for a workload; none where none is seen to settle.
     fn policy(&self, workload: &Workload) -> Done<Option<Contender>> {
         Ok(Some(match self {
             Rule::Named(name) => Contender::parse(name)?,
@@ -133,10 +129,8 @@ impl Rule {
     }
 }
 
-/// What to simulate, and how it is drawn.
 pub(super) type Plan = (&'static str, usize, Rule);
 
-/// A rule's runs.
 pub(super) struct Sweep {
     pub label: &'static str,
     pub color: usize,
@@ -152,8 +146,7 @@ impl Sweep {
     }
 }
 
-/// Simulates all rules at all places, a seed each: with one seed for all, those at the same place would see the same arrivals,
-/// and miss an exact value together.
+/// Simulates all rules at all places. Each has its own seed, so that errors are independent.
 pub(super) fn sweep(
     scene: impl Fn(f64) -> Done<Workload>,
     plans: Vec<Plan>,
@@ -179,7 +172,6 @@ pub(super) fn sweep(
     Ok(sweeps)
 }
 
-/// Returns a mean with its interval, in words.
 pub(super) fn words(estimate: Option<Estimate>) -> String {
     match estimate {
         Some(own) => synth::report::within(own.mean, own.half_width),

@@ -1,5 +1,5 @@
-//! Answers to an administrator's questions about a queue, from its own log: which order is best ([`judge`]), when jobs will
-//! start ([`forecast`]), and what a Slurm site should change ([`slurm`]).
+//! Advice for administrators from a log: the best queue order ([`judge`]), when jobs will start
+//! ([`forecast`]), and changes to a Slurm configuration ([`slurm`]).
 
 pub mod forecast;
 pub mod judge;

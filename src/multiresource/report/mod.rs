@@ -1,4 +1,4 @@
-//! The reports of multiresource jobs. Every value comes from the makers.
+//! The reports on multiresource jobs.
 
 mod fit;
 mod optimum;
@@ -25,18 +25,15 @@ use crate::multiresource::workload::Workload;
 use crate::report::Section;
 use synth_verb::table;
 
-/// Returns the claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
     artifact.find(quantity, Subject::of_type(kind))
 }
 
-/// Returns what a claim assumes and the workload does not meet.
 fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
     let (of, preempts) = (claim.job_type.as_deref(), artifact.policy.preempts());
     unmet(&claim.holds_for, of, workload, preempts)
 }
 
-/// Returns the guarantees of types: the share of jobs that keep each.
 fn guarantees(artifact: &Artifact) -> Section {
     let unit = &artifact.workload.time_unit;
     let claims = artifact.claims.iter().filter_map(|own| {
@@ -55,12 +52,12 @@ fn guarantees(artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the schedules of the mix that proves the load, in the order of the loop if the policy follows them.
+/// The schedules of the mix that proves the load, in loop order if the policy follows them.
 fn schedules(artifact: &Artifact, workload: &Workload) -> Section {
     let rule = &artifact.policy;
     let title = match rule.msr() {
-        Some(_) => "Its schedules",
-        None => "The mix of schedules that proves the load, which it does not follow",
+        Some(_) => "Schedules of the policy",
+        None => "The mix of schedules that proves the load (the policy does not follow it)",
     };
     let (schedules, weights) = mix(artifact).unwrap_or((&[], &[]));
     let in_order = || (0..schedules.len()).collect();
@@ -69,7 +66,7 @@ fn schedules(artifact: &Artifact, workload: &Workload) -> Section {
     table!(title, order.iter().enumerate(), (n, s) => {
         "schedule" => (n + 1).to_string(),
         "share of the time [%]" => weights[*s],
-        "jobs that run" => {
+        "running jobs" => {
             let running = names.clone().zip(&schedules[*s]).filter(|own| *own.1 > 0);
             running.map(|(name, count)| format!("{count} {name}")).join(", ")
         },

@@ -1,5 +1,3 @@
-//! The least mean response time, and how far policies are above it.
-
 use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,54 +10,54 @@ use crate::report::{Cell, Report, below, counted, number};
 use crate::simulation::{Estimate, Health};
 use synth_verb::table;
 
-/// How a policy fares beside the optimum.
+/// A simulated policy, to be compared with the optimum.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Distance {
     /// Its name.
     pub policy: String,
-    /// Whether its means may be believed.
+    /// Whether the run converged.
     pub health: Health,
     /// The objective \[time\].
     pub response: Option<Estimate>,
 }
 
-/// What no policy can beat, and how far policies are from it.
+/// The lower bounds on the objective of every policy, and simulated policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Least {
     /// The load ρ.
     load: f64,
-    /// Which policies are compared, and by what.
+    /// The class of policies and the objective that the bounds are for.
     #[serde(flatten)]
     sought: Problem,
-    /// None of them has less \[time\].
+    /// The best lower bound \[time\]: no policy of the class has a smaller objective.
     pub lower_bound: f64,
-    /// Of the dynamic program, where there is one.
+    /// The result of the dynamic program, if it was solved.
     #[serde(flatten)]
     optimum: Option<Optimum>,
-    /// The bound of linear programs, where they were solved.
+    /// The bound of the linear programs, if they were solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     linear: Option<Linear>,
-    /// Why there is no dynamic program.
+    /// Why the dynamic program was not solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
     /// Simulated policies.
     pub policies: Vec<Distance>,
 }
 
-/// What linear programs found.
+/// The lower bound that linear programs prove.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Linear {
-    /// No policy has less \[time\].
+    /// The lower bound \[time\].
     bound: f64,
-    /// What proves it.
+    /// How it is proved.
     method: String,
-    /// Whether it holds whatever a policy knows of sizes.
+    /// Whether it also holds for policies that know job sizes.
     #[serde(skip)]
     knows_sizes: bool,
 }
 
 impl Least {
-    /// Of what was sought at a load, and found.
+    /// Creates the result from the outcome of the dynamic program and the bound of linear programs.
     pub fn new(
         load: f64,
         sought: Problem,
@@ -89,7 +87,6 @@ impl Least {
     }
 }
 
-/// Returns whether a bound holds whatever a policy knows of sizes.
 fn knows_sizes(proof: &Proof) -> bool {
     match proof {
         Proof::Sizes(_) => true,
@@ -98,23 +95,21 @@ fn knows_sizes(proof: &Proof) -> bool {
     }
 }
 
-/// Says how a bound is proved.
 fn method(proof: &Proof) -> String {
     match proof {
         Proof::Potential(own) => format!(
-            "a function of the state, exact below {} jobs of the types, checked in whole numbers",
+            "a potential function of the state, exact below {} jobs of the types, checked in integer arithmetic",
             own.exact.iter().join(", ")
         ),
-        Proof::Prices(cuts) if cuts.is_empty() => "jobs that never wait".into(),
+        Proof::Prices(cuts) if cuts.is_empty() => "the bound for jobs that never wait".into(),
         Proof::Prices(cuts) => format!("prices of {} of types", counted(cuts.len() as f64, "set")),
         Proof::Sizes(cut) => format!(
-            "prices of {}, and what is left of each job",
+            "prices of {} and the remaining size of each job",
             counted(cut.types.len() as f64, "type")
         ),
     }
 }
 
-/// Returns what policies may do.
 pub(super) fn allowed(preemption: Preemption) -> &'static str {
     match preemption {
         Preemption::None => "without preemption",
@@ -123,15 +118,13 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
     }
 }
 
-/// Returns what they may know.
 pub(super) fn knowing(sizes: bool) -> &'static str {
     match sizes {
-        true => ", whatever it knows of sizes,",
-        false => " that knows no more of a job than its type",
+        true => " (even if it knows job sizes)",
+        false => " that knows only the type of each job",
     }
 }
 
-/// Returns what is bounded, in words and as the head of a column.
 fn words(objective: Objective) -> (&'static str, &'static str) {
     match objective {
         Objective::Mean | Objective::P99 => ("mean response time", "E[T]"),
@@ -139,7 +132,7 @@ fn words(objective: Objective) -> (&'static str, &'static str) {
     }
 }
 
-/// Says what a file has proved.
+/// Describes the bound that a file proves.
 pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
@@ -152,7 +145,7 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     )
 }
 
-/// Returns the bounds, and how far policies are above them.
+/// Returns the report of the bounds and of the policies' distances from them.
 pub fn optimum(found: &Least, workload: &Workload) -> Report {
     let unit = workload.time_unit();
     let Problem {
@@ -161,7 +154,7 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         ..
     } = found.sought;
     let (what, symbol) = words(objective);
-    // A dynamic program is about policies that know only the type of each job.
+    // The dynamic program applies to policies that know only the type of each job.
     let proved = found
         .linear
         .as_ref()
@@ -170,12 +163,12 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));
     let floating = "by the dynamic program, in floating point";
     let bound = match &found.linear {
-        Some(_) if proved.is_some() => format!("{low} {unit}, which the linear program proves"),
+        Some(_) if proved.is_some() => format!("{low} {unit} (proved by the linear program)"),
         Some(linear) => format!(
-            "{} {unit}, which the linear program proves ({low} {unit} {floating})",
+            "{} {unit} (proved by the linear program; {low} {unit} {floating})",
             below(linear.bound)
         ),
-        None => format!("{low} {unit}, {floating}"),
+        None => format!("{low} {unit} ({floating})"),
     };
     let mut report = Report::from(format!(
         "No policy {allowed}{knowing} has a {what} below {bound}."
@@ -190,40 +183,42 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
             _ => "jobs",
         };
         report.summary.push(format!(
-            "Dynamic program: at most {} {jobs}, {} states, {} sweeps, the optimum there between {} and {} {unit}.",
+            "Dynamic program: at most {} {jobs}, {} states, {} sweeps; the optimum with these limits is between {} and {} {unit}.",
             own.limits.iter().join(" × "),
             own.states,
             own.sweeps,
             below(own.lower),
             number(own.upper_in_box),
         ));
-        // Of a program that was cut off the growth is that of one that is not solved.
+        // The growth measured before a cut is that of a program that was not solved.
         if own.growth.is_finite() && own.ended != Ended::Cut {
             let change = number(100.0 * own.growth);
-            let growth = format!("The last growth of its box by half changed {change} %.");
+            let growth = format!(
+                "The last enlargement of the state space by half changed it by {change} %."
+            );
             report.summary.push(growth);
         }
         let why = match own.ended {
-            Ended::Cut => Some("interrupted, --time, or sweeps that come no closer"),
-            Ended::Full => Some("a larger box has more states than --work"),
+            Ended::Cut => Some("interrupted, --time, or sweeps that no longer converge"),
+            Ended::Full => Some("a larger state space exceeds --work"),
             Ended::Close => None,
         };
         report.warnings.extend(
-            why.map(|why| format!("CUT SHORT ({why}): the bound holds, and would be higher.")),
+            why.map(|why| format!("CUT SHORT ({why}): the bound is valid but not the best.")),
         );
     }
     let refused = found.refused.as_ref();
     report
         .warnings
-        .extend(refused.map(|why| format!("No dynamic program: {why}.")));
-    // A dynamic program that was cut short at once has no bound yet.
+        .extend(refused.map(|why| format!("The dynamic program was not solved: {why}.")));
+    // A dynamic program that was cut short immediately has no bound yet.
     let bound = Some(found.lower_bound).filter(|bound| *bound > 0.0);
     let over = |own: &Distance| Some(own.response?.mean / bound? - 1.0);
     report.sections.push(table!("", &found.policies, own => {
         "policy, simulated" => &own.policy,
         format!("{symbol} [{unit}]") => match own.health {
             Health::Unstable => "unstable".into(),
-            Health::Unsettled => "unsettled".into(),
+            Health::Unsettled => "not converged".into(),
             Health::Settled => Cell::from(own.response),
         },
         "over the bound [%]" => over(own),

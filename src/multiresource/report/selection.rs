@@ -1,4 +1,4 @@
-//! Which policy was selected by simulation, and why.
+//! The selection of a policy by simulation, and the reasons for it.
 
 use itertools::Itertools as _;
 
@@ -11,7 +11,6 @@ use crate::multiresource::synthesis::{
 use crate::report::{Cell, Section, below, list};
 use synth_verb::table;
 
-/// Names the selected policy, and explains why it was selected.
 pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     let name = chosen.artifact.policy.followed().called();
     let proved = match stability {
@@ -23,14 +22,17 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
         Basis::Settled => match &chosen.choice {
             Some(record) if record.decided => {
                 let others = record.candidates.len() - 1;
-                format!("none of {others} others is better by {} %", 100.0 * CLOSE)
+                format!(
+                    "none of the {others} other candidates is better by {} %",
+                    100.0 * CLOSE
+                )
             }
             Some(record) if !record.promises.is_empty() => {
-                "it keeps the guarantees with the least doubt, or at the least cost".into()
+                "it keeps the guarantees with the highest confidence or at the lowest cost".into()
             }
             record => {
                 let count = record.as_ref().map_or(1, |record| record.candidates.len());
-                format!("it has the least of {count} that were compared")
+                format!("it has the lowest value of {count} candidates")
             }
         },
         Basis::Fairest(other, less) => format!(
@@ -38,26 +40,24 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
             100.0 * CLOSE,
             100.0 * less
         ),
-        Basis::StaysLeast => "no policy was seen to settle, and with it jobs stayed least".into(),
-        Basis::RunsAway => "it was named, and it was seen to run away at this load".into(),
-        Basis::Guarded => "all policies were seen to run away; its guard carries the load".into(),
-        Basis::Unseen => "no run was long enough to say anything about any policy".into(),
-        Basis::Analysis => "by analysis no policy can be better by 1 %".into(),
-        Basis::Given => "its family was asked for".into(),
+        Basis::StaysLeast => "no policy converged; this one had the shortest responses".into(),
+        Basis::RunsAway => "it was requested by name, but was unstable at this load".into(),
+        Basis::Guarded => "all policies were unstable, but its guard sustains the load".into(),
+        Basis::Unseen => "no simulation was long enough to assess any policy".into(),
+        Basis::Analysis => "analysis shows that no policy can be better by 1 %".into(),
+        Basis::Given => "its family was requested".into(),
     };
     let cut = match chosen.is_cut {
         true => {
-            " The selection was cut short by the time limit or an interrupt: this is the best so far, and another machine may select another."
+            " The selection was cut short by the time limit or an interrupt: this is the best policy so far, and another run may select a different one."
         }
         false => "",
     };
     format!("Selected: {name}; {why}{proved}.{cut}")
 }
 
-/// Candidates in the table, if not all are asked for.
 const SHOWN: usize = 6;
 
-/// Returns the candidates, the selected one first, with how far each is from what no policy can beat, if that is known.
 pub(super) fn candidates(
     record: &ChoiceLog,
     unit: &str,
@@ -71,7 +71,7 @@ pub(super) fn candidates(
     let is_steady = |own: &CandidateLog| own.outcome == Steadiness::Steady;
     let best = record.candidates.first().and_then(|own| own.value);
     let value = |own: &CandidateLog| match (own.outcome, own.at_least, best) {
-        (Steadiness::Unsettled, ..) => "unsettled".into(),
+        (Steadiness::Unsettled, ..) => "not converged".into(),
         (Steadiness::Behind, ..) => "far behind".into(),
         (Steadiness::Unstable, ..) => "unstable".into(),
         (_, Some(times), Some(best)) => format!("≥ {}", below(times * best.mean)).into(),
@@ -98,12 +98,11 @@ pub(super) fn candidates(
         "parameters" => own.knobs.as_ref().filter(|_| in_full),
     });
     let (events, count) = (record.events as f64, record.replications);
-    section.notes.push(format!("Simulated: {events:.2e} events, {count} replications, seed {}; 95 % intervals. Times: the ratio to the first, on the same arrivals and sizes; ≥: left out once it was that much worse at 95 %. Slowdowns: the largest E[T_i]/E[S_i] of a type over the smallest.", record.seed));
+    section.notes.push(format!("Simulated: {events:.2e} events, {count} replications, seed {}; 95 % intervals. Times: the ratio to the first candidate, on the same arrivals and sizes; ≥: eliminated once it was that much worse at 95 % confidence. Slowdowns: the largest E[T_i]/E[S_i] of a type divided by the smallest.", record.seed));
     section.notes.extend(remark(record));
     section
 }
 
-/// Advises whether to change the policy at all, and whether the selection is certain.
 fn remark(record: &ChoiceLog) -> Option<String> {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return None;
@@ -124,7 +123,7 @@ fn remark(record: &ChoiceLog) -> Option<String> {
                 .all(|own| own.outcome == Steadiness::Unsettled)
         {
             format!(
-                "The runs of all alternatives were too short to compare them with it: {raise} before you rely on this selection."
+                "The runs of all alternatives were too short for a comparison: {raise} before you rely on this selection."
             )
         } else if !better.is_empty() {
             format!("Significantly better: {}.", list(&better))
@@ -134,12 +133,12 @@ fn remark(record: &ChoiceLog) -> Option<String> {
             )
         } else if !level.is_empty() && !name.ends_with("priority") {
             format!(
-                "If you run {}, change nothing: it is as good, within 1 % or chance.",
+                "If you already run {}, change nothing: it is equally good within 1 % or within chance.",
                 list(&level)
             )
         } else if !open.is_empty() {
             format!(
-                "It is not known whether {name} is better than {}: {raise}.",
+                "It is undecided whether {name} is better than {}: {raise}.",
                 list(&open)
             )
         } else {
@@ -148,15 +147,14 @@ fn remark(record: &ChoiceLog) -> Option<String> {
     )
 }
 
-/// Describes what no policy can beat, and whether one may come near.
 pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
     let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
     let (knowing, least) = (knowing(floor.knows_sizes), below(floor.least));
     let near = match floor.is_near_optimum {
-        true => "is about that",
-        false => "may be well above that",
+        true => "is close to it",
+        false => "may be well above it",
     };
     format!(
-        "No policy {allowed}{knowing} has less {what} than {least} {unit}, which is proved, and the optimum {near} (`synth optimum`)."
+        "Proved lower bound: no policy {allowed}{knowing} has a {what} below {least} {unit}; the optimum {near} (see `synth optimum`)."
     )
 }

@@ -1,4 +1,4 @@
-//! The report of a policy file, for a reader who has never seen it.
+//! The report on a policy file, for readers who have never seen it.
 
 use super::stability::{bottlenecks, growth, load_of};
 use super::{guarantees, schedules, start_latency, unmet_by};
@@ -7,10 +7,9 @@ use crate::multiresource::workload::Fleet;
 use crate::report::{Column, Report, Section, claims, counted, policy_report};
 use synth_verb::cells;
 
-/// Schedules whose switching rates are shown.
 const SHOWN: usize = 12;
 
-/// Describes what the policy is for, its schedules, when it switches, what it promises and how sure that is.
+/// Returns the report on a policy: its purpose, schedules, switching rates and claims.
 pub fn show(checked: &Checked) -> Report {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
     let workload = fleet.envelope();
@@ -55,7 +54,6 @@ const PROMISED: [Quantity; 5] = [
     Quantity::ResponseP95,
 ];
 
-/// Returns the subject of claims.
 pub fn about(fleet: &Fleet) -> String {
     let types = counted(fleet.types().len() as f64, "type");
     if fleet.is_one_server() {
@@ -65,7 +63,7 @@ pub fn about(fleet: &Fleet) -> String {
     format!("{types} on {} servers of {shapes}", fleet.servers())
 }
 
-/// Returns the rates of a chain of its own, if there are few enough to show.
+/// Returns the switching rates, if the policy has a chain of its own that is small enough to show.
 fn rates(artifact: &Artifact) -> Section {
     let unit = &artifact.workload.time_unit;
     let mut section = Section::new("Switching rates, by schedule", ["from"]);
@@ -83,7 +81,7 @@ fn rates(artifact: &Artifact) -> Section {
     section
 }
 
-/// Describes what the policy runs with, but a claim does not include.
+/// Describes features that the policy runs with but that the analysis behind a claim leaves out.
 fn without(artifact: &Artifact, claim: &Claim) -> Option<String> {
     let own = &claim.holds_for.own;
     let rule = artifact.policy.msr()?;
@@ -96,6 +94,6 @@ fn without(artifact: &Artifact, claim: &Claim) -> Option<String> {
         (false, false) => return None,
     };
     Some(format!(
-        "The claims are as analysed, without {what} with which it runs; `synth simulate` measures those."
+        "The claims are for the analysed policy, without {what} that it runs with; `synth simulate` measures the effect."
     ))
 }

@@ -1,4 +1,4 @@
-//! Rules by name, simulations and comparisons.
+//! Reports on named rules, simulations and comparisons.
 
 use crate::artifact::Quantity as _;
 use crate::law::Size;
@@ -14,7 +14,7 @@ use crate::report::{
 use crate::simulation::sweep::Knows;
 use synth_verb::table;
 
-/// Returns what a simulation found, with the verdicts on the claims, if any were judged.
+/// Returns the report of a simulation with the verdicts on the claims.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Report {
     let (unit, own) = (workload.time_unit(), &run.own);
     let shares = own.utilization.iter().zip(&own.wastage);
@@ -47,41 +47,41 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Rep
     })
 }
 
-/// Returns what should be known of the run under the conditions that claims hold for.
+/// Returns notes about the run under the conditions that the claims hold for.
 pub fn as_analysed(run: &Run) -> Vec<String> {
     let how = match run.health {
         Health::Settled => None,
         Health::Unstable => Some("is unstable"),
-        Health::Unsettled => Some("did not settle"),
+        Health::Unsettled => Some("did not converge"),
     };
-    let how = how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."));
-    let interrupted = "Interrupted: the claims are judged by what was there.".to_owned();
+    let how = how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: these claims cannot be measured."));
+    let interrupted = "Interrupted: the claims are judged by the results so far.".to_owned();
     let interrupted = (run.ending == Ending::Interrupted).then_some(interrupted);
     how.into_iter().chain(interrupted).collect()
 }
 
-/// Says that jobs have a start latency, and what counts it; none where they start at once.
+/// Describes the start latency of jobs and what includes it; `None` if jobs start immediately.
 pub fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
     let latency = start_latency_of(law, workload.time_unit());
     Some(format!(
-        "{latency} Loads and numbers of jobs count it, too, and so does every claim: the sizes that claims speak of are those of latency and run together."
+        "{latency} Loads, numbers of jobs and all claims also include it: job sizes in claims are the latency plus the run time."
     ))
 }
 
-/// Returns how long jobs hold their room before they run, and what counts it of a job.
+/// Describes a start latency with this distribution.
 pub fn start_latency_of(law: &Size, unit: &str) -> String {
     let mean = format!("{} {unit}", number(law.mean()));
     let length = match law {
         Size::Deterministic { .. } => mean,
-        law => format!("{mean} in the mean ({})", law.law()),
+        law => format!("{mean} on average ({})", law.law()),
     };
     format!(
-        "Start latency: a job holds its room for {length} before it runs, which its response time counts and its wait does not."
+        "Start latency: a job holds its capacity for {length} before it runs; its response time includes this, its waiting time does not."
     )
 }
 
-/// Returns what is shown of a comparison on a server besides response times: what is in use of its resources.
+/// Returns the quantities that a comparison shows in addition to response times.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let types = counted(workload.types().len() as f64, "job type");
@@ -114,7 +114,7 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     }
 }
 
-/// Returns the rules that have a name, with what each does, may and knows.
+/// Returns the table of named rules.
 pub fn rules() -> Section {
     let name = |rule: &NamedRule| match &rule.parameter {
         Some(Parameter {

@@ -1,4 +1,4 @@
-//! What must be bought for a promise: the sizes that were looked at, and what follows.
+//! The report of a sizing: the examined sizes and the smallest one that meets the target.
 
 use std::collections::BTreeMap;
 
@@ -10,40 +10,40 @@ use crate::multiresource::workload::Workload;
 use crate::report::{Cell, Column, Report, Section};
 use synth_verb::cells;
 
-/// A size that was looked at.
+/// A size that was examined.
 #[derive(Debug)]
 pub struct Looked {
-    /// It in words.
+    /// The size as text.
     pub words: String,
-    /// Whether all is kept there.
+    /// Whether the target is met.
     pub verdict: SizeVerdict,
-    /// The policy, or the nearest one.
+    /// The best policy found.
     pub policy: Option<&'static str>,
-    /// What was measured of that.
+    /// The run of that policy.
     pub run: Option<Run>,
 }
 
-/// Whether a size is enough.
+/// Whether a size meets the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeVerdict {
-    /// All promises are kept, and that by their whole 95 % intervals.
+    /// All guarantees are kept, with their whole 95 % intervals.
     Surely,
-    /// All are kept as far as runs could see.
+    /// All guarantees are kept in simulation, but not with their whole intervals.
     Kept,
-    /// The nearest policy that was found does not, and may by its interval.
+    /// The best policy found misses a guarantee, but the interval includes success.
     NotFound,
-    /// It surely does not.
+    /// A guarantee is missed with its whole interval.
     Broken,
-    /// All policies were seen to run away.
+    /// All policies were unstable in simulation.
     RunsAway,
-    /// No policy carries the load; or that is not known.
+    /// No policy sustains the load; `true` if that is proved.
     Overloaded(bool),
-    /// A type of jobs has no room.
+    /// A job type does not fit on any server.
     NoRoom(String),
 }
 
 impl SizeVerdict {
-    /// Returns how sure it is that promises are kept, by a run in which they are.
+    /// Returns the verdict for a run in which all guarantees are kept.
     pub fn kept(run: Option<&Run>, promises: &[Promise], workload: &Workload) -> Self {
         let is_sure = |promise: &Promise| {
             let share = run.and_then(|run| share(run, promise, workload));
@@ -56,54 +56,53 @@ impl SizeVerdict {
         }
     }
 
-    /// Returns whether promises are kept.
+    /// Returns whether all guarantees are kept.
     pub fn is_kept(&self) -> bool {
         matches!(self, SizeVerdict::Surely | SizeVerdict::Kept)
     }
 
-    /// Returns whether the load is carried.
     pub fn carries(&self) -> bool {
         !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::NoRoom(_))
     }
 
-    /// Returns the verdict in words.
+    /// Describes the verdict.
     pub fn words(&self) -> &str {
         match self {
             SizeVerdict::Surely => "meets the target",
             SizeVerdict::Kept => "borderline, probably meets it",
             SizeVerdict::NotFound => "borderline, probably misses it",
             SizeVerdict::Broken => "misses the target",
-            SizeVerdict::RunsAway => "all policies that were tried run away",
-            SizeVerdict::Overloaded(true) => "no policy carries the load, which is proved",
-            SizeVerdict::Overloaded(false) => "not known whether a policy carries the load",
+            SizeVerdict::RunsAway => "all policies tried are unstable",
+            SizeVerdict::Overloaded(true) => "no policy can sustain the load (proved)",
+            SizeVerdict::Overloaded(false) => "unknown whether a policy can sustain the load",
             SizeVerdict::NoRoom(why) => why,
         }
     }
 }
 
-/// All that was found of sizes.
+/// The result of a sizing.
 #[derive(Debug)]
 pub struct Sizing<'a> {
-    /// What is promised.
+    /// The guarantees to keep.
     pub promises: &'a [Promise],
-    /// The budget of each size, in events of First-Fit with few types.
+    /// The budget per size, in simulated events of First-Fit with few types.
     pub budget: u64,
-    /// The types.
+    /// The workload.
     pub workload: &'a Workload,
-    /// The name of what is bought.
+    /// The name of the unit that is bought.
     pub what: &'a str,
-    /// What there is.
+    /// The present number of units.
     pub present: u64,
-    /// The least that was found to be enough.
+    /// The smallest number of units that meets the target.
     pub least: u64,
-    /// By size.
+    /// The examined sizes.
     pub looked: BTreeMap<u64, Looked>,
-    /// Whether not all was looked at.
+    /// Whether the search was interrupted.
     pub interrupted: bool,
 }
 
 impl Sizing<'_> {
-    /// Describes how much is needed, what happens there and at the next sizes, and what that means.
+    /// Returns the report: the size needed, and what happens at it and at its neighbours.
     pub fn report(&self) -> Report {
         let own = &self.looked[&self.least];
         let now = match self.looked.get(&self.present) {
@@ -114,17 +113,17 @@ impl Sizing<'_> {
         let mut report = Report::from(first);
         let budget = self.budget as f64;
         if own.verdict != SizeVerdict::Surely {
-            report.warnings.push(format!("That is borderline: runs with --work {budget:.0e} for each size did not decide it, so raise it, or buy one more."));
+            report.warnings.push(format!("This size is borderline: runs with --work {budget:.0e} per size did not decide it. Raise --work, or buy one more."));
         }
         if self.interrupted {
-            let note = "INTERRUPTED: smaller sizes were not all examined; this is the best so far.";
+            let note =
+                "INTERRUPTED: not all smaller sizes were examined; this is the best result so far.";
             report.warnings.push(note.into());
         }
         report.sections.push(self.table().note(MEANING));
         report
     }
 
-    /// Returns the present size, the answer and its neighbours, a row each.
     fn table(&self) -> Section {
         let unit = self.workload.time_unit();
         let near = self.least.saturating_sub(1)..=self.least + 1;
@@ -178,9 +177,9 @@ impl Sizing<'_> {
     }
 }
 
-const MEANING: &str = "Jobs arrive as they do now. These are simulation results, not proofs; a policy was selected separately for each size. The policy is for that size: write the size into the workload.";
+const MEANING: &str = "Jobs arrive as they do now. These are simulation results, not proofs. A policy was selected separately for each size: to use it, write that size into the workload.";
 
-/// Returns which part of the jobs a run saw keep a promise, with the half-width of its interval.
+/// Returns the share of jobs that kept a guarantee in a run, with the half-width of its interval.
 fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)> {
     let watch = promise.watch(workload)?;
     let seen = run.watched.iter().find(|own| own.watch == watch)?;

@@ -1,4 +1,4 @@
-//! How much load a policy, or any policy, can carry, and what to buy for more.
+//! Stability: the load that a policy, or any policy, can sustain, and upgrades that raise it.
 
 use itertools::Itertools as _;
 
@@ -12,27 +12,24 @@ use synth_verb::table;
 
 use super::unmet_by;
 
-/// What is known about a policy's stability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Stability {
-    /// Proved, by the loads `ρ_i < 1`.
+    /// Proved by the loads `ρ_i < 1`.
     Loads,
-    /// Proved, since `Σ λ_i/(μ_i c_i)` is this, below 1.
+    /// Proved by `Σ λ_i/(μ_i c_i) < 1`; holds the sum.
     Turns(f64),
-    /// Proved, since a policy with loads `ρ_i < 1` takes over from this many jobs in the system on.
+    /// Proved: from this many jobs on, a policy with loads `ρ_i < 1` takes over.
     Guard(u64),
-    /// Proved, since a job weighs the more the more of its type there are.
+    /// Proved by a Lyapunov function: a job's weight grows with the number of jobs of its type.
     Weights,
-    /// Proved, since all servers work while there is work for them.
+    /// Proved: all servers work while there is work for them.
     Fills,
-    /// Proved, since slots for each type take over from this many jobs in the system on.
+    /// Proved: from this many jobs on, each type has slots of its own.
     Partition(u64),
-    /// Not proved.
     Unproved,
 }
 
 impl Stability {
-    /// Returns what is known about that of a policy.
     pub(super) fn of(workload: &Workload, policy: &Family) -> Self {
         match policy {
             _ if !policy.is_proved_stable(workload) => Stability::Unproved,
@@ -47,47 +44,49 @@ impl Stability {
         }
     }
 
-    /// Describes it; `seen` tells whether the policy was seen to settle, if it was simulated.
+    /// Describes the stability. `seen` is whether the policy converged, if it was simulated.
     pub(super) fn words(self, is_fleet: bool, seen: Option<bool>) -> String {
         match self {
-            Stability::Unproved if is_fleet && seen.is_none() => "proved only for exponential sizes and Poisson arrivals, since each type has more slots than work".into(),
+            Stability::Unproved if is_fleet && seen.is_none() => "proved only for exponential sizes and Poisson arrivals: each type has more slots than its offered load".into(),
             Stability::Unproved => match seen {
-                Some(true) => "seen in simulation at this load, not proved",
-                Some(false) => "neither proved nor seen, as its runs did not settle",
-                None => "not proved for these sizes or arrivals, and not simulated: `synth simulate` does that",
+                Some(true) => "observed in simulation at this load, not proved",
+                Some(false) => "neither proved nor observed, since its runs did not converge",
+                None => "not proved for these sizes or arrivals, and not simulated; run `synth simulate`",
             }.into(),
             Stability::Turns(time) => format!("proved, since Σ λ_i/(μ_i c_i) = {} < 1", number(time)),
-            Stability::Guard(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"),
-            Stability::Partition(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"),
-            Stability::Loads if is_fleet => "proved, since each type has more slots than work".into(),
-            Stability::Loads => "proved, by the loads ρ_i < 1".into(),
-            Stability::Weights => "proved for any load below 1, since a job weighs more the more of its type there are (a Lyapunov function)".into(),
-            Stability::Fills => "proved for any load below 1, since all servers work whenever there are jobs for them".into(),
+            Stability::Guard(jobs) => format!("proved by a guard: from {jobs} jobs in the system on, an MSR policy with all loads ρ_i below 1 takes over"),
+            Stability::Partition(jobs) => format!("proved by a guard: from {jobs} jobs in the system on, each type has slots of its own with a load ρ_i below 1"),
+            Stability::Loads if is_fleet => "proved: each type has more slots than its offered load".into(),
+            Stability::Loads => "proved by the loads ρ_i < 1".into(),
+            Stability::Weights => "proved for any load below 1 by a Lyapunov function: a job's weight grows with the number of jobs of its type".into(),
+            Stability::Fills => "proved for any load below 1: all servers work whenever there are jobs for them".into(),
         }
     }
 }
 
-/// Describes the load and how far it is proved, with `best`, the load of the best schedules, if the policy has others.
+/// Describes the load and its proof. `best` is the load of the best schedules if the policy uses
+/// others.
 pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
     let evidence = &artifact.evidence;
     let (own, gap) = (load(evidence.load), evidence.gap);
     let proof = match evidence.proven {
         true if fleet.gangs().next().is_some() => {
-            "at least, which is proved; jobs on several servers are taken apart".into()
+            "a proved lower bound: jobs on several servers are split into tasks".into()
         }
         true => format!("proved to a relative gap of {PROOF_GAP:.0e}"),
         false => {
-            format!("NOT PROVED: at most, with a gap of {gap:.2e}; a longer --time searches on")
+            format!(
+                "NOT PROVED: an upper bound with a gap of {gap:.2e}; raise --time to continue the search"
+            )
         }
     };
     let best = best.map_or(String::new(), |best| {
         let best = load(best);
-        format!(" These schedules are not the best ones, with which the load is {best}.")
+        format!(" The policy does not use the best schedules; with them the load is {best}.")
     });
     format!("Load: ρ = {own} of the maximum that any policy can sustain ({proof}).{best}")
 }
 
-/// Returns the resources that limit the load, the most limiting first: each with its share of the price of all servers.
 pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     let mut all = Vec::new();
     for (shape, at) in fleet.shapes().iter().zip(&artifact.evidence.servers) {
@@ -106,7 +105,7 @@ pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the part of each resource (R) that the jobs need, whatever the shapes.
+/// Returns the fraction of each resource (R) that the jobs need, ignoring server shapes.
 pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| {
         let types = fleet.types().iter();
@@ -117,10 +116,9 @@ pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     capacity.map(|(j, capacity)| used(j) / capacity).collect()
 }
 
-/// Returns by how much all arrival rates can grow alike, under any policy and under this one.
 pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let evidence = &artifact.evidence;
-    // With gangs the load is a bound: with jobs on several servers the limit may be lower.
+    // The load of a workload with gangs is only a bound, so the true limit may be lower.
     let is_bound = fleet.gangs().next().is_some();
     let [some, none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
     let is_tight = some >= none * (1.0 - PROOF_GAP);
@@ -132,7 +130,7 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let workload = fleet.envelope();
     let mut assumed = claims.filter_map(|claim| unmet_by(claim, artifact, workload).words());
     let how = match (own, assumed.next()) {
-        (None, _) => "not known; `synth compare --loads` shows it".into(),
+        (None, _) => "unknown; measure it with `synth compare --loads`".into(),
         (_, Some(assumed)) => format!("computed as if {assumed}"),
         _ if Stability::of(workload, &artifact.policy) == Stability::Unproved => {
             "by its loads".into()
@@ -145,15 +143,15 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
         ("some policy is stable below", some, proof),
         ("no policy is stable above", Some(none), proof),
     ];
-    table!("If all arrival rates grow alike", rows, (what, times, how) => {
+    table!("If all arrival rates grow by the same factor", rows, (what, times, how) => {
         "" => what,
-        "times the present ones [1]" => times,
-        "known" => how,
+        "factor [1]" => times,
+        "basis" => how,
     })
 }
 
-/// Returns the factor on all arrival rates below which the policy is stable, under what is assumed about sizes and arrivals
-/// there; `None` if that is not known. Loads scale with the arrivals: the largest of them is 1 at that factor.
+/// Returns the factor on all arrival rates below which the policy is stable, or `None` if unknown.
+/// Loads are proportional to the arrival rates, so the largest load is 1 at that factor.
 fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
@@ -173,22 +171,21 @@ fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     load.map(|load| 1.0 / load)
 }
 
-/// Returns the largest load of a type that is claimed.
 fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
     let claims = artifact.claims.iter();
     let loads = claims.filter(|own| own.quantity == quantity && own.job_type.is_some());
     loads.map(|own| own.value).reduce(f64::max)
 }
 
-/// Relative changes below this are none.
 const SAME: f64 = 5e-5;
 
-/// Returns the purchases that lower the load, the most helpful first; `load` is that of the best policy now.
+/// Returns the upgrades that lower the load, the most effective first. `load` is the present load
+/// under the best policy.
 pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section {
     let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;
     let (helping, idle): (Vec<_>, Vec<_>) = upgrades.found.iter().partition(helps);
-    let mut section = table!("What to buy first", helping, step => {
-        "purchase" => name(fleet, step),
+    let mut section = table!("Most effective upgrades", helping, step => {
+        "upgrade" => name(fleet, step),
         "load ρ [1]" => match step.proven {
             true => Cell::Number(step.load),
             false => Cell::Signed("≤", step.load),
@@ -204,13 +201,13 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section
     if upgrades.skipped > 0 {
         let skipped = upgrades.skipped;
         section.notes.push(format!(
-            "{skipped} more purchases were not examined: there was no time left for them."
+            "{skipped} more upgrades were not examined for lack of time."
         ));
     }
     section
 }
 
-/// Returns the name of a purchase: the least amount with which other jobs fit together.
+/// Returns the name of an upgrade: the smallest amount with which more jobs fit together.
 fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);

@@ -1,5 +1,3 @@
-//! The report of a synthesis.
-
 use itertools::Itertools as _;
 
 use super::selection::{candidates, selected, unbeaten};
@@ -13,12 +11,12 @@ use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::{Report, Section, claims, classes, number};
 use synth_verb::table;
 
-/// A policy, and how it was found.
+/// A policy and how it was found.
 #[derive(Debug)]
 pub enum Synthesized {
-    /// By analysis.
+    /// Found by analysis.
     Analysed(Box<Synthesis>),
-    /// By simulation, or for a fleet.
+    /// Selected by simulation, or made for a fleet.
     Chosen(Box<Chosen>),
 }
 
@@ -31,7 +29,6 @@ impl Synthesized {
         }
     }
 
-    /// Returns its analysis, if there is one.
     fn analysis(&self) -> Option<&Synthesis> {
         match self {
             Synthesized::Analysed(synthesis) => Some(synthesis),
@@ -40,7 +37,7 @@ impl Synthesized {
     }
 }
 
-/// Returns the report of a synthesis; in full also how the policy was found.
+/// Returns the report of a synthesis. `in_full` adds how the policy was found.
 pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
@@ -87,7 +84,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
             let most = claim.map(|own| own.value + own.half_width.unwrap_or(0.0));
             if most.is_some_and(|most| most > own.allowed()) {
                 let budget = record.budget as f64;
-                report.warnings.push(format!("Whether the guarantee {} is kept is borderline: a larger --work (now {budget:.0e}) tells.", own.words(unit)));
+                report.warnings.push(format!("The guarantee {} is borderline: raise --work (now {budget:.0e}) to decide whether it is kept.", own.words(unit)));
             }
         }
     }
@@ -107,14 +104,12 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
         let skipped = skipped.iter().map(|why| format!("Not considered: {why}."));
         report.warnings.extend(skipped);
     } else {
-        let more =
-            "More about how it was found: --verbose. All that it promises: `synth show FILE`.";
+        let more = "Use --verbose to see how the policy was found, and `synth show FILE` for all its claims.";
         report.summary.push(more.into());
     }
     report
 }
 
-/// The claims in the table of a policy that was found by analysis.
 const SHOWN_CLAIMS: [Quantity; 9] = [
     Quantity::MeanSchedule,
     Quantity::Load,
@@ -127,17 +122,17 @@ const SHOWN_CLAIMS: [Quantity; 9] = [
     Quantity::MeanNumberAtMost,
 ];
 
-/// Explains what is not claimed.
 fn unclaimed(chosen: &Chosen) -> Vec<String> {
     let impossible = chosen.retracted.iter();
-    let impossible = impossible.map(|why| format!("Not claimed, since it cannot be: {why}"));
+    let impossible = impossible.map(|why| format!("A claim is impossible: {why}"));
     let unknown = chosen.unclaimed.iter();
-    let unknown = unknown.map(|why| format!("No simulated mean of it is claimed: {why}"));
+    let unknown = unknown.map(|why| format!("No simulated mean is claimed: {why}"));
     let notes = impossible.chain(unknown);
-    notes.map(|note| note + ". More with --work.").collect()
+    notes
+        .map(|note| note + ". Raise --work to get more.")
+        .collect()
 }
 
-/// Describes the mean of an analysed policy, and the conditions under which it holds.
 fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let (artifact, unit) = (&synthesized.artifact, workload.time_unit());
     let reasons = synthesized.out_of_reach.iter().take(REASONS).join("; ");
@@ -149,7 +144,7 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let is_phantom = preempts || policy.empty_slots == EmptySlots::Phantom;
     let without = match policy.backfill != Backfill::None || !is_phantom {
         true => {
-            ", without the backfilling and the release of empty slots with which it runs (`synth simulate` measures those)"
+            ", without the backfilling and the release of empty slots that it runs with (`synth simulate` measures their effect)"
         }
         false => "",
     };
@@ -162,16 +157,16 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
         // Only a chain that waits for completions depends on the size distribution.
         Some(assumed) if (unmet.sizes || unmet.independence) && !preempts => {
             format!(
-                "as if {assumed}; with these sizes even its stability is not proved: simulate it"
+                "as if {assumed}; with these sizes not even stability is proved, so simulate it"
             )
         }
         Some(assumed) => {
-            format!("as if {assumed} (loads and stability are exact; simulate it for the means)")
+            format!("as if {assumed} (loads and stability are exact; simulate it to get the means)")
         }
     };
     let more = match reasons.is_empty() {
         true => String::new(),
-        false => format!(" {reasons}; more with --work."),
+        false => format!(" {reasons}; raise --work to get more."),
     };
     format!(
         "E[T] = {} {unit} over all jobs, {how}{without}.{more}",
@@ -179,10 +174,9 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     )
 }
 
-/// The number of types for which the reason why a result is not known is given.
+/// The number of types for which the reason of a missing result is given.
 const REASONS: usize = 3;
 
-/// Describes how the policy moves between its schedules.
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (policy, unit) = (&synthesis.policy, workload.time_unit());
     let MsrConfig {
@@ -192,7 +186,7 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
         ..
     } = policy;
     if policy.order.len() == 1 {
-        return "One schedule serves all types: there is nothing to switch.".into();
+        return "One schedule serves all types, so there is no switching.".into();
     }
     let largest = claim(
         &synthesis.artifact,
@@ -206,8 +200,8 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let how = match preemption {
         Preemption::Full => "preemption at each switch".into(),
         _ if policy.rates.is_some() => format!("route {route}"),
-        Preemption::None => format!("route {route}, {drains} completions to wait for in a round"),
-        Preemption::Setup => format!("route {route}, {drains} setups in a round"),
+        Preemption::None => format!("route {route}, {drains} completions to wait for per cycle"),
+        Preemption::Setup => format!("route {route}, {drains} setups per cycle"),
     };
     format!(
         "Switching rate α = {} /{unit} (stable {stable}), {how}.",
@@ -215,10 +209,9 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     )
 }
 
-/// Returns the routes between the schedules that were compared.
 fn routes(workload: &Workload, log: &SynthesisLog) -> Section {
     let unit = workload.time_unit();
-    table!("Routes that were compared", &log.routes, own => {
+    table!("Compared routes", &log.routes, own => {
         "route" => own.route.to_string(),
         format!("switching rate [1/{unit}]") => own.switching_rate,
         format!("objective [{unit}]") => own.value,
@@ -226,7 +219,7 @@ fn routes(workload: &Workload, log: &SynthesisLog) -> Section {
     })
 }
 
-/// Returns seven significant digits: what is exact may be compared with other exact numbers.
+/// Formats an exact value with seven significant digits.
 fn digits(value: f64) -> String {
     if !(1e-5..1e9).contains(&value) {
         return format!("{value:.6e}");
@@ -235,7 +228,7 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the exact means of MSFQ by its threshold, that of the policy among them.
+/// Returns the exact means of MSFQ for several thresholds, including the policy's own.
 pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) -> Section {
     let unit = workload.time_unit();
     let table = outlook.table(own.map(|l| l as usize));
@@ -254,11 +247,10 @@ pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) 
     let unknown = table
         .unknown
         .iter()
-        .map(|why| format!("–: not known, since {why}."));
+        .map(|why| format!("–: unknown, since {why}."));
     section.notes.extend(unknown);
     if !table.is_complete {
-        let note =
-            "ℓ* is the best of the thresholds that were examined and whose means are certain.";
+        let note = "ℓ* is the best of the examined thresholds whose means are certain.";
         section.notes.push(note.into());
     }
     section

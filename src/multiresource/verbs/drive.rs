@@ -1,4 +1,4 @@
-//! `synth drive`: a policy answers a scheduler line by line.
+//! `synth drive`: a policy that makes decisions for an external scheduler.
 
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use crate::multiresource::live::protocol;
 use crate::multiresource::policy::LearnedRuntimes;
 use crate::typed::PolicyFile;
 
-/// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
+/// Run a policy for a scheduler in any language: events in, decisions out, one JSON object per line
 #[derive(Args)]
 #[command(after_help = include_str!("drive.txt").trim_ascii_end())]
 pub struct Arguments {
     #[command(flatten)]
     policy: PolicyFile,
 
-    /// Of the policy's clocks
+    /// Seed of the policy's clocks
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
-    /// What the policy's estimates have learned of jobs: read at the start if the file is there, and written at the end
+    /// File of learned run-time estimates: read at the start if it exists, written at the end
     #[arg(long, value_name = "FILE")]
     learned: Option<PathBuf>,
 }
@@ -40,7 +40,9 @@ impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let policy = &self.policy.policy;
         if is_standard_input(policy) {
-            return refuse("events come from standard input: save the policy, and give its file");
+            return refuse(
+                "events are read from standard input: save the policy to a file and name the file",
+            );
         }
         let policy = Checked::read_with(policy, caller.changes)?;
         let learned = self.learned.as_deref().map(learned_from);
@@ -48,7 +50,7 @@ impl RunVerb for Arguments {
         let mut scheduler = Scheduler::with_learned(&policy, self.seed, learned.as_ref());
         if self.learned.is_some() && scheduler.learned().is_none() {
             return refuse(format!(
-                "--learned is for policies of the family backfilling, which estimate sizes, and this is {}: leave it out",
+                "--learned applies only to backfilling policies, which estimate sizes, but this policy is {}: omit it",
                 policy.artifact().policy.called()
             ));
         }
@@ -70,14 +72,13 @@ impl RunVerb for Arguments {
     }
 }
 
-/// Reads what was learned, where the file is there.
 fn learned_from(file: &Path) -> Result<Option<LearnedRuntimes>, String> {
     let name = file.display();
     match text_of(file) {
         Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),
         Err(why) => Err(format!("cannot read {name}: {why}")),
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|why| {
-            format!("{name}: not what `synth drive --learned` writes: {why}; remove it to begin with what the policy file has")
+            format!("{name} was not written by `synth drive --learned`: {why}; remove it to start from the estimates in the policy file")
         }),
     }
 }

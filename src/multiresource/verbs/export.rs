@@ -1,5 +1,3 @@
-//! Policies as the files of other systems.
-
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -15,19 +13,19 @@ use crate::multiresource::live::only_starts;
 use crate::report::Section;
 use synth_slurm::order::{self, SlurmOrder};
 
-/// Write files for other programs
+/// Write a policy or workload as files for another program
 #[derive(Args)]
 pub struct Export {
-    /// The program that reads the files
+    /// The program to write files for
     #[arg(value_enum, value_name = "PROGRAM")]
     to: Target,
 
-    /// A policy file; for slurm-priority also the name of an order: saf (smallest limit × CPUs first), sjf (shortest limit
-    /// first), widest (most CPUs first) or wfp3; for lp a workload
+    /// A policy file; for slurm-priority also a queue order: saf (smallest limit × CPUs first), sjf
+    /// (shortest limit first), widest (most CPUs first) or wfp3; for lp a workload
     #[arg(value_name = "FILE")]
     source: PathBuf,
 
-    /// The partition (for slurm-priority also several with commas, which share nodes)
+    /// The partition; for slurm-priority also several that share nodes, separated by commas
     #[arg(long, value_name = "NAME", required_if_eq_any([("to", "slurm"), ("to", "slurm-priority")]))]
     partition: Option<String>,
 
@@ -35,35 +33,30 @@ pub struct Export {
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
 
-    /// The folder that the files go to; it is created where there is none [default: slurm or kueue]; for lp the file
-    /// [default: standard output]
+    /// Folder for the files [default: slurm or kueue]; for lp the file [default: standard output]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Write over files that are there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
 
-/// The program that reads the exported files.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// Slurm with the bridge, where the policy decides when the jobs of a partition start: job_submit.lua, lines for slurm.conf, the
-    /// types of jobs, a systemd unit, and a page that says in which order to install them, and how to go back
+    /// Slurm with the bridge: the policy decides when the jobs of a partition start
     Slurm,
-    /// Slurm alone, which follows an order of jobs by limit, CPUs and wait, with nothing held and no further process: job_submit.lua,
-    /// lines for slurm.conf, scripts that look and go back, and a page that says how
+    /// Plain Slurm with a queue order by limit, CPUs and wait; no job is held and no daemon runs
     SlurmPriority,
-    /// Kueue on Kubernetes, where the policy decides when jobs start: queues, a gate for Jobs, rights, the controller synth-kueue, and
-    /// a page that says in which order to install them, and how to go back
+    /// Kueue on Kubernetes: the policy decides when jobs start
     Kueue,
-    /// Any solver, to check the proof: the program whose optimum is the load, in the LP format
+    /// Any LP solver, to check the proof: the program whose optimum gives the load, in LP format
     Lp,
 }
 
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
-        // The name of an order is no file.
+        // A queue order is given by name, not as a file.
         let is_name = self.to == Target::SlurmPriority && !self.source.exists();
         let read = Some(&self.source).filter(|_| !is_name);
         files(read, self.output.iter().filter(|_| self.to == Target::Lp))
@@ -80,7 +73,7 @@ impl RunVerb for Export {
             _ => None,
         };
         if let Some(option) = misplaced {
-            return refuse(format!("{option} is for another program: leave it out"));
+            return refuse(format!("{option} does not apply to this program: omit it"));
         }
         match self.to {
             Slurm => self.slurm(caller),
@@ -96,17 +89,16 @@ impl RunVerb for Export {
 
 impl Export {
     fn slurm(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let file = self.saved("the service reads the policy from its file")?;
+        let file = self.saved("the service reads the policy from a file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
             return Ok(refusal(why));
         }
-        // The page is read elsewhere.
+        // The service may start in another folder.
         let named = std::path::absolute(file)?;
         let files = export_slurm(&policy, &named, self.partition())?;
-        let says = "how to try it with --dry-run, and how to go back";
+        let says = "how to try it with --dry-run, and how to uninstall";
         let mut written = self.filled("slurm", files, says)?;
-        // What becomes of jobs of several nodes comes first.
         let gangs = gangs(&policy).replace("**", "");
         written
             .report
@@ -116,7 +108,7 @@ impl Export {
     }
 
     fn kueue(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let file = self.saved("the policy is copied from its file")?;
+        let file = self.saved("the policy is copied from a file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = only_starts(&policy, "which a gate cannot do") {
             return Ok(refusal(why));
@@ -133,7 +125,7 @@ impl Export {
             let name = self.source.to_string_lossy();
             SlurmOrder::named(&name).ok_or_else(|| {
                 format!(
-                    "`{name}` is no file and no order: give a policy file, or saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
+                    "`{name}` is neither a file nor a queue order: give a policy file, saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
                 )
             })?
         };
@@ -149,18 +141,13 @@ impl Export {
         self.partition.as_deref().unwrap_or_default()
     }
 
-    /// Returns the file of the policy.
-    ///
-    /// # Errors
-    /// When it is standard input, and a file is needed for this reason.
     fn saved(&self, why: &str) -> VerbResult<&Path> {
         match &*self.source {
-            file if is_standard_input(file) => refuse(format!("{why}: save it, and give the file")),
+            file if is_standard_input(file) => refuse(format!("{why}: save it and name the file")),
             file => Ok(file),
         }
     }
 
-    /// Returns the files as documents in the folder, which is there then. Nothing is overwritten unless that is requested.
     fn filled(
         &self,
         default: &str,
@@ -175,7 +162,7 @@ impl Export {
         let names = || output.documents.iter().map(|(file, _)| file);
         if let Some(there) = names().find(|file| file.exists() && !self.force) {
             return refuse(format!(
-                "{} is there already: choose another folder, or write over it with --force",
+                "{} already exists: choose another folder, or overwrite it with --force",
                 there.display()
             ));
         }
@@ -185,7 +172,7 @@ impl Export {
         let listed = names().map(|file| format!("  {}", file.display()));
         let readme = folder.join("README.md");
         let first = format!(
-            "Read {} first: it says in which order, {says}.",
+            "Read {} first: it explains the order of the steps, {says}.",
             readme.display()
         );
         let section = Section {
@@ -198,8 +185,7 @@ impl Export {
     }
 }
 
-/// What the page says of an installation that is looked at first.
-const LOOK_AND_GO_BACK: &str = "how to look before anything changes, and how to go back";
+const LOOK_AND_GO_BACK: &str = "how to preview the changes, and how to revert them";
 
 fn refusal(why: String) -> VerbOutput {
     VerbOutput {

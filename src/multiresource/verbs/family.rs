@@ -1,4 +1,4 @@
-//! Which policies are considered: those of a family, a rule by its name, or one of the user's own.
+//! The policies to consider: a family, a named rule, or a policy of the user's own.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -14,49 +14,49 @@ use crate::multiresource::simulator::Contender;
 use crate::multiresource::synthesis::{Families, MsfqOutlook};
 use crate::multiresource::workload::Fleet;
 
-/// Which policies are considered.
+/// The policies to consider, and how they are assessed.
 pub enum Sought {
-    /// A Markovian Service Rate policy on one server, over a fleet slots for each type: by analysis.
+    /// By analysis: an MSR policy on one server, or slots for each type over a fleet.
     Analysed,
-    /// One with these schedules, by analysis.
+    /// By analysis: an MSR policy with given schedules.
     Own(Box<MsrConfig>),
-    /// Strict MSFQ with this threshold, or the best one, by analysis.
+    /// By analysis: strict MSFQ with this threshold, or with the best one if `None`.
     StrictMsfq(Option<u32>),
-    /// The best of these, by simulation.
+    /// By simulation: the best of several policies.
     Among(Families),
 }
 
-/// A family, as typed.
+/// A family of policies.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Family {
-    /// A clock moves between the working schedules of the program
+    /// Markovian Service Rate: a clock moves between the working schedules of the program
     Msr,
-    /// The types in turn, or the largest first until others starve
+    /// Serve one type at a time, or the largest jobs first until others starve
     Quickswap,
-    /// MSFQ to the letter of the Quickswap paper, with the threshold that is best by its exact means
+    /// MSFQ exactly as in the Quickswap paper, with the threshold whose exact mean is best
     MsfqStrict,
-    /// Working schedules left and chosen by queue lengths
+    /// Working schedules, left and chosen by queue lengths
     AdaptiveMsr,
     /// First-Fit with a reservation that opens when it is worth the drain
     Reserving,
-    /// What is worth most, with the price of the drain
+    /// The schedule of greatest value, net of the cost of draining
     Tdc,
-    /// The schedule of most weight
+    /// The schedule of greatest weight
     TunedMaxWeight,
-    /// Slots for each type on the servers of a fleet
+    /// Fixed slots for each type on the servers of a fleet
     Partition,
-    /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs
+    /// On a fleet: First-Fit and variants, EASY, and rules that keep capacity free for short jobs
     Pooled,
-    /// The best of these
+    /// The best of all families
     Auto,
 }
 
-/// What follows `--family`.
+/// The value of `--family`.
 #[derive(Clone)]
 pub enum FamilyName {
     /// All policies of a family.
     Family(Family),
-    /// A rule by its name, as it is.
+    /// A named rule with fixed parameters.
     Rule(Contender),
 }
 
@@ -71,13 +71,13 @@ impl FromStr for FamilyName {
             let all = Family::value_variants().iter();
             let mut names =
                 all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
-            format!("{why}; the families are {}", names.join(", "))
+            format!("{why}; known families: {}", names.join(", "))
         })
     }
 }
 
 impl FamilyName {
-    /// Returns the preemption that the rule needs; of a family what is allowed by default.
+    /// Returns the preemption that the rule needs; for families the default, none.
     pub fn preemption(&self) -> Preemption {
         match self {
             FamilyName::Rule(rule) if rule.preempts() => Preemption::Full,
@@ -85,10 +85,7 @@ impl FamilyName {
         }
     }
 
-    /// Returns which policies that are where so much preemption is allowed.
-    ///
-    /// # Errors
-    /// When they do not go together, and when the rule cannot serve the fleet or be in a policy file.
+    /// Returns the policies to consider; errors if the preemption does not suit the family or rule.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             FamilyName::Rule(rule) => {
@@ -107,16 +104,16 @@ impl FamilyName {
         };
         match (self, preemption) {
             (FamilyName::Family(Family::TunedMaxWeight), Preemption::None) => {
-                refuse("tuned-max-weight stops jobs: it goes with --preemption full, or setup")
+                refuse("tuned-max-weight preempts jobs: it requires --preemption full or setup")
             }
             (FamilyName::Rule(rule), Preemption::None | Preemption::Setup) if stops => {
                 refuse(format!(
-                    "{} stops jobs at no cost: it goes with --preemption full",
+                    "{} preempts jobs at no cost: it requires --preemption full",
                     rule.name()
                 ))
             }
             (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
-                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight and server-filling: the others go with --preemption none",
+                "only the families msr and tuned-max-weight and the rules max-weight and server-filling preempt: all others require --preemption none",
             ),
             _ => Ok(sought),
         }
@@ -124,7 +121,6 @@ impl FamilyName {
 }
 
 impl Family {
-    /// Returns its policies: those that are made by analysis, or those among which one is selected by simulation.
     fn sought(self) -> Sought {
         let names: &[&str] = match self {
             Family::Msr | Family::Partition => return Sought::Analysed,
@@ -151,10 +147,6 @@ impl Family {
 }
 
 impl Sought {
-    /// Reads a policy of the user's own.
-    ///
-    /// # Errors
-    /// When the file cannot be read or has faults, and where it is not for several servers.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         Ok(match own_policy(&text, &called(file), fleet)? {
@@ -163,7 +155,6 @@ impl Sought {
         })
     }
 
-    /// Returns one policy as it is: by analysis where its means are known.
     fn of(policy: Rule, fleet: &Fleet) -> Self {
         if let (Rule::StaticQuickswap(own), Some(workload)) = (&policy, fleet.one_server())
             && let Some((_, threshold)) = own.as_strict_msfq(workload)

@@ -1,5 +1,3 @@
-//! A workload from a trace.
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -17,38 +15,38 @@ use crate::multiresource::workload::Fleet;
 use crate::trace::{self, Servers, Source, Trace};
 use crate::typed::{count, share};
 
-/// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
+/// Fit a workload to a log: job types, size distributions and arrivals
 #[derive(Args)]
 pub struct Arguments {
-    /// The trace, plain or packed by gzip; `-` is standard input
+    /// The log, plain or gzip-compressed (`-`: standard input)
     #[arg(id = "trace", value_name = "TRACE")]
     trace: PathBuf,
 
-    /// Where the workload goes (`-`: to standard output) [default: it is not written]
+    /// File to write the workload to (`-`: standard output) [default: not written]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write what was found as JSON
+    /// Also write the results of the fit as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// The most types
+    /// Maximum number of job types
     #[arg(long, value_name = "K", default_value = "48", value_parser = count)]
     max_types: u64,
 
-    /// How much the load may rise by merging demands into types
+    /// How much the load may grow by merging demands into types
     #[arg(long, value_name = "SHARE", default_value = "0.2%", value_parser = share)]
     rounding_loss: f64,
 
-    /// How jobs arrive in the workload
+    /// Arrival process of the workload
     #[arg(long, value_enum, default_value_t = FittedArrivals::Auto)]
     arrivals: FittedArrivals,
 
-    /// Tell types apart by the limits that jobs promise, too
+    /// Also distinguish types by the time limits of jobs
     #[arg(long, conflicts_with = "since")]
     by_limit: bool,
 
-    /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back
+    /// Keep the job types of this policy; the weight of jobs halves every 14 days back
     #[arg(long, value_name = "POLICY")]
     since: Option<PathBuf>,
 
@@ -66,7 +64,7 @@ impl NamesFiles for Arguments {
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let source = Source::named(&self.trace);
-        caller.notify(Notice::Doing("reading the trace"));
+        caller.notify(Notice::Doing("reading the log"));
         let policy = self.since.as_ref().map(|file| policy_of(file, caller));
         let policy = policy.transpose()?;
         let mut reading = self.reading.options()?;
@@ -100,7 +98,6 @@ impl RunVerb for Arguments {
     }
 }
 
-/// Returns a listener that tells what is done, and answers whether to go on.
 fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
     |doing| {
         caller.notify(Notice::Doing(doing));
@@ -108,27 +105,25 @@ fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
     }
 }
 
-/// Returns the fleet that the policy in a file is for.
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
     let (name, needed) = (file.display().to_string(), "--since needs a policy file");
     let (checked, _): (Checked, _) = read_policy(&name, needed, caller.changes)?;
     Ok(checked.workload().clone())
 }
 
-/// Returns the types of a policy, with their demands in the order in which the trace's servers have the resources.
 fn types_of(fleet: &Fleet, reading: &trace::ReadOptions) -> VerbResult<Vec<(String, Vec<f64>)>> {
     let own = Servers::from(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
     let places = places(&servers.resources, &own.resources).ok_or_else(|| {
         format!(
-            "the policy is for servers with {}, and the trace has {}: give the same resources with --capacity or --servers",
+            "the policy is for servers with {}, but the log has {}: give the same resources with --capacity or --servers",
             own.resources.join(", "),
             servers.resources.join(", ")
         )
     })?;
     if fleet.types().iter().any(|kind| kind.limit().is_some()) {
         return refuse(
-            "the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by-limit",
+            "the policy distinguishes types by limits, which --since does not support: fit the log again with --by-limit instead",
         );
     }
     let types = fleet.types().iter().map(|kind| {

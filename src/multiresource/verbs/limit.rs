@@ -1,5 +1,4 @@
-//! The load at which policies cease to be stable, by simulation: bisection between a load at which a run has settled and
-//! one at which it ran away.
+//! The largest stable load of policies, by bisection between converged and unstable runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -21,7 +20,7 @@ use crate::simulation::{Estimate, Health, Settings};
 use crate::typed::{RunLength, part};
 use synth_verb::table;
 
-/// The load up to which policies are stable, by simulation
+/// Find the load up to which policies are stable, by simulation
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -29,11 +28,11 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// Policies, by name (`synth rules` lists them) or policy file
+    /// Policies: rule names (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// How far apart the two loads may be
+    /// Maximum distance between the stable and the unstable load
     #[arg(long, default_value = "1%", value_parser = part)]
     within: f64,
 
@@ -46,33 +45,29 @@ pub struct Arguments {
 }
 
 const ABOUT: &str = "\
-All arrival rates are scaled alike. Loads are fractions of what any policy can serve: at 1 none is stable, which is proved. A \
-load counts as stable where a run has settled, and as unstable where the number of jobs was seen to grow. Between the two \
-runs say nothing: longer ones (--events, 1e8 by default) bring them nearer to each other.";
+All arrival rates are scaled by the same factor. Loads are fractions of the maximum that any policy can sustain: at 1 \
+no policy is stable (proved). A load counts as stable if a run converged, and as unstable if the number of jobs grew. \
+Runs between the two are inconclusive; longer runs (--events, 1e8 by default) narrow the gap.";
 
-/// Events of the longest run, by default.
 const EVENTS: u64 = 100_000_000;
 
-/// One run.
 #[derive(Clone, Serialize, JsonSchema)]
 struct Seen {
     load: f64,
     health: Health,
     events: u64,
     mean_response: Option<Estimate>,
-    /// In the last part of the run, on average.
+    /// The mean number of jobs in the last part of the run.
     jobs_at_the_end: Option<f64>,
 }
 
-/// What was seen of a policy.
 #[derive(Serialize, JsonSchema)]
 struct Limit {
     policy: String,
-    /// By load.
+    /// In ascending order of load.
     runs: Vec<Seen>,
 }
 
-/// What was seen of all policies.
 #[derive(Serialize, JsonSchema)]
 pub struct Limits {
     limits: Vec<Limit>,
@@ -128,11 +123,12 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The first runs have this part of the events; those that say nothing are repeated with so many times as many.
+/// The first run has 1/`FIRST` of the events; inconclusive ones are repeated `LONGER` times as
+/// long.
 const LONGER: u64 = 5;
 const FIRST: u64 = LONGER.pow(2);
 
-/// Runs a policy at a load until that says something, or has all the events that it may.
+/// Simulates a policy at a load until the result is conclusive or all events are used.
 fn seen(
     policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
@@ -160,7 +156,7 @@ fn seen(
     }
 }
 
-/// Returns the run at the largest load that has settled, and that at the least above it that ran away.
+/// Returns the highest-load converged run, and the lowest-load unstable run above it.
 fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
     let settled = runs.iter().rfind(|run| run.health == Health::Settled);
     let above = |run: &Seen| settled.is_none_or(|own| run.load > own.load);
@@ -169,8 +165,7 @@ fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
 }
 
 impl Arguments {
-    /// Returns the load of the next run: in the middle of those that may still be either; `None` where they are near
-    /// enough, or runs in between say nothing.
+    /// Returns the load of the next run; `None` once the gap is small or full of inconclusive runs.
     fn next(&self, runs: &[Seen]) -> Option<f64> {
         let [settled, unstable] = sides(runs);
         let low = settled.map_or(0.0, |run| run.load);
@@ -187,18 +182,17 @@ impl Arguments {
     }
 }
 
-/// Returns the two loads of each policy, with what was seen there.
 fn table(limits: &[Limit]) -> Section {
     let sides = limits
         .iter()
         .map(|limit| (&limit.policy, sides(&limit.runs)));
     table!("", sides, (policy, [settled, unstable]) => {
         "policy" => policy,
-        "settles at ρ [1]" => settled.map_or("none seen".into(), |run| Cell::Number(run.load)),
+        "stable at ρ [1]" => settled.map_or("none found".into(), |run| Cell::Number(run.load)),
         "E[T] there [1]" => settled.and_then(|run| run.mean_response),
-        "runs away at ρ [1]" => match unstable {
+        "unstable at ρ [1]" => match unstable {
             Some(run) => Cell::Number(run.load),
-            None => "none seen below 1".into(),
+            None => "none found below 1".into(),
         },
         "jobs at the end [1]" => unstable.and_then(|run| run.jobs_at_the_end),
     })

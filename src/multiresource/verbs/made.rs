@@ -1,4 +1,4 @@
-//! Verbs that make a policy in another way than `synth FILE` does: one of the user's own, and the least size that keeps targets.
+//! Verbs that analyse a user's own policy or size a system.
 
 use std::path::PathBuf;
 
@@ -17,8 +17,8 @@ use crate::report::WIDTH;
 /// Analyse or simulate a policy of your own, and write it as a policy file
 #[derive(Args)]
 pub struct Analyze {
-    /// The policy, a YAML file: schedules with weights or rates of an MSR policy, to be analysed, or the turns of Static
-    /// Quickswap or an order of backfilling, to be simulated (docs/policies.md)
+    /// The policy, a YAML file: the schedules and weights or rates of an MSR policy (analysed), or
+    /// the turns of Static Quickswap or a backfilling order (simulated); see docs/policies.md
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
@@ -51,32 +51,32 @@ impl RunVerb for Analyze {
     }
 }
 
-/// Find how many servers, or how much of a resource, are the least with which a policy keeps all targets
+/// Find the smallest number of servers, or amount of a resource, that meets all targets
 #[derive(Args)]
 #[command(
-    after_help = "Jobs arrive as they do now. On a fleet --shape names the servers to count, on one server the resource to vary."
+    after_help = "Jobs arrive as they do now. On a fleet, --shape names the servers to count; on one server, the resource to vary."
 )]
 pub struct Size {
     /// The workload, a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// The shape of servers, or on one server the resource, of which the least amount is sought
+    /// The server shape, or on one server the resource, whose smallest sufficient amount is sought
     #[arg(long, value_name = "NAME", requires = "slo")]
     shape: String,
 
-    /// Family of policies, or a rule by its name, as for `synth FILE` [default: auto]
+    /// Family of policies, or name of a rule, as for `synth FILE` [default: auto]
     #[arg(long, value_name = "NAME")]
     family: Option<FamilyName>,
 
     #[command(flatten)]
     making: MakingArgs,
 
-    /// Explain how the policy was found, too
+    /// Also explain how the policy was found
     #[arg(long, short)]
     verbose: bool,
 
-    /// Also write the policy for that size to this file (`-`: to standard output)
+    /// Also write the policy for the size found to this file (`-`: standard output)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -95,7 +95,6 @@ impl RunVerb for Size {
     }
 }
 
-/// Returns what was found as the table, and the policy as a document for this file.
 fn answered(
     answer: SynthesisAnswer<Multiresource>,
     output: &Option<PathBuf>,
@@ -121,6 +120,6 @@ fn answered(
             ..VerbOutput::default()
         }),
         SynthesisAnswer::Refused { why, .. } => refuse(why.text(WIDTH)),
-        SynthesisAnswer::Interrupted => Ok(VerbOutput::interrupted_before("a policy was chosen")),
+        SynthesisAnswer::Interrupted => Ok(VerbOutput::interrupted_before("a policy was selected")),
     }
 }

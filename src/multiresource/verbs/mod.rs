@@ -1,4 +1,4 @@
-//! The verbs of multiresource jobs, a file each: arguments, work, answer.
+//! The verbs of multiresource jobs.
 
 pub mod drive;
 pub mod export;
@@ -19,7 +19,7 @@ use crate::document::Parsed;
 use crate::kind::{Caller, Format, Notice, schema_of};
 use crate::multiresource::synthesis::SynthesisLog;
 
-/// The formats of the results.
+/// The result formats of these verbs.
 pub const FORMATS: &[Format] = &[
     ("synth-log", schema_of::<SynthesisLog>),
     ("synth-replay", schema_of::<replay::Replays>),
@@ -29,7 +29,6 @@ pub const FORMATS: &[Format] = &[
     ("synth-limits", schema_of::<limit::Limits>),
 ];
 
-/// Returns what a document describes; the caller is notified of warnings.
 fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {
     for warning in &parsed.warnings {
         caller.notify(Notice::Known(warning));

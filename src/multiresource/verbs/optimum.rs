@@ -1,4 +1,4 @@
-//! What no policy can beat: a lower bound on the mean response time without preemption or with it, and how far policies are above it.
+//! `synth optimum`: a lower bound on the mean response time, and how far policies are above it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ use crate::report::number;
 use crate::simulation::Settings;
 use crate::typed::{RunLength, count, load, part, positive};
 
-/// What no policy can beat: the optimum of small systems, a proven bound for the others
+/// Bound what any policy can achieve: the optimum of small systems, a proved lower bound for others
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -32,36 +32,37 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve
+    /// Scale the arrival rates to this load ρ, a fraction of the sustainable maximum
     #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
     load: Option<f64>,
 
-    /// What may happen to a running job: nothing, or that it waits again, at no cost or after a setup
+    /// What may happen to running jobs: nothing, or preemption at no cost or with a setup
     #[arg(long, value_enum, default_value = "none")]
     preemption: Preemption,
 
-    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    /// Setup rate γ [1/time unit]; required with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true, required_if_eq("preemption", "setup"))]
     setup_rate: Option<f64>,
 
-    /// The metric that is bounded
+    /// The metric to bound
     #[arg(long, value_enum, default_value = "mean")]
     minimize: Objective,
 
-    /// Relative distance between the bounds at which to stop
+    /// Relative gap between the bounds at which to stop
     #[arg(long, default_value = "0.5%", value_parser = part)]
     tolerance: f64,
 
-    /// Also measure these policies, by name (`synth rules` lists them) or policy file
+    /// Also simulate these policies: rule names (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// The most states of the dynamic program, of 20 bytes each; the linear program has at most a row for each 2000 of them. Where
-    /// the dynamic program would begin with more states, the bound is that of the linear program alone
+    /// Maximum number of states of the dynamic program (20 bytes each); the linear program has at
+    /// most one row per 2000 of them. If the dynamic program would start with more states, only the
+    /// linear program is solved
     #[arg(long, default_value = "2e7", value_parser = count, value_name = "STATES")]
     work: u64,
 
-    /// Also write the bound of the linear programs with its proof to this file: `synth check` proves it anew
+    /// Also write the linear-programming bound with its proof to this file, for `synth check`
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
 
@@ -74,14 +75,13 @@ pub struct Arguments {
 }
 
 const ABOUT: &str = "\
-On a server so small that schedules times waiting jobs of each type are few (with preemption the numbers of jobs, see --work), with \
-Poisson arrivals and exponential sizes, the bound is that of a dynamic program, which is near what a policy can reach. Elsewhere it is \
-that of a linear program: it has a proof, and may be far below.";
+On one server with Poisson arrivals and exponential sizes, a dynamic program with few enough states (see --work) gives a bound \
+close to the optimum. Its states are schedules times waiting jobs of each type or, with preemption, the numbers of jobs. \
+Otherwise the bound comes from a linear program: it is proved, but may be far below the optimum.";
 
-/// States of the dynamic program for each row of the linear program.
+/// The number of states of the dynamic program per row of the linear program.
 const STATES_A_ROW: u64 = 2000;
 
-/// Events per policy, by default.
 const EVENTS: u64 = 50_000_000;
 
 impl NamesFiles for Arguments {
@@ -109,7 +109,7 @@ impl RunVerb for Arguments {
             Some(to) => (to, own.scaled(to / load)?),
             None if load >= 1.0 => {
                 return refuse(format!(
-                    "the load ρ is {load}, and at 1 and more every response time is infinite: give --load"
+                    "the load ρ is {load}, but at loads of 1 and more all response times are infinite: give --load with a smaller one"
                 ));
             }
             None => (load, own.clone()),
@@ -156,19 +156,16 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The longest that the dynamic program takes, unless another time is typed.
 const TIME: Duration = Duration::from_secs(300);
 
-/// What the dynamic program found, or why there is none.
 type Solved = Result<Optimum, OptimumError>;
 
 impl Arguments {
-    /// Returns how long the dynamic program may take; after that its bounds are printed as they are.
     fn time(&self) -> Duration {
         self.length.settings(EVENTS).time.unwrap_or(TIME)
     }
 
-    /// Solves the dynamic program, where there is one, and the linear programs, whose bound has a proof.
+    /// Solves the dynamic program, if it applies, and the linear programs, whose bound is proved.
     fn bounds(
         &self,
         fleet: &Fleet,
@@ -209,7 +206,6 @@ impl Arguments {
         Ok((solved, Some(bound)))
     }
 
-    /// Simulates a policy.
     fn distance(
         &self,
         policy: &NamedPolicy<MultiresourceKind>,

@@ -1,4 +1,4 @@
-//! The program whose optimum is the load, as a file for any solver: so that others can check the proof.
+//! The program whose optimum gives the load, as an LP file for independent solvers.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,12 @@ use crate::kind::{Caller, VerbOutput, VerbResult};
 use crate::multiresource::schedule::{Packing, maximal};
 use crate::multiresource::workload::{Fleet, JobType};
 
-/// Schedules of a shape of servers that are written at most; and how many are looked at to find them.
+/// The maximum number of schedules per server shape, and of nodes visited to enumerate them.
 const MOST: usize = 200_000;
 const VISITS: usize = 20_000_000;
 
-/// Writes the program of a workload to a file: the largest t such that some mix of maximal schedules serves all arrivals times t. The
-/// load is 1/t.
-///
-/// # Errors
-/// When the workload cannot be read, or has too many schedules.
+/// Writes the program of a workload: maximize t such that a mix of maximal schedules serves all
+/// arrival rates times t. The load is 1/t.
 pub(super) fn write(
     file: &Path,
     output: PathBuf,
@@ -34,8 +31,6 @@ pub(super) fn write(
     })
 }
 
-/// Returns the program in the LP format, and the number of its schedules: constraints on the work of each type, and on the time of
-/// each shape of servers.
 fn lp(fleet: &Fleet) -> Result<(String, usize), String> {
     let work = fleet.types().iter().zip(1..);
     let of_type = |(kind, n): (&JobType, usize)| {
@@ -47,7 +42,7 @@ fn lp(fleet: &Fleet) -> Result<(String, usize), String> {
     for (shape, h) in fleet.shapes().iter().zip(1..) {
         let all = maximal(&Packing::new(shape.server()), MOST, VISITS).ok_or_else(|| {
             format!(
-                "the servers {} have more than {MOST} maximal schedules: a program of that size is not written",
+                "servers of shape {} have more than {MOST} maximal schedules, too many to write the program",
                 shape.name()
             )
         })?;

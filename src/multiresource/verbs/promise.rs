@@ -1,14 +1,13 @@
-//! Promises, as typed: `g8: wait 95 % < 6 h`.
+//! Guarantees as written on the command line, such as `g8: wait 95 % < 6 h`.
 
 use crate::document::suggest;
 use crate::multiresource::artifact::{Delay, Promise};
 use crate::multiresource::workload::Workload;
 use crate::number::seconds_in;
 
-/// Parses a promise about a type of the workload, in its unit of time.
 pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String> {
     let wrong = |why: &str| format!("--slo '{text}': {why}");
-    let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h', or `response` for `wait`");
+    let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h' or 'TYPE: response 95 % < 6 h'");
     let (name, rest) = text.rsplit_once(':').ok_or_else(form)?;
     let job_type = name.trim();
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
@@ -53,7 +52,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     })
 }
 
-/// Returns how many units of the workload one of these is.
+/// Returns a unit in multiples of the workload's own unit.
 fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
     let Some(unit) = unit.filter(|unit| *unit != own) else {
         return Ok(1.0);
@@ -61,7 +60,7 @@ fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
     let unit = if unit == "m" { "min" } else { unit };
     let ratio = seconds_in(unit).zip(seconds_in(own)).map(|(a, b)| a / b);
     ratio.ok_or_else(|| {
-        format!("the workload counts in `{own}`: give the time in that, without `{unit}`")
+        format!("the workload's time unit is `{own}`: give the time in that, without `{unit}`")
     })
 }
 
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_read_in_the_workloads_unit() {
+    fn parses_guarantees_in_the_workloads_unit() {
         for (unit, text, within) in [
             ("h", "a: b: wait 95 % < 6 h", 6.0),
             ("h", "a: b: wait 95% <= 30min", 0.5),
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_promise_is_reported() {
+    fn rejects_invalid_guarantees() {
         for (text, words) in [
             ("g8: wait 95 % < 6 h", "no job type `g8`"),
             ("a: b: wait 95 < 6 h", "expected the form"),

@@ -1,4 +1,4 @@
-//! Whether a policy goes with a workload, and what is known of the workload's load.
+//! Whether a policy applies to a workload, and the load of a workload.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::multiresource::program::{self, SolveLimits};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 
-/// Checks that a policy file is for types that are known; takes its own where none are.
+/// Checks that a policy file is for these types; if there are none yet, its own types are used.
 pub(super) fn has_types_of(
     policy: &NamedPolicy<MultiresourceKind>,
     types: &mut Option<Fleet>,
@@ -20,10 +20,8 @@ pub(super) fn has_types_of(
     same_servers(file.workload(), types).or_else(|why| refuse(format!("{}: {why}", policy.name)))
 }
 
-/// Checks that a policy runs on another workload: the types, the servers and the time unit are the same.
-///
-/// # Errors
-/// What is another.
+/// Checks that two workloads have the same types, servers and time unit, so that a policy for one
+/// runs on the other. The error names the difference.
 pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
     let demands = |fleet: &Fleet| {
         let types = fleet.types().iter();
@@ -35,7 +33,7 @@ pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
     if demands(own) == demands(other) && own.devices() == other.devices() {
         if own.time_unit() != other.time_unit() {
             return Err(format!(
-                "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
+                "the policy's rates are per {}, but the workload's are per {}: write the workload in the policy's time unit",
                 own.time_unit(),
                 other.time_unit()
             ));
@@ -43,20 +41,20 @@ pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
         return Ok(());
     }
     Err(match (own.servers(), other.servers()) {
-        (1, 2..) => "this is the policy of one server, and the workload is a fleet",
-        (2.., 1) => "this is the policy of a fleet, and the workload is one server",
-        _ => "the policy was made for other job types or other servers; synthesize one for this workload",
+        (1, 2..) => "the policy is for one server, but the workload is a fleet",
+        (2.., 1) => "the policy is for a fleet, but the workload is one server",
+        _ => "the policy was made for other job types or servers: synthesize one for this workload",
     }
     .into())
 }
 
-/// How far from its bound a load may be that arrival rates are scaled by.
+/// The largest relative gap of a load that arrival rates may be scaled by.
 const SCALED_BY: f64 = 0.01;
 
-/// Solves in no more than this time for the load ρ by which arrival rates are scaled.
+/// Computes the load ρ by which arrival rates are scaled.
 ///
 /// # Errors
-/// When too little is known of it, or the solver fails.
+/// If the gap is too large after the time limit, or the solver fails.
 pub fn own_load(time: Option<Duration>, fleet: &Fleet) -> VerbResult<f64> {
     let usual = SolveLimits::default();
     let limits = SolveLimits {
@@ -72,7 +70,7 @@ fn known_load(load: f64, bound: f64) -> VerbResult<f64> {
     if load > bound * (1.0 + SCALED_BY) {
         let [bound, load] = [bound, load].map(number);
         return refuse(format!(
-            "its load ρ is from {bound} to {load}: too little is known of it to scale by. Leave out the types with the least load, or give more time where that is limited"
+            "the load ρ is between {bound} and {load}, which is too imprecise to scale by: leave out the types with the least load, or raise the time limit"
         ));
     }
     Ok(load)
@@ -83,12 +81,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// What is not known well enough is not used.
     #[test]
-    fn loads_are_scaled_by_what_is_known_alone() {
+    fn rejects_imprecise_loads() {
         assert!(matches!(known_load(0.8, 0.7999), Ok(load) if load == 0.8));
         let unknown = known_load(0.8, 0.7).map_err(|why| why.to_string());
         let refusal = unknown.unwrap_err();
-        assert!(refusal.contains("from 0.7000 to 0.8000"), "{refusal}");
+        assert!(refusal.contains("between 0.7000 and 0.8000"), "{refusal}");
     }
 }

@@ -1,9 +1,9 @@
-//! How much must be bought for a promise: the least count of servers of a shape, or amount of a resource of one server,
-//! with which a policy is found that keeps it.
+//! Sizing: the smallest number of servers of a shape, or amount of a resource, with which a policy
+//! meets all targets.
 //!
-//! At each size a policy is sought as `--slo` alone would there, with the same seed and budget. Upwards from what there
-//! is the steps double until one is kept; then the gap between the largest size that is not kept and the least that is is
-//! halved. That is by simulation, and so need not be monotone: both neighbours of the answer are looked at.
+//! At each size a policy is selected as `--slo` alone would do, with the same seed and budget.
+//! Steps upwards double until a size is sufficient, then bisection follows. Simulation results need
+//! not be monotone, so both neighbours of the answer are examined as well.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -21,40 +21,32 @@ use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::report::Report;
 
-/// So many times the first size that carries the load is the largest that is looked at.
+/// The largest examined size is this many times the first size that sustains the load.
 const MOST: u64 = 16;
 
-/// The first step upwards is this part of what there is.
+/// The first step upwards is 1/`FIRST` of the present size.
 const FIRST: u64 = 8;
 
-/// Servers of a shape, at most.
 const SERVERS: u64 = 100_000;
 
-/// What is bought, and of what.
 pub(super) struct Sizes<'a> {
     fleet: &'a Fleet,
     name: &'a str,
-    /// The shape.
     h: usize,
-    /// The resource with its step, where it is one.
+    /// The resource and its step, if a resource is sized.
     amount: Option<(usize, Decimal)>,
 }
 
-/// The fleet with the least size, its policy, and what was found of the sizes; else the answer that there is none.
+/// The fleet of the smallest size with its policy and report, or the answer that there is none.
 pub(super) type SizeAnswer = Result<
     (Fleet, Box<(Synthesized, SynthesisLog)>, Option<Report>),
     SynthesisAnswer<Multiresource>,
 >;
 
-/// What was found at a size, with the policy where one keeps all.
 type Look = (Looked, Option<Box<(Synthesized, SynthesisLog)>>);
 type Tries = BTreeMap<u64, Look>;
 
 impl<'a> Sizes<'a> {
-    /// Finds what is meant by a name.
-    ///
-    /// # Errors
-    /// With the names that there are.
     pub(super) fn named(name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
         let of = |h, amount| Sizes {
             fleet,
@@ -67,11 +59,11 @@ impl<'a> Sizes<'a> {
             resources.filter_map(|(j, own)| Some((own.name(), j, size_step(fleet, 0, j)?)));
         let (what, all): (_, Vec<(&str, Self)>) = if fleet.is_one_server() {
             let all = demanded.map(|(name, j, step)| (name, of(0, Some((j, step)))));
-            ("the resources of the server are", all.collect())
+            ("the server's resources are", all.collect())
         } else {
             let shapes = fleet.shapes().iter().enumerate();
             let all = shapes.map(|(h, shape)| (shape.name(), of(h, None)));
-            ("the shapes of servers are", all.collect())
+            ("the server shapes are", all.collect())
         };
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
         let unknown = || format!("--shape {name}: {}", suggest(name, what, &names));
@@ -79,7 +71,6 @@ impl<'a> Sizes<'a> {
         found.map(|(_, sizes)| sizes).ok_or_else(unknown)
     }
 
-    /// Returns the size that there is.
     fn present(&self) -> u64 {
         let shape = &self.fleet.shapes()[self.h];
         match self.amount {
@@ -88,7 +79,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Returns the least size: what is a fleet stays one.
+    /// Returns the smallest size to examine. A fleet keeps at least two servers.
     fn least_of_all(&self) -> u64 {
         let is_alone = self.amount.is_none() && self.fleet.shapes().len() == 1;
         1 + u64::from(is_alone)
@@ -99,13 +90,12 @@ impl<'a> Sizes<'a> {
         steps(step, size)
     }
 
-    /// Returns a size in words: `48 a100-node`.
+    /// Formats a size, as in `48 a100-node`.
     fn words(&self, size: u64) -> String {
         let amount = self.amount(size).map(|own| own.to_string());
         format!("{} {}", amount.unwrap_or(size.to_string()), self.name)
     }
 
-    /// Returns the fleet of a size, or why there is none.
     fn of(&self, size: u64) -> Result<Fleet, String> {
         let (fleet, h) = (self.fleet, self.h);
         let fleet = match (self.amount, self.amount(size)) {
@@ -120,10 +110,6 @@ impl<'a> Sizes<'a> {
         })
     }
 
-    /// Finds the least size.
-    ///
-    /// # Errors
-    /// When the request does not fit the fleet, and when the solver fails.
     pub(super) fn least(
         &self,
         request: &SolveRequest,
@@ -143,7 +129,7 @@ impl<'a> Sizes<'a> {
                 Ok(fleet) => Ok(solve(&fleet, request, &mut listener)?),
                 Err(why) => Err(why),
             };
-            // What was cut short says nothing.
+            // An interrupted solve is inconclusive.
             if solved.is_ok() && is_over() {
                 break;
             }
@@ -152,7 +138,6 @@ impl<'a> Sizes<'a> {
         self.concluded(tries, request)
     }
 
-    /// Returns what follows of all sizes that were looked at; not of all that would be where it was interrupted.
     fn concluded(&self, mut tries: Tries, request: &SolveRequest) -> VerbResult<SizeAnswer> {
         let interrupted = request.choice.interrupt.load(Ordering::Relaxed);
         let found = least(&tries);
@@ -161,7 +146,7 @@ impl<'a> Sizes<'a> {
             return Ok(Err(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
                     why: format!(
-                        "no size up to {} was found that keeps --slo (there: {}). Nothing is written: relax the target, or raise --work",
+                        "no size up to {} meets --slo (result there: {}). Nothing is written: relax the target, or raise --work",
                         last.words,
                         last.verdict.words()
                     )
@@ -184,7 +169,7 @@ impl<'a> Sizes<'a> {
         Ok(Ok((self.of(least)?, policy, Some(sizing.report()))))
     }
 
-    /// Returns the size that is looked at next; `None` where the answer and its neighbours are known, or there is none.
+    /// Returns the next size to examine; `None` once the answer and its neighbours are known.
     fn next(&self, tries: &Tries) -> Option<u64> {
         let Some(kept) = least(tries) else {
             return self.upwards(tries);
@@ -199,7 +184,6 @@ impl<'a> Sizes<'a> {
         (has_more && !tries.contains_key(&more)).then_some(more)
     }
 
-    /// Returns the next size upwards, where none is kept yet.
     fn upwards(&self, tries: &Tries) -> Option<u64> {
         let present = self.present();
         let Some((last, _)) = tries.last_key_value() else {
@@ -214,13 +198,11 @@ impl<'a> Sizes<'a> {
     }
 }
 
-/// Returns the least size at which all was kept.
 fn least(tries: &Tries) -> Option<u64> {
     let kept = tries.iter().find(|(_, (own, _))| own.verdict.is_kept());
     kept.map(|(size, _)| *size)
 }
 
-/// Returns what was found at a size, or that there is none and why.
 fn looked(
     words: String,
     solved: Result<Solved, String>,
@@ -260,7 +242,8 @@ fn looked(
     (looked, found)
 }
 
-/// Says that a promise of a response time cannot be kept since jobs alone run longer, where that is known exactly.
+/// Explains that a response-time guarantee is impossible because jobs alone run longer, if that is
+/// known exactly.
 fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
     let mut types = fleet.types().iter();
     let kind = types.find(|kind| kind.name() == promise.job_type)?;
@@ -273,7 +256,7 @@ fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
     };
     (longer > promise.allowed()).then(|| {
         format!(
-            "{} cannot be kept by any size: {:.1} % of these jobs run longer than that by themselves",
+            "{} cannot be met at any size: {:.1} % of these jobs have a longer run time alone",
             promise.words(fleet.time_unit()),
             100.0 * longer
         )

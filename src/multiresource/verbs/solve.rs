@@ -1,4 +1,4 @@
-//! How a policy is found: of one server or over a fleet, by analysis or by simulation.
+//! Solving: finding a policy for one server or a fleet, by analysis or by simulation.
 
 use std::sync::atomic::Ordering;
 
@@ -15,32 +15,31 @@ use crate::multiresource::synthesis::{
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
-/// How a policy is found.
 pub struct SolveRequest {
-    /// Of its MSR policy.
+    /// The options of the synthesis.
     pub options: SynthesisOptions,
-    /// Which policies are considered.
+    /// The policies to consider.
     pub sought: Sought,
-    /// How one is chosen by simulation.
+    /// The options of the selection by simulation.
     pub choice: ChoiceOptions,
 }
 
-/// What came of it.
+/// The outcome.
 pub enum Solved {
-    /// A policy that is not checked yet, and how it was found.
+    /// A policy that is not checked yet, and the log of its synthesis.
     Policy(Box<(Synthesized, SynthesisLog)>),
-    /// No policy carries the load, as far as is known.
+    /// The load is at least 1, or undecided.
     Overloaded(Box<Overload>),
-    /// No policy was found that keeps what is promised.
+    /// No policy was found that keeps the guarantees.
     Unkept(Box<Unkept>),
-    /// No policy can be taken, and why.
+    /// No policy can be used, with the reason.
     Broken(String),
 }
 
 /// Makes a policy.
 ///
 /// # Errors
-/// When the options do not go together, and when the solver fails.
+/// If options conflict or the solver fails.
 pub fn solve(
     fleet: &Fleet,
     request: &SolveRequest,
@@ -65,10 +64,8 @@ pub fn solve(
     })
 }
 
-/// A policy with a log of how it was found, or that none carries the load.
 type Outcome = VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>>;
 
-/// Tells a stage of a choice.
 fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(SelectionStage) {
     |stage| {
         let spent = 100.0 * stage.spent;
@@ -76,7 +73,6 @@ fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(SelectionStage) {
     }
 }
 
-/// Makes the policy of one server: its MSR policy, or what is chosen by simulation.
 fn of_server(
     fleet: &Fleet,
     workload: &Workload,
@@ -94,7 +90,7 @@ fn of_server(
         Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
     };
     msr.and_then(|msr| {
-        // Before the choice, which takes all the time that there is.
+        // Before the selection, which uses all remaining time.
         let known = [msr.policy.schedules.clone()];
         let mut log = SynthesisLog {
             upgrades: synthesis::upgrades(fleet, options, &known),
@@ -112,7 +108,6 @@ fn of_server(
     })
 }
 
-/// Returns a policy that was selected, with a log of how it was found.
 fn logged(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -131,7 +126,6 @@ fn logged(
     (Synthesized::Chosen(Box::new(chosen)), log)
 }
 
-/// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
 fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&str)) -> Outcome {
     let options = &request.options;
     Analysed::of_fleet(fleet, options)?.and_then(|analysed| {
@@ -147,11 +141,11 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
     })
 }
 
-/// Rows of the program of a bound: with ten types and hundreds of schedules it takes a second.
+/// The rows of the linear program of a bound; ten types with hundreds of schedules take a second.
 const ROWS: usize = 2000;
 
-/// Returns what no policy can beat, where that is proved of the objective: by the dynamic program if that closes in passing and sizes are
-/// not known, else by the best bound that a part of a choice's time finds.
+/// Returns a proved lower bound for all policies: from the dynamic program if it converges quickly
+/// and sizes are unknown, otherwise the best bound of the linear programs in the remaining time.
 pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<Floor> {
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);

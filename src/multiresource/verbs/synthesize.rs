@@ -1,4 +1,4 @@
-//! From a workload to a policy that passed the checker.
+//! `synth FILE`: from a workload to a policy that has passed the checker.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,22 +25,23 @@ use crate::multiresource::workload::Fleet;
 use crate::report::Section;
 use crate::typed::{count, positive, seconds, time};
 
-/// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
-/// the choice by simulation, where there is one, and for the checker.
+/// The shares of the time limit until the proof that the mix is optimal, and until the analysis,
+/// must end. The rest is for the selection by simulation and for the checker.
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// Budget of a selection by simulation for one of several sizes, in events of First-Fit with few types.
+/// The default budget per size of a selection for `synth size`, in events of First-Fit with few
+/// types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 
-/// What may be typed for every verb that makes a policy.
+/// The options of every verb that makes a policy.
 #[derive(Args, Clone, Default)]
 pub struct MakingArgs {
-    /// What may happen to a running job when the schedule changes [default: none, or what the rule of --family needs]
+    /// What may happen to running jobs [default: none, or as the rule of --family needs]
     #[arg(long, value_enum)]
     preemption: Option<Preemption>,
 
-    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    /// Setup rate γ [1/time unit]; required with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
@@ -48,13 +49,14 @@ pub struct MakingArgs {
     #[arg(long, value_enum, default_value = "mean")]
     minimize: Objective,
 
-    /// A target for the jobs of a type, as in 'g8: wait 95 % < 6 h', or `response` for the whole stay; may be given several
-    /// times. The best of the policies that keep all targets is selected; if none does, nothing is written
+    /// A target for jobs of one type, as in 'g8: wait 95 % < 6 h'; write `response` instead of
+    /// `wait` to include the run time; may be repeated. The best policy that meets all targets is
+    /// selected; if none does, nothing is written
     #[arg(long, value_name = "TARGET")]
     slo: Vec<String>,
 
-    /// Work that may be done to tune, select and analyse, in events of First-Fit with few types. 1e8 takes some seven seconds
-    /// of processor time on any machine [default: 4e8; for each size of `synth size` 4e7]
+    /// Budget for tuning, selection and analysis, in events of First-Fit with few types; 1e8 takes
+    /// about seven seconds of processor time [default: 4e8; 4e7 for each size of `synth size`]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     work: Option<u64>,
 
@@ -63,71 +65,74 @@ pub struct MakingArgs {
     seed: u64,
 }
 
-/// What is typed beside the workload to make a policy.
+/// The options of `synth FILE`.
 #[derive(Args, Clone, Default)]
 pub struct SynthesisArgs {
     #[command(flatten)]
     making: MakingArgs,
 
-    /// Explain how the policy was found, too: the proof, all families that were compared, schedules, what to buy
+    /// Also explain how the policy was found: the proof, all compared families, schedules, upgrades
     #[arg(long, short)]
     verbose: bool,
 
-    /// Family of policies, or a rule by its name [default: auto, the best of all, chosen by simulation]
+    /// Family of policies, or the name of a rule [default: auto, the best of all, selected by
+    /// simulation]
     ///
-    /// By analysis, proved stable: msr (a clock moves between the working schedules of the program), msfq-strict (MSFQ to the
-    /// letter of its paper, where one of two types needs the whole server; with the best threshold, for which `compare` does not
-    /// look, or msfq-strict:20), over a fleet partition (slots for each type). Tuned by simulation: quickswap (the types in turn, or the largest first until others starve),
-    /// adaptive-msr (working schedules left and chosen by queue lengths), reserving (First-Fit with a reservation that
-    /// opens when it is worth the drain), tdc (what is worth most, with the price of the drain); with --preemption full or
-    /// setup tuned-max-weight (the schedule of most weight); over a fleet pooled (First-Fit and its kin, EASY, and rules
-    /// that keep room for short jobs). auto: the best of these, and of First-Fit, most and least servers first and EASY by
-    /// mean sizes; with --preemption full, of msr, tuned-max-weight and ServerFilling; with setup, of all that do not
-    /// preempt, msr and tuned-max-weight. Any other name is that of a rule, as it is (`synth rules` lists them):
-    /// first-fit, msfq:20
+    /// By analysis, proved stable: msr (a clock moves between the working schedules of the
+    /// program); msfq-strict (MSFQ exactly as in its paper, if one of two types needs the whole
+    /// server, with the best threshold; msfq-strict:20 sets it); on a fleet partition (slots for
+    /// each type). Tuned by simulation: quickswap (one type at a time, or the largest jobs first
+    /// until others starve), adaptive-msr (working schedules left and chosen by queue lengths),
+    /// reserving (First-Fit with a reservation that opens when it is worth the drain), tdc (the
+    /// schedule of greatest value, net of the cost of draining); with --preemption full or setup
+    /// tuned-max-weight (the schedule of greatest weight); on a fleet pooled (First-Fit and its
+    /// variants, EASY, and rules that keep capacity free for short jobs). auto: the best of these
+    /// and of First-Fit, most and least servers first and EASY by mean sizes; with --preemption
+    /// full, of msr, tuned-max-weight and ServerFilling; with setup, of all that do not preempt,
+    /// msr and tuned-max-weight. Any other name is that of a rule with fixed parameters, such as
+    /// first-fit or msfq:20 (`synth rules` lists them)
     #[arg(long, value_name = "NAME")]
     family: Option<FamilyName>,
 
     #[command(flatten)]
     msr: MsrArgs,
 
-    /// Also write what was tried, tuned and compared, as JSON (`-`: to standard output, with --output only)
+    /// Also write candidates, tuning and comparisons as JSON (`-`: standard output, with --output)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
-    /// Seconds, or such as 10min or 1h, that all of it may take; what is not proven, analysed or tried by then is not,
-    /// the answer says so, and it depends on the machine [default: no limit]
+    /// Time limit for the whole synthesis, in seconds or as 10min or 1h. Proof, analysis and
+    /// selection stop then, the answer says so, and it depends on the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 
-    /// A policy of the user's own, which is analysed or simulated.
+    /// File of the user's own policy.
     #[arg(skip)]
     own: Option<PathBuf>,
 
-    /// The shape or resource of which the least amount is sought that keeps all targets.
+    /// The shape or resource to size.
     #[arg(skip)]
     size: Option<String>,
 }
 
-/// What may be typed for policies of the family msr.
+/// The options of policies of the family msr.
 #[derive(Args, Clone, Default)]
 pub struct MsrArgs {
-    /// α, switches per time unit of the preemptive loop; tuned if not given
+    /// Switching rate α, in switches per time unit of the preemptive loop; tuned by default
     #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
     switching_rate: Option<f64>,
 
-    /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
-    /// sequential-late; tuned if not given
+    /// Route between schedules: sequential-eager, concurrent-eager, concurrent-late or
+    /// sequential-late; tuned by default
     #[arg(long)]
     route: Option<Route>,
 
-    /// What happens with capacity that the schedule leaves [default: first-fit]
+    /// Use of the capacity that the schedule leaves free [default: first-fit]
     #[arg(long, value_enum)]
     backfill: Option<Backfill>,
 }
 
 impl MsrArgs {
-    /// Returns the first option that was typed, of those that are for one server.
     fn typed(&self) -> Option<&'static str> {
         first_typed(&[
             ("--route", self.route.is_some()),
@@ -143,7 +148,6 @@ impl NamesFiles for SynthesisArgs {
 }
 
 impl SynthesisArgs {
-    /// Returns the arguments for a policy of the user's own.
     pub(super) fn of_own(policy: &Path, making: &MakingArgs, msr: &MsrArgs) -> Self {
         SynthesisArgs {
             making: making.clone(),
@@ -154,7 +158,6 @@ impl SynthesisArgs {
         }
     }
 
-    /// Returns the arguments for the least amount of this shape or resource that keeps all targets.
     pub(super) fn of_size(
         name: &str,
         family: &Option<FamilyName>,
@@ -170,20 +173,18 @@ impl SynthesisArgs {
         }
     }
 
-    /// Returns a part of the time limit, if there is one.
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))
     }
 
-    /// Returns the work that may be done, by default this much.
     fn work(&self, default: u64) -> u64 {
         self.making.work.unwrap_or(default)
     }
 
-    /// Returns the options of an MSR policy, from which every choice begins.
+    /// Returns the options of the MSR policy from which every selection starts.
     fn options(&self, sought: &Sought) -> SynthesisOptions {
         let effort = self.work(BUDGET) as f64 / BUDGET as f64;
-        // A selection by simulation leaves its work to the simulations.
+        // A selection by simulation spends its work on the simulations.
         let effort = match sought {
             Sought::Among(_) => effort.max(1.0),
             _ => effort,
@@ -203,14 +204,12 @@ impl SynthesisArgs {
         }
     }
 
-    /// Returns the preemption that is allowed.
     fn preemption(&self) -> Preemption {
         let of_rule = || self.family.as_ref().map(FamilyName::preemption);
         let typed = self.making.preemption.or_else(of_rule);
         typed.unwrap_or(Preemption::None)
     }
 
-    /// Returns which policies are considered, by the options.
     fn sought(&self, fleet: &Fleet) -> VerbResult<Sought> {
         let typed = self.msr.typed();
         let sought = match (&self.own, &self.family) {
@@ -225,25 +224,22 @@ impl SynthesisArgs {
         ]);
         match (&sought, typed, simulated) {
             (Sought::Among(_) | Sought::StrictMsfq(_), Some(name), _) => refuse(format!(
-                "{name} goes with --family msr: leave it out, or that"
+                "{name} requires --family msr: omit {name} or the other family"
             )),
             (Sought::Own(own), Some(_), _)
                 if own.rates.is_some() && self.msr.switching_rate.is_some() =>
             {
-                refuse(
-                    "the rates of the policy say how often it switches: leave --switching-rate out",
-                )
+                refuse("the policy's rates determine how often it switches: omit --switching-rate")
             }
             (Sought::Own(_) | Sought::Analysed | Sought::StrictMsfq(_), _, Some(name)) => {
                 refuse(format!(
-                    "{name} goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis"
+                    "{name} requires a family that is selected by simulation; msr, msfq-strict and partition are made by analysis"
                 ))
             }
             _ => Ok(sought),
         }
     }
 
-    /// Returns the options of the synthesis.
     fn request(&self, fleet: &Fleet, caller: &Caller<'_>) -> VerbResult<SolveRequest> {
         let (now, sought) = (Instant::now(), self.sought(fleet)?);
         let families = match &sought {
@@ -273,11 +269,10 @@ impl SynthesisArgs {
     }
 }
 
-/// Makes a policy, and has it checked: of one server or over all servers of a fleet, whose jobs wait in one place.
+/// Makes a policy, for one server or a fleet, and has it checked.
 ///
 /// # Errors
-/// When the options do not go together, when the solver fails, and when the checker finds
-/// fault with the policy.
+/// If options conflict, the solver fails, or the checker rejects the policy.
 pub fn synthesize(
     fleet: &Fleet,
     args: &SynthesisArgs,
@@ -292,7 +287,6 @@ pub fn synthesize(
         }
     } else {
         goes_with_a_fleet(&args)?;
-        // Rules over all servers stop nothing.
         if args.preemption() != Preemption::None {
             stops_nothing = Some(STOPS_NOTHING);
         }
@@ -341,14 +335,14 @@ pub fn synthesize(
     })
 }
 
-/// Returns a policy once the checker has found it valid; its log has what no policy can beat, if that is printed or written.
+/// Checks a policy; its log gets the lower bound if the log is printed or written.
 fn checked(
     fleet: &Fleet,
     args: &SynthesisArgs,
     request: &SolveRequest,
     (found, mut log): (Synthesized, SynthesisLog),
 ) -> VerbResult<(Synthesized, SynthesisLog)> {
-    // As far as the checker gets in the time that is left.
+    // Checks as much as the remaining time permits.
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
@@ -358,7 +352,6 @@ fn checked(
     Ok((found, log))
 }
 
-/// Describes strict MSFQ by its threshold, if such a policy was asked for.
 fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Option<Section> {
     let Sought::StrictMsfq(_) = request.sought else {
         return None;
@@ -374,14 +367,12 @@ fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Opt
 }
 
 const OVER_A_FLEET: &str =
-    "this family is a rule over a fleet, and here is one server: take another --family";
+    "this family needs a fleet, but the workload is one server: choose another --family";
 
-const NO_PRIORITIES: &str = "The families of policies ignore the priorities of the workload: `--family priority` and `--family strict-priority` follow them.";
+const NO_PRIORITIES: &str = "The families of policies ignore the priorities of the workload; to use them, choose `--family priority` or `--family strict-priority`.";
 
-/// Printed where preemption is allowed.
-const STOPS_NOTHING: &str = "No job is stopped: rules over a fleet do not preempt.";
+const STOPS_NOTHING: &str = "No job is preempted: policies for fleets do not preempt.";
 
-/// Refuses options that are about one server.
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     use Family::{Auto, Partition, Pooled};
     let is_of_server = match args.family {
@@ -394,17 +385,16 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     ]);
     match typed.or(args.msr.typed()) {
         Some(name) => Err(format!(
-            "{name} goes with one server, and the workload is a fleet: leave it out, or take --family auto, pooled or partition"
+            "{name} applies to one server, but the workload is a fleet: omit it, or choose --family auto, pooled or partition"
         )),
         None => Ok(()),
     }
 }
 
-/// Returns the first of these options that was typed.
 fn first_typed(options: &[(&'static str, bool)]) -> Option<&'static str> {
     let typed = options.iter().find(|(_, is_typed)| *is_typed);
     typed.map(|(name, _)| *name)
 }
 
-/// Work that goes into what the checker solves anew even where no time is left, roughly in nanoseconds.
+/// The minimum work for re-solving in the checker even if no time is left, roughly in nanoseconds.
 const LEAST_CHECK: f64 = 5e8;

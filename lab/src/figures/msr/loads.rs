@@ -1,4 +1,4 @@
-//! Figures 4 and 5: rules over the load, of the paper's model and of Google's Borg trace.
+//! Figures 4 and 5: rules over the load, for the paper's model and for Google's Borg trace.
 
 use super::super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
@@ -12,12 +12,10 @@ use super::theory::{Placed, at_load, full, total};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::workload::Workload;
 
-/// Loads of Figure 4; more of them where First-Fit gives up.
 const LOADS: [f64; 12] = [
     0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.935, 0.95,
 ];
 
-/// Figure 4: rules over the load.
 pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     let of_msr = |preemption| -> Done<Vec<Placed>> {
         let placed = LOADS.map(|load| -> Done<Placed> {
@@ -47,7 +45,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     let panel = |title: &str, high, own: Vec<Curve>, others: &[Sweep]| {
         let mut curves: Vec<Curve> = both.iter().chain(others).map(number).collect();
         curves.extend(own);
-        let across = axis("load ρ (at 1 no policy can keep up)", (0.38, 0.98), false);
+        let across = axis("load ρ (no policy is stable at 1)", (0.38, 0.98), false);
         Panel::new(title, across, jobs((1.0, high)), curves)
     };
     let pmsr = full("pMSR, α = 2", GREEN, &preemptive, (3, events))?;
@@ -65,9 +63,9 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     let findings = vec![
         PaperFinding {
             place: "7.4",
-            says: "First-Fit becomes unstable around ρ = .9",
+            says: "First-Fit becomes unstable around ρ = 0.9",
             found: missing.map_or("a mean at every load".into(), |load| {
-                format!("no mean is seen from ρ = {load} on")
+                format!("no mean from ρ = {load} on")
             }),
             holds: missing
                 .filter(|load| **load >= 0.88)
@@ -75,9 +73,9 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
         },
         PaperFinding {
             place: "7.4",
-            says: "First-Fit performs well below .9",
+            says: "First-Fit performs well below 0.9",
             found: format!(
-                "ρ = .8: {} against {:.1} of plain pMSR and {:.1} of plain nMSR",
+                "ρ = 0.8: {} compared with {:.1} for plain pMSR and {:.1} for plain nMSR",
                 words(first_fit.at(0.8)),
                 at(0.8, &preemptive)?,
                 at(0.8, &patient)?
@@ -88,7 +86,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
             place: "7.4",
             says: "nMSR is the best nonpreemptive policy at high load",
             found: format!(
-                "ρ = .9: First-Fit {}, nMSR {:.1}, with backfilling {}",
+                "ρ = 0.9: First-Fit {}, nMSR {:.1}, with backfilling {}",
                 words(first_fit.at(0.9)),
                 at(0.9, &patient)?,
                 words(backfilling.at(0.9))
@@ -100,21 +98,18 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Mean response times \[s\] behind Figure 5: a rule in each line, at downsampling factors 0.1 to 0.9 of the trace. They are
-/// reduced from the saved outputs of the authors' program.
+/// The mean response times \[s\] of figure 5, one rule per line, at downsampling factors 0.1 to
+/// 0.9; computed from the saved outputs of the authors' program.
 const PUBLISHED: &str = include_str!("borg.csv");
 
-/// The colors of these rules.
 const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
 
-/// Loads that are simulated.
 const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
 
-/// What makes a workload one with bursts of ours: ten minutes an hour arrivals are ten times as many as else.
+/// Adds bursts to a workload: for ten minutes per hour the arrival rate is ten times as high.
 const BURSTS: &str =
     "modulation: {factors: [1, 10], switching: [[0, 3.3e-4], [1.67e-3, 0]]}\nserver:";
 
-/// Reads the published curves.
 fn published() -> Done<Vec<Curve>> {
     let curve = |(line, color): (&str, usize)| {
         let (label, means) = line.split_once(',').ok_or("a rule without means")?;
@@ -129,7 +124,7 @@ fn published() -> Done<Vec<Curve>> {
     PUBLISHED.lines().zip(COLORS).map(curve).collect()
 }
 
-/// Figure 5: the Borg trace as it was published; its ten types as a stationary workload; and the same in bursts.
+/// Figure 5: the Borg trace as published, its ten types as a stationary workload, and with bursts.
 pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     let (steady, text) = (
         model!("borg_top10"),
@@ -163,7 +158,7 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     let mean = |sweeps: &[Sweep], n: usize| curve(&sweeps[n]).at(0.8);
     let three = |sweeps: &[Sweep]| {
         let [first_fit, pmsr, max_weight] = [0, 2, 3].map(|n| words(mean(sweeps, n)));
-        format!("{pmsr} against {first_fit} and {max_weight}")
+        format!("{pmsr} compared with {first_fit} and {max_weight}")
     };
     let holds = |sweeps: &[Sweep]| {
         let [first_fit, pmsr, max_weight] = [0, 2, 3].map(|n| mean(sweeps, n).map(|own| own.mean));
@@ -173,7 +168,7 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     let [f, p, m] = [0, 2, 4].map(own);
     let [less, less_than_m] = [f, m].map(|other| 100.0 * (1.0 - p / other));
     let saved = format!(
-        "their saved outputs: {p} against {f} and {m} s, {less:.0} and {less_than_m:.0} % less"
+        "the authors' saved outputs: {p} compared with {f} and {m} s, {less:.0} and {less_than_m:.0} % less"
     );
     let stationary = format!("stationary, Poisson: {} s", three(&steady));
     let in_bursts = format!("in bursts of ten minutes: {} s", three(&bursty));
@@ -184,7 +179,7 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     ];
     let findings = found.map(|(found, holds)| PaperFinding {
         place: "8.3, figure 5",
-        says: "pMSR is 40 % and 15 % better than First-Fit and MaxWeight at .8",
+        says: "pMSR is 40 % and 15 % better than First-Fit and MaxWeight at 0.8",
         found,
         holds,
     });

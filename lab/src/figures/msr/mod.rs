@@ -1,4 +1,4 @@
-//! The MSR paper: figures 2 to 4 of its section 7 (mean total numbers in system, Σ E[Q_i]), and figure 5 of section 8.
+//! The MSR paper: figures 2 to 4 of section 7 (Σ E[Q_i]) and 5 of section 8.
 
 mod loads;
 mod theory;
@@ -15,7 +15,7 @@ use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
 use theory::{Placed, at_load, at_rate, exact, full, smsr, spread, theorem8, total};
 
-/// The paper's α for pMSR, and what stands for α → ∞.
+/// The paper's α for pMSR, and the value used for α → ∞.
 const ALPHA: f64 = 2.0;
 const ENDLESS: f64 = 1e6;
 
@@ -42,7 +42,6 @@ pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Returns a policy at these switching rates.
 fn over(workload: &Workload, policy: &MsrConfig, rates: Vec<f64>) -> Vec<Placed> {
     let placed = |rate| (rate, workload.clone(), at_rate(policy, rate));
     rates.into_iter().map(placed).collect()
@@ -52,7 +51,6 @@ fn switching(high: f64) -> Axis {
     axis("switching rate α [1/s]", (0.008, high), true)
 }
 
-/// Draws pMSR over the switching rate.
 fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, PaperFinding)> {
     let workload = at_load(load)?;
     let (policy, _) = tuned(&workload, &plain(Preemption::Full, None))?;
@@ -65,14 +63,14 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Paper
     let (slow, two, limit) = (at(0.1)?, at(ALPHA)?, at(ENDLESS)?);
     let finding = PaperFinding {
         place: "7.1",
-        says: "α ≥ 2 has most of what switching brings to pMSR",
-        found: format!("ρ = {load}: {slow:.2} at α = .1, {two:.2} at 2, {limit:.2} in the limit"),
+        says: "α ≥ 2 gives pMSR most of the benefit of switching",
+        found: format!("ρ = {load}: {slow:.2} at α = 0.1, {two:.2} at 2, {limit:.2} in the limit"),
         holds: Some(slow - two > 0.9 * (slow - limit)),
     };
     Ok((panel, finding))
 }
 
-/// Draws nMSR on its four routes over the switching rate, the worst first so that the best lies on top.
+/// Draws nMSR on its four routes, the worst first so that the best is on top.
 fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperFinding; 2])> {
     let workload = at_load(load)?;
     let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
@@ -116,7 +114,7 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperF
     Ok((panel, findings))
 }
 
-/// Figure 3: sMSR over the setup rate, beside nMSR and pMSR.
+/// Figure 3: sMSR over the setup rate, compared with nMSR and pMSR.
 pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let workload = at_load(0.9)?;
     let gammas = spread(0.5, 3e4, 49);

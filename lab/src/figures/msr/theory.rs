@@ -1,4 +1,4 @@
-//! What the theory says of MSR policies, as curves.
+//! Theoretical results on MSR policies, as curves.
 
 use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, of_events, plain, tuned};
@@ -12,7 +12,7 @@ use synth::multiresource::synthesis::{PHASE_LIMIT, SynthesisOptions};
 use synth::multiresource::workload::Workload;
 use synth::simulation::Estimate;
 
-/// Mean numbers under one policy \[jobs\].
+/// The mean number in system under one policy \[jobs\].
 #[derive(Clone, Copy, Default)]
 pub(super) struct Theory {
     pub lower: f64,
@@ -21,7 +21,6 @@ pub(super) struct Theory {
     pub upper: f64,
 }
 
-/// Returns the mean numbers of all types together.
 pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
     let mut total = Theory::default();
@@ -36,7 +35,7 @@ pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
     Ok(total)
 }
 
-/// Returns the model at another load; the document's own is .9.
+/// Returns the model at a load; its own load is 0.9.
 pub(super) fn at_load(load: f64) -> Done<Workload> {
     Ok(model!("section7").scaled(load / 0.9)?)
 }
@@ -56,23 +55,21 @@ pub(super) fn smsr(workload: &Workload, gamma: f64) -> Done<MsrConfig> {
     Ok(tuned(workload, &options)?.0)
 }
 
-/// Returns `count` numbers from low to high, equally spaced on a logarithmic scale.
 pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
     let step = (high / low).ln() / (count - 1) as f64;
     (0..count).map(|k| low * (step * k as f64).exp()).collect()
 }
 
-/// A policy at a place of a figure.
 pub(super) type Placed = (f64, Workload, MsrConfig);
 
-/// Returns the exact curve of policies.
 pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> Done<Curve> {
     let point = |(at, w, policy): &Placed| Ok((*at, Some(total(w, policy)?.exact)));
     let points = policies.iter().map(point).collect::<Done<Vec<_>>>()?;
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
-/// Returns the curves of policies with the paper's bounds and approximation, every `step`-th simulated within so many events.
+/// Returns curves with the paper's bounds and approximation; every `step`-th policy is also
+/// simulated.
 pub(super) fn full(
     label: &str,
     color: usize,
@@ -108,8 +105,8 @@ pub(super) fn full(
     ])
 }
 
-/// Counts means of types that theorem 8 to the letter excludes: with the law of the states *before* a completion. Over routes,
-/// 41 rates, and types.
+/// Counts the means outside the bounds of theorem 8 as printed, which uses the distribution of
+/// states *before* a completion, over routes, 41 rates and types.
 pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
     let (mut all, mut printed, mut corrected) = (0, 0, 0);
     for route in Route::ALL {
@@ -140,7 +137,7 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
         place: "theorem 8",
         says: "bounds E[Q_i] (nMSR)",
         found: format!(
-            "ρ = {load}: of {all} means {printed} are outside of the bounds as printed, {corrected} of the corrected ones"
+            "ρ = {load}: of {all} means, {printed} are outside the bounds as printed and {corrected} outside the corrected ones"
         ),
         holds: Some(printed == 0),
     })

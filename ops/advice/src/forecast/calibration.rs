@@ -1,47 +1,47 @@
-//! Calibration on the past: of the forecasts whose outcome is known the right share has to have started by each quantile.
+//! Calibration of forecast quantiles on the outcomes of earlier forecasts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The shares of jobs that are to start by the times that are said.
+/// The probabilities of the forecast quantiles: shares of jobs that start by the forecast times.
 pub const LEVELS: [f64; 3] = [0.1, 0.5, 0.9];
 
-/// Differences of so many seconds between waits say little.
+/// Waits are offset by this many seconds before logarithms are taken.
 const GRAIN: f64 = 60.0;
 
-/// By how much an outcome moves each level, in logits: the more, the sooner a change is followed, and the more the times
-/// jump about.
+/// The step of each level in logits per outcome: larger steps adapt sooner but are noisier.
 const STEPS: [f64; 3] = [0.05, 0.03, 0.05];
 
-/// The first outcomes move it by so many times that, until…
+/// The factor on the step size for the first outcomes.
 const FIRST: f64 = 10.0;
-/// …about so many times as many of them are known.
+/// The number of outcomes after which the factor starts to fade out.
 const SOON: f64 = 20.0;
 
-/// Beyond the draws a wait grows by this logarithm a logit at least.
+/// The minimum growth of the logarithm of a wait per logit beyond the draws.
 const LEAST: f64 = 0.05;
 
-/// Moves the levels at which quantiles of draws are taken, by what came of forecasts before.
+/// Adjusts the levels at which quantiles of the draws are taken to the outcomes of earlier
+/// forecasts.
 ///
-/// A quantile that was said is right or wrong as soon as the job has started or the time has passed: so no outcome is missing
-/// because a job still waits. After each the level is moved by `STEPS · (level − 1{started by then})`, so over a long time
-/// the share that started is the level (Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS
+/// Each outcome, known once the job has started or the forecast time has passed, moves the level by
+/// `STEPS · (level − 1{started by then})`, so that in the long run the share of jobs that started
+/// is the level (Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS
 /// 2021).
 #[derive(Clone, Debug, Default)]
 pub struct Calibration {
     /// By quantile, in logits.
     shift: [f64; 3],
     seen: [u32; 3],
-    /// Outcomes: when each is known, of which quantile, and whether the job started by then.
+    /// Pending outcomes: time when known, quantile, and whether the job started by then.
     open: Vec<(f64, usize, bool)>,
 }
 
-/// Times by which one, five and nine of ten such jobs start: waits from the moment on \[s\].
+/// The 10 %, 50 % and 90 % quantiles of the wait from now on \[s\].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Quantiles(pub [f64; 3]);
 
 impl Calibration {
-    /// Takes in the outcomes that are known at this time \[s\].
+    /// Learns from the outcomes known at this time \[s\].
     pub fn look(&mut self, now: f64) {
         for (_, n, started) in self.open.extract_if(.., |own| own.0 <= now) {
             let first = FIRST / (1.0 + f64::from(self.seen[n]) / SOON);
@@ -51,15 +51,14 @@ impl Calibration {
         }
     }
 
-    /// Returns the quantiles of these draws in ascending order, as forecasts before say that they have to be taken.
+    /// Returns the calibrated quantiles of draws, which are in ascending order.
     pub fn quantiles(&self, draws: &[f64]) -> Quantiles {
         let at = |n: usize| quantile(draws, logit(LEVELS[n]) + self.shift[n]);
         let [low, middle, high] = [0, 1, 2].map(at);
         Quantiles([low.min(middle), middle, high.max(middle)])
     }
 
-    /// What was said at this time of a job that waited for so long \[s\]: the outcomes will be known later. One who starts at
-    /// the very time says nothing.
+    /// Records a forecast made at `now` for a job that waited for `wait` \[s\]; ties do not count.
     pub fn said(&mut self, now: f64, said: Quantiles, wait: f64) {
         let outcomes = said.0.into_iter().enumerate();
         let outcomes = outcomes.filter(|(_, said)| *said != wait);
@@ -72,7 +71,7 @@ fn logit(level: f64) -> f64 {
     (level / (1.0 - level)).ln()
 }
 
-/// Returns the quantile of these draws in ascending order at a level in logits; beyond them as their spread goes on.
+/// Returns the quantile of ascending draws at a level in logits, extrapolated beyond the draws.
 fn quantile(draws: &[f64], logits: f64) -> f64 {
     let count = draws.len() as f64;
     let level = 1.0 / (1.0 + (-logits).exp());
@@ -101,10 +100,8 @@ mod tests {
     use super::*;
     use synth_simulation::Streams;
 
-    /// Draws that are too sure of themselves and too early: the shares come right all the same, within 4 standard errors
-    /// of as many independent jobs and the steps of the levels.
     #[test]
-    fn shares_come_right_whatever_the_draws() {
+    fn corrects_biased_and_overconfident_draws() {
         let (mut random, mut calibration) = (Streams::new(3, 0).sizes, Calibration::default());
         let (count, mut started) = (4000, [0; 3]);
         for n in 0..count {
@@ -129,9 +126,8 @@ mod tests {
         }
     }
 
-    /// An outcome is known once the job has started or the time has passed, and not before.
     #[test]
-    fn an_outcome_counts_once_it_is_known() {
+    fn learns_from_outcomes_only_once_they_are_known() {
         let mut calibration = Calibration::default();
         let draws: Vec<f64> = (1..=60).map(|n| 10.0 * f64::from(n)).collect();
         let before = calibration.quantiles(&draws);
@@ -146,9 +142,8 @@ mod tests {
         assert!(calibration.quantiles(&draws).0[2] > before.0[2]);
     }
 
-    /// Draws that are all the same and right stay what they are.
     #[test]
-    fn what_is_sure_and_right_stays_exact() {
+    fn keeps_exact_forecasts() {
         let mut calibration = Calibration::default();
         for n in 0..100 {
             let now = 1000.0 * f64::from(n);

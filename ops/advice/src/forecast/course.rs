@@ -1,5 +1,3 @@
-//! A log that comes again under a rule, looked at from moment to moment.
-
 use std::ops::Range;
 
 use super::draw::{ForecastSite, PresentJob, Snapshot};
@@ -7,14 +5,11 @@ use super::past::Past;
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, Stopped, Walk};
 
-/// A log that comes again under a rule; and of each moment what was known then.
 pub(super) struct Course<'a> {
     log: &'a Log,
     site: &'a ForecastSite,
     walk: Walk<'a>,
-    /// What is known.
     pub past: Past,
-    /// Jobs that have come and not ended.
     open: Vec<usize>,
     next: usize,
 }
@@ -31,12 +26,8 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Goes on to the next instant at which jobs come, and returns these; what is known is that of the jobs before them.
-    ///
-    /// # Errors
-    /// When the policy made a decision that no server could carry out.
+    /// Advances to the next arrival instant and returns the jobs that arrive then.
     pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, Stopped> {
-        // Those of the instant before.
         for job in &self.log.jobs[self.past.jobs().len()..self.next] {
             self.past.came(job);
         }
@@ -57,7 +48,6 @@ impl<'a> Course<'a> {
         Ok(Some(come))
     }
 
-    /// Returns what is there now, and of each job its place in the log.
     pub(super) fn moment(&self) -> (Snapshot, Vec<usize>) {
         let present = self.walk.present();
         let places = present.iter().map(|(n, ..)| *n).collect();
@@ -74,15 +64,10 @@ impl<'a> Course<'a> {
         (moment, places)
     }
 
-    /// Returns the rule as it is now.
     pub(super) fn policy(&self) -> Box<dyn Policy> {
         self.walk.policy()
     }
 
-    /// Goes on until the last job has left; returns how long each waited \[policy time\].
-    ///
-    /// # Errors
-    /// As [`step`](Self::step), and when the policy leaves jobs waiting.
     pub(super) fn waits(mut self) -> Result<Vec<f64>, Stopped> {
         self.walk.finish()?;
         let clock = self.site.clock;

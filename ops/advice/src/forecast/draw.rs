@@ -1,4 +1,4 @@
-//! Running a queue forward, many times.
+//! Monte Carlo simulation of the queue from its present state.
 
 use std::collections::HashMap;
 
@@ -14,93 +14,84 @@ use synth_traces::replay::{
     Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Stopped, Walk, early, gathered,
 };
 
-/// The servers, and how the jobs of a log are seen there.
+/// The servers, and how the jobs of a log map to job types.
 #[derive(Clone, Debug)]
 pub struct ForecastSite {
-    /// Servers and types.
     pub fleet: Fleet,
-    /// By the kind of a job: its type.
+    /// The job type of each kind of job.
     pub types: Vec<u32>,
-    /// How ticks become the policy's time.
+    /// Converts ticks to the policy's time.
     pub clock: Clock,
-    /// Ticks in a second.
+    /// Ticks per second.
     pub per_second: f64,
 }
 
-/// A job that waits or runs.
+/// A waiting or running job.
 #[derive(Clone, Debug)]
 pub struct PresentJob {
-    /// The job; its size is not looked at.
+    /// The job; its size is ignored.
     pub job: ReplayJob,
-    /// When it started in the policy's time, if it runs.
+    /// Its start in the policy's time, if it runs.
     pub started: Option<f64>,
-    /// On which servers of a fleet; nothing where that is not known.
+    /// Its servers in a fleet; empty if unknown.
     pub servers: Vec<usize>,
 }
 
-/// What is there at a moment.
+/// The state of the system at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// When it is, on the axis of submissions \[ticks\].
+    /// The time on the axis of submissions \[ticks\].
     pub at: f64,
-    /// The jobs, by submission.
+    /// The jobs by submission time.
     pub jobs: Vec<PresentJob>,
-    /// What others use: servers, each with units of its resources.
+    /// Servers used by others, with units of each resource.
     pub occupied: Vec<(usize, Vec<u64>)>,
 }
 
-/// How the future is drawn.
+/// The parameters of the simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws {
-    /// How many times the queue is run forward.
+    /// The number of runs.
     pub runs: u32,
-    /// Seed of all that is drawn.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl Draws {
-    /// Returns the usual number of runs with this seed.
+    /// Returns the default number of runs with this seed.
     pub fn new(seed: u64) -> Self {
         Draws { runs: 60, seed }
     }
 }
 
-/// So many jobs that are there are run forward in all runs together…
+/// The maximum number of present jobs in all runs together, but at least [`FEWEST`] runs are made.
 const JOBS: u32 = 10_000;
-/// …unless there are fewer runs than this.
 const FEWEST: u32 = 16;
 
-/// For a start a run has so many times as many jobs as are there, and as these; where the jobs in question do not start among
-/// them it is drawn again with more…
+/// A run simulates this many times the present jobs, and is repeated if starts are missing.
 const FIRST: usize = 8;
-/// …by this factor…
 const MORE: usize = 8;
-/// …up to so many.
 const MOST: usize = 50_000;
 
-/// A day \[s\].
 const DAY: f64 = 86_400.0;
 
-/// Arrivals are drawn from the days before, so many of them.
+/// Future arrivals are resampled from this many preceding days.
 const DAYS: f64 = 28.0;
 
-/// The same where there are no limits \[d\].
+/// Horizon of future arrivals if there are no limits \[d\].
 const WEEK: f64 = 7.0;
 
-/// Others come until so many times the time that limits say, and a day more: later, the jobs in question have started, or nobody knows.
+/// Future arrivals end at this multiple of the latest start by limits, plus one day.
 const LATER: f64 = 1.5;
 
-/// Nothing is forecast beyond \[s\].
+/// The longest forecast wait \[s\].
 const HORIZON: f64 = 60.0 * DAY;
 
-/// With these probabilities a job's length stands at the level of all jobs that are the same, and at that of all of its user.
+/// The probabilities to share the run-time level with all similar jobs, or all of the user.
 const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl ForecastSite {
-    /// Returns the servers of a log.
-    ///
-    /// # Errors
-    /// Where its jobs are out of the range of what can be counted.
+    /// Creates the site of a log; errors if the jobs' amounts exceed the range of exact arithmetic.
     pub fn of_log(log: &Log) -> Result<Self, DocumentError> {
         let clock = Clock::whole(Speed::ONE);
         let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
@@ -112,23 +103,21 @@ impl ForecastSite {
         })
     }
 
-    /// Returns what the policy sees of these jobs.
     pub(super) fn scene<'a>(&self, jobs: &'a [ReplayJob]) -> DecisionState<'a> {
         let (types, fleet) = (self.types.clone(), self.fleet.clone());
         DecisionState::promised(jobs, types, fleet, self.clock)
     }
 
-    /// Returns a length of the policy's time in seconds.
+    /// Converts a duration from the policy's time to seconds.
     pub fn seconds(&self, time: f64) -> f64 {
         self.clock.ticks(time) / self.per_second
     }
 
-    /// Returns when these of the jobs that are there start, after the moment \[s\]: of each so many draws in ascending order,
-    /// and when it would if all ran up to their limits and no others came. What does not start within two months is
-    /// taken to start then; without limits, nothing says when.
+    /// Forecasts the waits of some present jobs \[s\], cut off at two months.
     ///
-    /// # Errors
-    /// When the policy makes a decision that no server could carry out.
+    /// Returns for each job the draws in ascending order, and the wait if all jobs ran up to their
+    /// limits and no more arrived (infinite without limits). Errors if the policy makes an invalid
+    /// decision.
     pub fn forecast(
         &self,
         moment: &Snapshot,
@@ -150,7 +139,6 @@ impl ForecastSite {
         let until = known.reduce(f64::max).map_or(WEEK * day, |latest| {
             (LATER * self.clock.ticks(latest) + day).min(DAYS * day)
         });
-        // With many jobs that wait a run takes longer, and there are fewer.
         let most = JOBS / moment.jobs.len().max(1) as u32;
         let draws = Draws {
             runs: draws.runs.min(most.max(FEWEST)),
@@ -166,25 +154,21 @@ impl ForecastSite {
     }
 }
 
-/// Jobs that are there at a moment, from which the queue is run forward.
 struct Ahead<'a> {
     site: &'a ForecastSite,
     moment: &'a Snapshot,
     past: &'a Past,
-    /// Those whose starts are asked for.
     jobs: &'a [usize],
-    /// When the moment is, in the policy's time.
     now: f64,
 }
 
 impl Ahead<'_> {
-    /// Returns how long a job has run \[ticks\].
     fn ran(&self, own: &PresentJob) -> f64 {
         let ran = |start| self.site.clock.ticks(self.now - start);
         own.started.map_or(0.0, ran)
     }
 
-    /// Returns the draws in the policy's time, infinity beyond the horizon; others come for so long \[ticks\].
+    /// Returns the draws in the policy's time, infinite beyond the horizon of arrivals \[ticks\].
     fn draws(
         &self,
         policy: &dyn Policy,
@@ -208,7 +192,7 @@ impl Ahead<'_> {
                 let mut all: Vec<ReplayJob> = standing.collect();
                 let until = self.come(horizon, &mut levels, most, &mut all);
                 let starts = self.run(&all, rule.clone_rule(), seed)?;
-                // Those that come later than all starts change nothing.
+                // Arrivals after all starts make no difference.
                 let until = self.site.clock.submit(until) - self.now;
                 let is_whole = until == f64::INFINITY || most >= MOST;
                 if is_whole || starts.iter().all(|start| *start < until) {
@@ -225,7 +209,6 @@ impl Ahead<'_> {
         Ok((0..self.jobs.len()).map(sorted).collect())
     }
 
-    /// Returns when these jobs would start if all ran up to their limits and no others came.
     fn by_limits(&self, policy: &dyn Policy) -> Result<Vec<f64>, Stopped> {
         let all = self.moment.jobs.iter().map(|own| {
             let size = own.job.own_limit().max(self.ran(own).floor() + 1.0);
@@ -234,8 +217,8 @@ impl Ahead<'_> {
         self.run(&all.collect::<Vec<_>>(), policy.clone_rule(), 0)
     }
 
-    /// Appends jobs that come later: days of the past, drawn with replacement, up to so many jobs in all. Returns until when
-    /// these are all that come.
+    /// Appends future arrivals, days of the past drawn with replacement, until there are `most`
+    /// jobs. Returns the time up to which arrivals are complete.
     fn come(
         &self,
         horizon: f64,
@@ -276,7 +259,6 @@ impl Ahead<'_> {
         f64::INFINITY
     }
 
-    /// Runs the queue forward once, with these jobs: those that are there, and behind them those that come.
     fn run(
         &self,
         all: &[ReplayJob],
@@ -296,8 +278,8 @@ impl Ahead<'_> {
     }
 }
 
-/// Where lengths are drawn: the errors of a user's jobs are not independent, so some share their level. Every second run
-/// has the opposite levels of the one before.
+/// Random run-time levels; some jobs of a user share one, since their errors are correlated. Every
+/// second run is antithetic to the one before.
 struct Levels {
     random: RandomStream,
     mirrored: bool,

@@ -1,4 +1,4 @@
-//! What other jobs would wait: a map by width and limit, at typical moments of a log.
+//! A map of the waits of hypothetical jobs by width and limit, at typical moments of a log.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,52 +9,47 @@ use super::past::Past;
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Kinds, Log, ReplayJob, Stopped};
 
-/// Waits by width and limit. Times are in seconds.
+/// The waits by width and limit. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Map {
-    /// How many moments.
+    /// The number of moments.
     pub moments: usize,
-    /// What the jobs hold, the least first.
+    /// The jobs' demands in ascending order.
     pub widths: Vec<String>,
-    /// Their limits, the shortest first.
+    /// The jobs' limits in ascending order.
     pub limits: Vec<f64>,
     /// By width and limit.
     pub cells: Vec<Vec<MapCell>>,
 }
 
-/// What jobs of one width and limit would wait.
+/// The waits of jobs of one width and limit.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MapCell {
-    /// The share that starts at once.
+    /// The share that starts immediately.
     pub at_once: f64,
-    /// Waits by which one, five and nine of ten start.
+    /// The quantiles of the wait.
     pub waits: Quantiles,
 }
 
-/// Jobs that do not come: whenever it is due, it is drawn what each would wait.
+/// Hypothetical jobs whose waits are simulated at regular moments.
 pub(super) struct Probes {
     per_second: f64,
     names: Vec<String>,
     jobs: Vec<Vec<ReplayJob>>,
-    /// By width and limit \[s\].
     draws: Vec<Vec<Vec<f64>>>,
     first: usize,
     every: usize,
     moments: usize,
 }
 
-/// Widths and limits of the map at most.
 const SIDES: usize = 5;
 
-/// So many moments of the second half of a log…
 const MOMENTS: usize = 40;
-/// …and draws at each.
 const RUNS: u32 = 10;
 
-/// Where widths and limits are taken among those of jobs.
+/// The quantiles of the jobs' widths and limits that are chosen.
 const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
-/// Returns values at some places among all in ascending order, each well above the one before.
 fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
     let at = |place: f64| all[(place * (all.len() - 1) as f64) as usize];
     let mut values = PLACES.map(at).to_vec();
@@ -62,11 +57,10 @@ fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
     values
 }
 
-/// Neighbours are larger by this factor.
+/// The minimum ratio of neighbouring widths or limits.
 const APART: f64 = 1.3;
 
 impl Probes {
-    /// Chooses widths and limits that the log's jobs have, and moments.
     pub(super) fn of(log: &Log) -> Self {
         let kinds = Kinds::exact(log);
         let share = |kind: u32| kinds.most_held(kind);
@@ -99,12 +93,10 @@ impl Probes {
         }
     }
 
-    /// Returns whether to look after so many jobs.
     pub(super) fn is_due(&self, come: usize) -> bool {
         come >= self.first + self.moments * self.every
     }
 
-    /// Looks what each would wait now.
     pub(super) fn look(
         &mut self,
         site: &ForecastSite,
@@ -134,7 +126,6 @@ impl Probes {
         Ok(())
     }
 
-    /// Returns what was found, by levels that were calibrated.
     pub(super) fn map(self, calibration: &Calibration) -> Map {
         let cell = |mut draws: Vec<f64>| {
             draws.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Forecasts for a scheduler that runs, from what it has seen itself; calibrated on what came of them.
+//! Forecasts for a running scheduler, calibrated on their own outcomes.
 
 use std::collections::HashMap;
 
@@ -10,27 +10,25 @@ use synth_operator::protocol::Foresight;
 use synth_operator::{JobView, Scheduler};
 use synth_traces::replay::{Clock, ReplayJob, Speed};
 
-/// Forecasts for one scheduler after the other, and how right they were.
+/// Forecasts for successive schedulers, with a record of their accuracy.
 pub struct OnlineForecasts {
     draws: Draws,
     calibration: Calibration,
-    /// Of jobs that have not started: when each was first forecast \[s\], and what was said.
     open: HashMap<String, (f64, Quantiles)>,
-    /// Of those that have, how many there are, and how many started by each of the times that were said.
+    /// The number of forecast jobs that have started, and how many started by each quantile.
     outcomes: (usize, [usize; 3]),
-    /// Seconds in the scheduler's unit of time.
+    /// The length of a second in the scheduler's time unit.
     second: f64,
     now: f64,
 }
 
-/// Ticks in a second: clusters may count in milliseconds.
+/// Ticks per second, since clusters may count in milliseconds.
 const TICKS: f64 = 1000.0;
 
-/// With fewer jobs that have ended nobody knows how long jobs run.
 const FEWEST: usize = 10;
 
 impl OnlineForecasts {
-    /// Returns forecasts without a record yet.
+    /// Creates forecasts with an empty record.
     pub fn new(seed: u64) -> Self {
         OnlineForecasts {
             draws: Draws::new(seed),
@@ -42,15 +40,13 @@ impl OnlineForecasts {
         }
     }
 
-    /// Returns how many jobs that have started were forecast before, and which shares started by the times that were
-    /// said of one, five and nine of ten.
+    /// Returns the number of forecast jobs that have started, and the shares by each quantile.
     pub fn record(&self) -> (usize, [f64; 3]) {
         let (count, by) = self.outcomes;
         let share = |started| started as f64 / count.max(1) as f64;
         (count, by.map(share))
     }
 
-    /// Another scheduler begins at an earlier time: what was said under the one before has no outcome.
     fn at(&mut self, now: f64) {
         if now < self.now {
             self.open.clear();
@@ -58,23 +54,25 @@ impl OnlineForecasts {
         self.now = now;
     }
 
-    /// Returns the waits by which such jobs start \[s\].
     fn waits(&self, scheduler: &Scheduler, job: &str) -> Result<Vec<f64>, String> {
         let rule = scheduler.rule();
         if rule.preempts() {
-            return Err("the policy stops jobs, and forecasts are for policies that do not".into());
+            return Err(
+                "the policy preempts jobs, and forecasts are only for policies that do not".into(),
+            );
         }
         if scheduler.runs(job) {
-            return Err("it has started".into());
+            return Err("the job has already started".into());
         }
         let present = scheduler.present();
         let place = present.iter().position(|(id, _)| **id == *job);
-        let place = place.ok_or("others use the room that it needs, or servers are down")?;
+        let place =
+            place.ok_or("the capacity that it needs is used by others, or servers are down")?;
         let past = self.past(scheduler, &present);
         let known = past.known();
         if known < FEWEST {
             return Err(format!(
-                "{known} jobs have ended so far, and {FEWEST} are needed to know how long jobs run"
+                "{known} jobs have ended so far, but {FEWEST} are needed to estimate run times"
             ));
         }
         let there = |(_, seen): &(_, JobView)| PresentJob {
@@ -99,7 +97,6 @@ impl OnlineForecasts {
         Ok(drawn.into_iter().flat_map(|(draws, _)| draws).collect())
     }
 
-    /// Returns the ticks in the scheduler's unit of time.
     fn per_unit(&self) -> f64 {
         TICKS * self.second
     }
@@ -116,7 +113,7 @@ impl OnlineForecasts {
         }
     }
 
-    /// Returns what the scheduler knows of the past. Jobs that could not run now are none that come.
+    /// Returns the scheduler's past. Jobs that could not run now are not resampled as arrivals.
     fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobView)]) -> Past {
         let mut past = Past::default();
         let ended = scheduler.ended();

@@ -1,4 +1,4 @@
-//! How right forecasts are on a log: one for each job that waits, and what came.
+//! Evaluation of forecasts on a log.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -14,88 +14,85 @@ use super::map::{Map, Probes};
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, NoResult, Stopped, Walk};
 
-/// A forecast, and what came. Times are in seconds.
+/// A forecast and its outcome. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ScoredForecast {
-    /// Line of the job.
+    /// The line of the job in the log.
     pub line: u32,
-    /// When it was submitted, after the first.
+    /// The submission time after the first submission.
     pub submitted: f64,
-    /// Jobs that waited then, with it.
+    /// The number of waiting jobs at that time, including this one.
     pub waiting: usize,
-    /// Waits by which one, five and nine of ten such jobs start.
+    /// The 10 %, 50 % and 90 % quantiles of its wait.
     pub said: Quantiles,
-    /// Its wait if all ran up to their limits and no others came; infinity where there are none.
+    /// Its wait if all jobs ran up to their limits and no more arrived; infinite without limits.
     pub by_limits: f64,
-    /// Its wait.
+    /// Its actual wait.
     pub wait: f64,
     #[serde(skip)]
     draws: Vec<f64>,
-    /// The place of the job in the log.
     #[serde(skip)]
     place: usize,
 }
 
-/// A log, the rule that runs there, and how the future is drawn.
+/// An evaluation of forecasts on a log.
 pub struct Scoring<'a> {
     /// The log.
     pub log: &'a Log,
-    /// How the future is drawn.
+    /// The parameters of the simulation.
     pub draws: Draws,
-    /// Of so many jobs that wait one is forecast, ≥ 1.
+    /// Every n-th waiting job is forecast, n ≥ 1.
     pub every: usize,
-    /// Once it is set, all ends.
+    /// Ends the evaluation once set.
     pub interrupt: &'a AtomicBool,
 }
 
-/// All forecasts of a log, and how right they were.
+/// The forecasts of a log and their accuracy.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Scored {
-    /// Those that are counted: behind the first tenth, from which the levels are learned.
+    /// The evaluated forecasts; the first tenth only calibrates.
     pub forecasts: Vec<ScoredForecast>,
-    /// Jobs that waited, and all.
+    /// The number of jobs that waited, and of all jobs.
     pub waited: [usize; 2],
-    /// The record; nothing where no job waited.
+    /// The accuracy, if any job waited.
     pub record: Option<ForecastRecord>,
-    /// The longest waits by width and limit, where they were requested.
+    /// The waits by width and limit, if requested.
     pub map: Option<Map>,
-    /// How long the computer took for a forecast on average, and at most with how many jobs that waited \[s\].
+    /// The mean and maximum computing time \[s\], and the number of waiting jobs at the maximum.
     #[serde(skip)]
     pub took: (f64, f64, usize),
-    /// Where the levels ended.
+    /// The final calibration.
     #[serde(skip)]
     pub calibration: Calibration,
 }
 
-/// How right forecasts were. Times are in seconds.
+/// The accuracy of forecasts. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ForecastRecord {
-    /// Of how many.
+    /// The number of forecasts.
     pub forecasts: usize,
-    /// Which shares started by the times said of one, five and nine of ten.
+    /// The shares of jobs that started by the 10 %, 50 % and 90 % quantiles.
     pub started: [f64; 3],
-    /// The same of draws as they are.
+    /// The same without calibration.
     pub uncalibrated: [f64; 3],
-    /// Median error of the time by which half were to start.
+    /// The median absolute error of the median forecast.
     pub error: f64,
-    /// Median error where limits are taken for run times.
+    /// The median absolute error if limits are used as run times.
     pub error_by_limits: f64,
-    /// The share that starts before the time that limits say.
+    /// The share of jobs that started before the time that limits give.
     pub before_limits: f64,
 }
 
-/// The first part of forecasts is not counted.
+/// The share of the first forecasts that is not evaluated.
 const LEARNING: f64 = 0.1;
 
-/// Waits that are longer are as good as endless \[s\].
+/// Longer waits count as this long \[s\].
 const ENDLESS: f64 = 60.0 * 86_400.0;
 
 impl Scoring<'_> {
-    /// Forecasts jobs that wait at their submission, under the rule that is built for the servers; with `mapped` also what
-    /// other jobs would wait. `listener` gets the number of jobs that have come.
-    ///
-    /// # Errors
-    /// When the rule cannot serve such jobs, and when it is interrupted.
+    /// Forecasts jobs that wait at their submission under the rule that `make` builds; `mapped`
+    /// adds the map. `listener` gets the number of arrived jobs. Errors if the rule cannot serve
+    /// the jobs.
     pub fn run(
         &self,
         make: impl FnOnce(&ForecastSite) -> Result<Box<dyn Policy>, String>,
@@ -179,7 +176,6 @@ impl Scoring<'_> {
     }
 }
 
-/// Says of each what the forecasts before it allow; returns where the levels end.
 fn calibrate(forecasts: &mut [ScoredForecast]) -> Calibration {
     let mut calibration = Calibration::default();
     for own in forecasts {
@@ -187,7 +183,6 @@ fn calibrate(forecasts: &mut [ScoredForecast]) -> Calibration {
         own.said = calibration.quantiles(&own.draws);
         calibration.said(own.submitted, own.said, own.wait);
     }
-    // What is known by the end.
     calibration.look(f64::INFINITY);
     calibration
 }

@@ -1,5 +1,3 @@
-//! Forecasts of logs whose truth is known.
-
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
@@ -11,7 +9,7 @@ use synth_multiresource::simulator::Contender;
 use synth_traces::replay::Log;
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
-/// A job of a log: submission, run time, processors, limit and user; −1 for a limit that is not known.
+/// Submission, run time, processors, limit (−1 if unknown) and user of a job.
 type Line = (u64, u64, u64, i64, u64);
 
 fn log(processors: u64, jobs: &[Line]) -> Log {
@@ -50,7 +48,6 @@ fn scored(log: &Log, name: &str) -> Scored {
     scoring.run(rule(name), false, &mut |_| ()).unwrap()
 }
 
-/// Numbers below a bound that look like chance.
 fn chance(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |bound| {
@@ -61,10 +58,9 @@ fn chance(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// One server, in order of arrival, jobs that run up to their limits, and nobody passes: what is said is what comes, to the
-/// second, whatever the calibration.
+/// On one FCFS server with jobs that run exactly up to their limits, forecasts are exact.
 #[test]
-fn on_one_server_jobs_that_keep_their_limits_start_when_it_is_said() {
+fn forecasts_are_exact_if_jobs_run_up_to_their_limits() {
     let mut below = chance(5);
     let mut submit = 0;
     let jobs: Vec<Line> = (0..300)
@@ -84,10 +80,9 @@ fn on_one_server_jobs_that_keep_their_limits_start_when_it_is_said() {
     assert_eq!((record.error, record.error_by_limits), (0.0, 0.0));
 }
 
-/// By hand: two processors, a job of limit 100 that began 40 s ago, and jobs like it that ran 50 or 80 of 100. The one that
-/// waits for both starts when it ends: 10 or 40 s from now, and 60 s by the limit.
+// By hand: a job with limit 100 started 40 s ago; similar jobs ran for 50 or 80 s.
 #[test]
-fn a_job_that_has_run_for_long_ends_as_the_longer_ones_did() {
+fn remaining_run_times_are_conditioned_on_the_age() {
     let past = [(0, 30), (1000, 50), (2000, 80), (3000, 50), (4000, 80)];
     let mut jobs: Vec<Line> = past.map(|(at, size)| (at, size, 2, 100, 1)).to_vec();
     jobs.extend([(5000, 70, 1, 100, 1), (5040, 10, 2, 100, 1)]);
@@ -121,15 +116,14 @@ fn a_job_that_has_run_for_long_ends_as_the_longer_ones_did() {
     assert_eq!(*by_limits, 60.0);
     let are_known = draws.iter().all(|wait| [10.0, 40.0].contains(wait));
     assert!(are_known, "{draws:?}");
-    // Two of four: within four standard errors of 60 independent draws.
+    // Half of the draws, within four standard errors of 60 independent ones.
     let early = draws.iter().filter(|wait| **wait == 10.0).count() as f64;
     assert!((early - 30.0).abs() < 4.0 * 15.0_f64.sqrt(), "{early}");
 }
 
-/// A log on which users' ratios differ: of its jobs the right shares start, within 4 standard errors of a third as many
-/// independent ones, since neighbours wait together.
+/// The standard errors are for a third as many independent jobs, since neighbours wait together.
 #[test]
-fn shares_are_right_on_a_log_that_is_drawn() {
+fn quantiles_are_calibrated_on_a_random_log() {
     let jobs = drawn(1200);
     let scored = scored(&log(16, &jobs), "easy");
     let record = scored.record.unwrap();
@@ -149,7 +143,6 @@ fn drawn(count: u64) -> Vec<Line> {
         submit += below(1000);
         let user = below(6);
         let limit = 600 * (1 + below(10));
-        // Each user has a usual part of the limit.
         let part = 5 + 14 * user + below(20);
         (
             submit,
@@ -162,12 +155,10 @@ fn drawn(count: u64) -> Vec<Line> {
     jobs.collect()
 }
 
-/// What has not happened yet is not looked at: another future, the same forecasts.
 #[test]
-fn the_future_is_not_looked_at() {
+fn forecasts_do_not_depend_on_the_future() {
     let jobs = drawn(400);
     let before = scored(&log(16, &jobs), "easy");
-    // From this job on all run for other times, come later and ask for more.
     let from = 250;
     let mut others = jobs.clone();
     for own in &mut others[from..] {
@@ -179,14 +170,13 @@ fn the_future_is_not_looked_at() {
             own.4 + 1,
         );
     }
-    // Jobs that are there then have not ended: their lengths are the future, too.
     let waits = scored_waits(&before);
     let until = (jobs[from].0 - jobs[0].0) as f64;
     let mut hidden = 0;
     for (n, own) in others[..from].iter_mut().enumerate() {
         let begin = (own.0 - jobs[0].0) as f64;
         let end = begin + waits.get(&(n as u32 + 2)).copied().unwrap_or(0.0) + own.1 as f64;
-        // The waits of some jobs before the first that is counted are not known: only the last hundred are looked at.
+        // Earlier waits are unknown, so only the last hundred jobs change.
         if n > 150 && end > until {
             own.1 = own.1.max(2) - 1;
             hidden += 1;
@@ -214,9 +204,8 @@ fn scored_waits(scored: &Scored) -> std::collections::HashMap<u32, f64> {
     all.map(|own| (own.line, own.wait)).collect()
 }
 
-/// Without limits and users lengths are drawn from lengths; where nobody waits there is nothing to score.
 #[test]
-fn logs_that_tell_little_are_scored_all_the_same() {
+fn scores_logs_without_limits_users_or_waits() {
     let bare: Vec<Line> = drawn(400)
         .into_iter()
         .map(|(submit, size, width, _, _)| (submit, size, width, -1, 0))
@@ -231,9 +220,8 @@ fn logs_that_tell_little_are_scored_all_the_same() {
     assert_eq!((nothing.waited, nothing.record.is_none()), ([0, 50], true));
 }
 
-/// Jobs that ask for more wait for longer.
 #[test]
-fn the_map_shows_that_small_jobs_wait_for_less() {
+fn larger_jobs_wait_longer_on_the_map() {
     let log = log(16, &drawn(900));
     let interrupt = AtomicBool::new(false);
     let scoring = Scoring {

@@ -1,4 +1,4 @@
-//! The choice of a rule on the past of a log.
+//! Selection of a rule on the past of a log.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,60 +12,61 @@ use super::point::{RulePoint, between, plain};
 use synth_multiresource::policy::RuntimeEstimate;
 use synth_traces::replay::{Log, Stopped};
 
-/// What is to be small.
+/// The metric to minimize.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgeObjective {
-    /// The mean wait, with a fifth of the weight on the bounded slowdown
+    /// The mean wait, with a weight of one fifth on the bounded slowdown
     #[default]
     Wait,
     /// The mean bounded slowdown, max(1, response / max(size, 10 s))
     Slowdown,
-    /// Both alike
+    /// Both with equal weight
     Both,
 }
 
-/// What a rule is chosen by.
+/// Criteria by which a rule is selected.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Goal {
-    /// What is to be small.
+    /// The metric to minimize.
     pub objective: JudgeObjective,
-    /// A promise: nobody waits longer than so many times the longest wait under the rule that runs now.
+    /// Guaranteed maximum wait, as a multiple of the longest wait under the current rule.
     pub longest: Option<f64>,
-    /// The rule that runs now.
+    /// The current rule.
     pub now: RulePoint,
 }
 
-/// A rule that was chosen.
+/// A selected rule.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChosenRule {
     /// The rule.
     pub point: RulePoint,
-    /// What is to be small, over that of the rule that runs now: geometric mean over the pasts.
+    /// Its metric relative to the current rule: the geometric mean over the training periods.
     pub ratio: f64,
-    /// The longest wait that is promised \[s\].
+    /// The guaranteed maximum wait \[s\].
     pub promised: Option<f64>,
-    /// Whether it kept the promise there; else it is the one that came nearest.
+    /// Whether it kept the guarantee on the training period; otherwise it came nearest.
     pub keeps: bool,
-    /// How many rules were tried.
+    /// The number of rules tried.
     pub tried: usize,
 }
 
-/// What is promised where nothing else is.
+/// The default guarantee on the maximum wait, as a multiple.
 const USUAL: f64 = 4.0;
 
-/// Where hardly anybody waits, differences of so many seconds are no ratios.
+/// Waits are offset by this many seconds so that ratios of near-zero waits stay bounded.
 const GRAIN: f64 = 10.0;
 
 impl Goal {
-    /// Returns what is promised on a log where nothing else is. A rule that is best on the mean of a past may leave wide long jobs for months, and
-    /// then even the mean is worse: on the whole of SDSC SP2 choices without a promise have 1.2 to 1.5 times the mean wait of EASY, and .8
-    /// with it. Where jobs have no limits nobody knows when there will be room, and to make it costs more than it brings: nothing is promised.
+    /// Returns the default guarantee for a log, without limits `None`.
+    ///
+    /// A rule with the best mean may starve wide long jobs for months, which later worsens even the
+    /// mean: on SDSC SP2 selections without a guarantee have 1.2 to 1.5 times the mean wait of
+    /// EASY, with it 0.8 times. Without limits, freeing capacity in time costs more than it gains.
     pub fn usual_promise(log: &Log) -> Option<f64> {
         log.has_limits.then_some(USUAL)
     }
 
-    /// Returns the logarithm of what is to be small, over that of the rule that runs now.
     fn against(&self, own: &PastOutcome, now: &PastOutcome) -> f64 {
         let wait = ((own.mean_wait + GRAIN) / (now.mean_wait + GRAIN)).ln();
         let slowdown = (own.mean_bounded_slowdown / now.mean_bounded_slowdown).ln();
@@ -77,30 +78,27 @@ impl Goal {
     }
 }
 
-/// A rule that nobody runs has to be better than one that people run by this logarithm.
+/// Margin, as a logarithm, by which an unusual rule has to beat the rules in common use.
 const MARGIN: f64 = 0.02;
 
-/// Where a wait is promised, one that is e times as long counts as a mean that is larger by this logarithm.
+/// Penalty for an e-fold longest wait under a guarantee, in logarithms of the metric.
 const LONG: f64 = 0.1;
 
-/// So many of the rules that nobody runs are tried on more than two pasts.
+/// The number of unusual rules that are tried on more than two training periods.
 const FINALISTS: usize = 12;
 
-/// Kinds, estimate and reservations, of which orders between the plain ones are tried.
+/// The number of (estimate, reservation) combinations for which intermediate orders are tried.
 const KINDS: usize = 2;
 
-/// By parts of the longest wait that is promised: after which wait a job goes first. Less than all, since room has to
-/// be made for it then.
+/// The fractions of the guaranteed maximum wait after which a job moves to the head of the queue.
 const PROMISED: [f64; 2] = [0.25, 0.5];
 
-/// A rule that is tried.
 struct Tried {
     point: RulePoint,
-    /// Logarithms of what is to be small, by past so far.
+    /// Logarithm of the metric on each training period so far.
     scores: Vec<f64>,
-    /// By how much the others are ahead.
     handicap: f64,
-    /// Its longest wait on the first past, over the longest that is promised.
+    /// Its longest wait on the first period, relative to the guarantee.
     excess: f64,
 }
 
@@ -109,7 +107,7 @@ impl Tried {
         self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
 
-    /// Returns the sort key: those that keep the promise are before the others.
+    /// Sort key: candidates that keep the guarantee first.
     fn rank(&self) -> (bool, f64) {
         match self.excess <= 1.0 {
             true => (false, self.score() + self.handicap),
@@ -125,7 +123,6 @@ fn sort(tried: &mut [Tried]) {
     });
 }
 
-/// The pasts, and what came of the rule that runs now on each.
 struct Race<'a> {
     goal: &'a Goal,
     pasts: &'a [Past<'a>],
@@ -133,10 +130,7 @@ struct Race<'a> {
     interrupt: &'a AtomicBool,
 }
 
-/// Chooses the rule that is best on these pasts: the first as it was, the last the busiest.
-///
-/// # Errors
-/// When a rule makes a decision that no server could carry out, and when it is interrupted.
+/// Selects the best rule on training periods: the first is as recorded, the last is the busiest.
 pub(super) fn choose(
     goal: &Goal,
     pasts: &[Past<'_>],
@@ -152,7 +146,7 @@ pub(super) fn choose(
     };
     let plain = race.promised(plain(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, 0.0)?;
-    // Without a narrow promise orders between those that people run are no better on what comes after.
+    // Without a tight guarantee, intermediate orders are no better on held-out periods.
     let is_narrow = goal.longest.is_some_and(|times| times < USUAL);
     let kinds = all.iter().map(|own| own.point).filter(|_| is_narrow);
     let kinds = kinds.unique_by(|own| (own.reservations.rule(), own.estimate.name()));
@@ -172,14 +166,13 @@ pub(super) fn choose(
 }
 
 impl Race<'_> {
-    /// The longest wait that is promised \[s\].
+    /// The guaranteed maximum wait \[s\].
     fn longest(&self) -> Option<f64> {
         let longest = self.goal.longest? * self.now.first()?.longest_wait;
-        // Of a past in which nobody waited nothing follows.
+        // A period without waits gives no guarantee.
         (longest > 0.0).then_some(longest)
     }
 
-    /// Returns the points with each of these parts of the longest wait that is promised, if one is.
     fn promised(&self, points: Vec<RulePoint>, parts: &[f64]) -> Vec<RulePoint> {
         let Some(longest) = self.longest() else {
             return points;
@@ -191,7 +184,7 @@ impl Race<'_> {
         iproduct!(parts, &points).map(with).collect()
     }
 
-    /// Tries rules on one past after the other, the busiest first; of those with a handicap few are left after two.
+    /// Tries rules on the busiest period first; unusual rules are cut to [`FINALISTS`] after two.
     fn run(&self, points: Vec<RulePoint>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
         let entrant = |point| Tried {
             point,
@@ -213,7 +206,6 @@ impl Race<'_> {
         Ok(all)
     }
 
-    /// Tries a rule on a past.
     fn try_on(&self, n: usize, tried: &mut Tried) -> Result<(), Stopped> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Stopped::Interrupted);

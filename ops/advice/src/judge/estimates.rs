@@ -1,4 +1,4 @@
-//! Estimates of all kinds, computed as the jobs of a log come, from those that ended before.
+//! Run-time estimates of all kinds, learned from the jobs of a log that have ended.
 
 use std::cmp::Ordering;
 
@@ -11,23 +11,21 @@ use synth_multiresource::policy::{
 use synth_traces::replay::{DecisionState, Log};
 use synth_traces::trace::Observed;
 
-/// What an estimate is worth.
+/// The accuracy of an estimate.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OfEstimate {
-    /// Which.
+    /// The estimate.
     pub estimate: RuntimeEstimate,
-    /// Of all jobs, and by users.
+    /// For all jobs, and by users.
     pub worth: [Worth; 3],
 }
 
-/// One estimator of each kind, and what it said of each job.
+/// One estimator of each kind, with its estimates of all jobs.
 #[derive(Clone)]
 pub(super) struct Estimates {
-    /// In the order of [`Estimate::NAMED`].
+    /// In the order of [`RuntimeEstimate::NAMED`].
     kinds: [Kind; 4],
-    /// Jobs that have come and were not yet seen to end.
     open: Vec<usize>,
-    /// The next job to come.
     next: usize,
 }
 
@@ -39,7 +37,7 @@ struct Kind {
 }
 
 impl Estimates {
-    /// All kinds, since the rule of today may go by each, in a clock of which a day has so many units.
+    /// Creates all kinds, since the current rule may use any; `day` is in units of the clock.
     pub(super) fn new(day: f64) -> Self {
         Estimates {
             kinds: RuntimeEstimate::NAMED.map(|(_, estimate)| Kind {
@@ -51,13 +49,12 @@ impl Estimates {
         }
     }
 
-    /// The kinds that are tried on a log.
     pub(super) fn of(log: &Log) -> &'static [RuntimeEstimate] {
         use RuntimeEstimate::{History, Limit, Tree};
         &[Limit, History, Tree][usize::from(!log.has_limits)..]
     }
 
-    /// Takes in what has come, and what ended before this time; `shares` by type.
+    /// Processes arrivals, and ends before this time; `shares` are by type.
     pub(super) fn look(
         &mut self,
         scene: &DecisionState<'_>,
@@ -81,7 +78,7 @@ impl Estimates {
                     let estimate = kind.estimator.estimate(&promise);
                     kind.table.push(scene.clock.ticks(estimate));
                 } else if scene.jobs[n].seen != Observed::Initial {
-                    // Of the others it is not known here how long they ran before the log began.
+                    // For these jobs the run time before the log began is unknown.
                     let size = scene.clock.size(scene.jobs[n].size);
                     kind.estimator.learn(&promise, size, now);
                 }
@@ -89,23 +86,19 @@ impl Estimates {
         }
     }
 
-    /// Returns the estimator of this kind as it is now.
     pub(super) fn estimator(&self, estimate: RuntimeEstimate) -> &Estimator {
         &self.kinds[estimate as usize].estimator
     }
 
-    /// Returns what was said \[ticks\] of these jobs, by kind.
     pub(super) fn tables(&self, jobs: &[usize]) -> [Vec<f64>; 4] {
         let of = |kind: &Kind| jobs.iter().map(|n| kind.table[*n]).collect();
         self.kinds.each_ref().map(of)
     }
 
-    /// Returns the size of a job by the tree \[ticks\].
     pub(super) fn by_tree(&self, job: usize) -> f64 {
         self.kinds[RuntimeEstimate::Tree as usize].table[job]
     }
 
-    /// Returns what each kind that is tried is worth, from this job on.
     pub(super) fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
         let of = |estimate: &RuntimeEstimate| {
             let table = &self.kinds[*estimate as usize].table;

@@ -1,4 +1,4 @@
-//! Walking forward: each window of a log under a rule that was chosen on what came before it.
+//! Walk-forward evaluation: each window of a log runs under a rule selected on the jobs before it.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -15,76 +15,67 @@ use synth_traces::replay::{
     Clock, DecisionState, Kinds, Log, NoResult, ReplayJob, Speed, Walk, early, gathered, resampled,
 };
 
-/// How a log is cut.
+/// The windows of a log.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LogWindows {
-    /// The part of the span before the first window, in (0, 1).
+    /// The fraction of the time span before the first window, in (0, 1).
     pub past: f64,
-    /// Length of a window \[s\], > 0.
+    /// The length of a window \[s\], > 0.
     pub every: f64,
-    /// By how much faster jobs come than they did.
+    /// How many times as fast as recorded jobs arrive.
     pub speed: Speed,
 }
 
-/// A window, and its rule.
+/// A window and its rule.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JudgedWindow {
-    /// When it begins, after the first submission \[s\].
+    /// The start of the window after the first submission \[s\].
     pub from: f64,
-    /// The jobs that are submitted in it: the first, and the one behind the last.
+    /// The jobs submitted in the window, as a half-open range.
     pub jobs: [usize; 2],
-    /// Jobs of the past that the rule was chosen on.
+    /// The number of past jobs that the rule was selected on.
     pub past: usize,
     /// The rule.
     pub choice: ChosenRule,
 }
 
-/// Waits and sizes \[s\] of the jobs of all windows, by submission.
+/// The waits and sizes \[s\] of the jobs of all windows, by submission.
 pub type Served = Vec<(f64, f64)>;
 
-/// A log to walk forward over.
+/// A walk-forward evaluation on a log.
 pub struct Forward<'a> {
     log: &'a Log,
     kinds: Kinds,
     scene: DecisionState<'a>,
-    /// By type.
     shares: Vec<f64>,
     windows: LogWindows,
     goal: Goal,
-    /// What was learned up to the first window, under the rule that runs now.
+    /// The estimates learned up to the first window, under the current rule.
     learned: Estimates,
-    /// Of the policy's time.
+    /// In the policy's time.
     second: f64,
     interrupt: &'a AtomicBool,
 }
 
-/// A day \[s\].
 const DAY: f64 = 86_400.0;
 
-/// The most jobs of the past that a choice looks at, the latest.
 const MOST: usize = 6000;
 
-/// With fewer jobs in the past nothing can be chosen.
 const FEWEST: usize = 50;
 
-/// The load at which rules are tried, too, where the past had less.
+/// The load at which rules are also tried if the past was quieter.
 const BUSY: f64 = 0.85;
 
-/// So many jobs are replayed in all pasts together, of which there are…
+/// The number of jobs replayed in all training periods together.
 const REPLAYED: usize = 20_000;
-/// …so many at least, and at most.
 const PASTS: [usize; 2] = [5, 10];
 
-/// Half of the pasts are weeks drawn anew; and all but the first are a little faster or slower. For a replay is chaotic: a second
-/// here or there changes means by several percent, and what all of them say is by less chance.
+/// Speeds of the training periods. Replays are chaotic: a second more or less changes means by
+/// several percent, so an average over perturbed speeds is less a matter of chance.
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
-    /// Prepares a log, on which the rule of the goal runs up to the first window; once `interrupt` is set, what is under way
-    /// ends.
-    ///
-    /// # Errors
-    /// Where its jobs are out of the range of what can be counted, and where there are too few.
+    /// Replays a log under the current rule up to the first window; errors if it is too short.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,
@@ -110,7 +101,7 @@ impl<'a> Forward<'a> {
         if past < FEWEST || judged == 0 {
             let odd = log.account.warnings();
             return Err(NoResult::Refused(format!(
-                "the log has {past} jobs before the first window and {judged} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log{odd}"
+                "the log has {past} jobs before the first window and {judged} after its start, but needs {FEWEST} and 1: choose another --past, or a longer log{odd}"
             )));
         }
         let (ends, start) = (forward.begin()?.ends().to_vec(), forward.start());
@@ -119,7 +110,7 @@ impl<'a> Forward<'a> {
         Ok(forward)
     }
 
-    /// Returns the first job that is judged.
+    /// Returns the first job that is evaluated.
     pub fn first(&self) -> usize {
         let start = self.start();
         let is_past = |job: &ReplayJob| self.scene.clock.submit(job.submit) < start;
@@ -134,13 +125,11 @@ impl<'a> Forward<'a> {
         self.scene.clock.submit(self.log.span())
     }
 
-    /// Returns the online rule of these choices, with an estimator that has learned.
     fn rule(&self, choices: Backfilling, estimator: &Estimator) -> Box<dyn Policy> {
         let fleet = &self.scene.fleet;
         choices.by_guess(fleet.envelope(), fleet.servers(), estimator.clone().into())
     }
 
-    /// Returns a walk up to the first window.
     fn begin(&self) -> Result<Walk<'_>, NoResult> {
         let blank = Estimates::new(DAY * self.second);
         let estimator = blank.estimator(self.goal.now.estimate);
@@ -156,10 +145,7 @@ impl<'a> Forward<'a> {
         served(&self.scene, ends, places, per_second).collect()
     }
 
-    /// Judges one rule over all windows. With `sizes` it knows those of jobs: a yardstick.
-    ///
-    /// # Errors
-    /// When a rule makes a decision that no server could carry out.
+    /// Evaluates one rule over all windows; `sizes` makes it a baseline that knows job sizes.
     pub fn fixed(&self, point: &RulePoint, sizes: bool) -> Result<Served, NoResult> {
         let mut choices = point.choices(self.second);
         if sizes {
@@ -172,18 +158,15 @@ impl<'a> Forward<'a> {
         Ok(self.served(walk.ends()))
     }
 
-    /// Walks forward under rules that are chosen for each window; also what estimates are worth on its jobs. `listener`
-    /// gets the number of the window and of all.
-    ///
-    /// # Errors
-    /// When a rule makes a decision that no server could carry out, and when it is interrupted.
+    /// Evaluates rules selected for each window, and the accuracy of estimates. `listener` gets the
+    /// number of the window and of all windows. Errors on an invalid decision of a rule or on
+    /// interruption.
     pub fn chosen(
         &self,
         listener: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<JudgedWindow>, Served, Vec<OfEstimate>), NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         let span = self.span();
-        // A window without an end has a beginning all the same.
         let every = (self.windows.every * self.second).min(span);
         let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
         let (mut windows, mut seen): (Vec<JudgedWindow>, usize) = (Vec::new(), 0);
@@ -193,7 +176,6 @@ impl<'a> Forward<'a> {
             estimates.look(&self.scene, &self.shares, walk.ends(), time);
             let ended = walk.ends().iter().filter(|end| **end < time).count();
             let (past, choice) = match windows.last() {
-                // Nothing has ended since: no more is known of sizes.
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
                 _ => {
                     let past = walk.ends().len().min(MOST);
@@ -208,7 +190,6 @@ impl<'a> Forward<'a> {
             if n + 1 < count {
                 walk.until(time + every)?;
             } else {
-                // The last window is as long as it takes.
                 walk.finish()?;
             }
             windows.push(JudgedWindow {
@@ -223,10 +204,7 @@ impl<'a> Forward<'a> {
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Chooses a rule on the whole log.
-    ///
-    /// # Errors
-    /// As [`chosen`](Self::chosen).
+    /// Selects a rule on the whole log; errors as [`chosen`](Self::chosen).
     pub fn best(&self) -> Result<ChosenRule, NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
@@ -234,7 +212,6 @@ impl<'a> Forward<'a> {
         self.choose(&estimates, walk.ends(), f64::INFINITY)
     }
 
-    /// Chooses a rule from the latest jobs that came before this time.
     fn choose(
         &self,
         estimates: &Estimates,
@@ -244,7 +221,7 @@ impl<'a> Forward<'a> {
         let ended = ends.iter().filter(|end| **end < time).count();
         if ended < FEWEST {
             return Err(NoResult::Refused(format!(
-                "{ended} jobs have ended before the first window: at least {FEWEST} are needed. Take a later --past, or a longer log"
+                "only {ended} jobs have ended before the first window, but {FEWEST} are needed: choose a larger --past, or a longer log"
             )));
         }
         let past: Vec<usize> = (ends.len().saturating_sub(MOST)..ends.len()).collect();
@@ -256,9 +233,9 @@ impl<'a> Forward<'a> {
         let jobs: Vec<ReplayJob> = jobs.collect();
         let tables = estimates.tables(&past);
         let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
-        // Drawn jobs have the estimates that they had.
+        // Resampled jobs keep their estimates.
         let mut drawn = self.drawn(jobs);
-        // What is promised, and whether it is kept, is by the jobs alone whose sizes are known.
+        // The guarantee is evaluated only on jobs with known sizes.
         let has_ended = |job: &ReplayJob| ends[past[places[&job.line]]] < time;
         drawn[0].0.retain(has_ended);
         let pasts = drawn.iter().map(|(jobs, speed)| {
@@ -272,22 +249,21 @@ impl<'a> Forward<'a> {
         Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
     }
 
-    /// Returns a job as it is known at a time: one that has not ended is taken to run for what the tree estimated when it came. Without such
-    /// jobs a rule that leaves long ones waiting would look good.
+    /// A job that has not ended gets the tree estimate as its size: without such jobs, rules that
+    /// starve long jobs would look good.
     fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> ReplayJob {
         let job = self.log.jobs[n];
         if end < time {
             return job;
         }
         let size = estimates.by_tree(n).round().max(1.0);
-        // A job without a limit has its size as one.
         let has_none = job.promised.is_infinite();
         let limit = if has_none { size } else { job.limit };
         let size = size.min(limit);
         ReplayJob { size, limit, ..job }
     }
 
-    /// Returns the past as it was and weeks of it drawn anew, and the same at a speed at which it would have been busy.
+    /// Returns the training periods: the past, resampled weeks of it, and both at a busy speed.
     fn drawn(&self, jobs: Vec<ReplayJob>) -> Vec<(Vec<ReplayJob>, Speed)> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));
@@ -310,7 +286,7 @@ impl<'a> Forward<'a> {
         pasts
     }
 
-    /// Returns the fluid bound on the load of these jobs, within a span \[ticks\].
+    /// Returns the fluid bound on the load of jobs within a span \[ticks\].
     fn load(&self, jobs: &[ReplayJob], span: f64) -> f64 {
         let mut work = vec![0.0; self.log.servers.resources.len()];
         for job in &jobs[early(jobs)..] {

@@ -1,4 +1,4 @@
-//! A past on which rules are tried.
+//! Training periods for rules.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use synth_traces::replay::{
 
 use super::point::RulePoint;
 
-/// What came of jobs. Times are in seconds.
+/// The waits of a set of jobs. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PastOutcome {
-    /// How many.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean wait.
+    /// The mean wait.
     pub mean_wait: f64,
-    /// Mean of `max(1, response / max(size, 10 s))`.
+    /// The mean of `max(1, response / max(size, 10 s))`.
     pub mean_bounded_slowdown: f64,
-    /// The wait that 99 % of the jobs do not exceed.
+    /// 99th percentile of the wait.
     pub p99_wait: f64,
-    /// Longest wait.
+    /// The longest wait.
     pub longest_wait: f64,
 }
 
 impl PastOutcome {
-    /// Sums up waits and sizes \[s\].
+    /// Summarizes waits and sizes \[s\].
     pub fn of(served: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let served = served.into_iter();
         let both = served.map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)));
@@ -47,22 +47,17 @@ impl PastOutcome {
     }
 }
 
-/// Jobs with the estimates of their sizes as they came, and the servers.
+/// A training period: jobs with the estimates of their sizes on arrival, and the servers.
 pub(super) struct Past<'a> {
     scene: DecisionState<'a>,
-    /// By kind of estimate, that of each job \[policy time\].
     tables: [Arc<[f64]>; 4],
     per_second: f64,
 }
 
-/// The first jobs find the servers empty: this part of them is not measured.
 const WARM_UP: f64 = 0.02;
 
 impl<'a> Past<'a> {
-    /// Returns jobs of a log, by submission, at a speed; `tables` has estimates \[ticks\] of each of them, by kind.
-    ///
-    /// # Errors
-    /// Where the jobs are out of the range of what can be counted.
+    /// Creates a training period of jobs by submission; `tables` has their estimates \[ticks\].
     pub(super) fn new(
         log: &Log,
         kinds: &Kinds,
@@ -80,10 +75,6 @@ impl<'a> Past<'a> {
         })
     }
 
-    /// Replays a rule on it.
-    ///
-    /// # Errors
-    /// When it makes a decision that no server could carry out, or starts no more jobs.
     pub(super) fn replay(&self, point: &RulePoint) -> Result<PastOutcome, Stopped> {
         let (scene, jobs) = (&self.scene, self.scene.jobs);
         let table = self.tables[point.estimate as usize].clone();
@@ -98,7 +89,6 @@ impl<'a> Past<'a> {
     }
 }
 
-/// Returns the waits and sizes \[s\] of the jobs in these places, which have ended.
 pub(super) fn served<'a>(
     scene: &'a DecisionState<'_>,
     ends: &'a [f64],

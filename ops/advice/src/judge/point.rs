@@ -1,4 +1,4 @@
-//! Points of the family of backfilling rules, in seconds.
+//! Members of the family of backfilling rules, in seconds.
 
 use itertools::iproduct;
 use schemars::JsonSchema;
@@ -8,22 +8,22 @@ use synth_multiresource::policy::{
     Backfilling, Estimates, Placement, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 
-/// A rule of the family: order, estimate, reservations and promise.
+/// A backfilling rule: order, estimate, reservations and maximum wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RulePoint {
-    /// The order of the queue; its offset in seconds.
+    /// The order of the queue; its offset is in seconds.
     pub order: Priority,
-    /// What the order takes for sizes.
+    /// The estimate of job sizes that the order uses.
     pub estimate: RuntimeEstimate,
-    /// Whose start nobody delays.
+    /// The jobs that have reservations.
     pub reservations: Reservations,
-    /// A job that has waited for longer goes first \[s\].
+    /// A job that has waited longer moves to the head of the queue \[s\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
 }
 
 impl RulePoint {
-    /// EASY backfilling in order of arrival, by limits: what most sites run.
+    /// EASY backfilling in order of arrival with limits, which most sites run.
     pub const EASY: RulePoint = RulePoint {
         order: Priority::ARRIVAL,
         estimate: RuntimeEstimate::Limit,
@@ -31,13 +31,13 @@ impl RulePoint {
         longest_wait: None,
     };
 
-    /// Each job that fits starts, in order of arrival.
+    /// First-Fit in order of arrival.
     pub const FIRST_FIT: RulePoint = RulePoint {
         reservations: Reservations::None,
         ..RulePoint::EASY
     };
 
-    /// Returns the rule where a second has so many units of its time.
+    /// Returns the rule in a time unit of which one second has `second`.
     pub fn choices(&self, second: f64) -> Backfilling {
         let order = Priority {
             offset: self.order.offset * second,
@@ -53,10 +53,7 @@ impl RulePoint {
         }
     }
 
-    /// Reads a rule of today: `easy`, `first-fit`, `strict`, or with an order such as `easy+sjf`.
-    ///
-    /// # Errors
-    /// Which word is none, and what it can be.
+    /// Parses `easy`, `first-fit` or `strict`, optionally with an order as in `easy+sjf`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let order = if text.contains('+') { "" } else { "+fcfs" };
         let with_order = format!("{text}{order}");
@@ -64,7 +61,7 @@ impl RulePoint {
         use Reservations::{First, None as Nobody, Strict};
         match (choices.order, choices.estimates) {
             _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
-                "`{text}` keeps more than one reservation: the rule of today is easy, first-fit or strict here"
+                "`{text}` keeps more than one reservation: here the current rule must be easy, first-fit or strict"
             )),
             (QueueOrder::Jobs(order), Estimates::Limits) => Ok(RulePoint {
                 order,
@@ -73,13 +70,12 @@ impl RulePoint {
                 longest_wait: None,
             }),
             _ => Err(format!(
-                "`{text}` goes by sizes, which nobody knows when jobs come"
+                "`{text}` uses job sizes, which are unknown when jobs arrive"
             )),
         }
     }
 
-    /// Returns its name, such as `easy+sjf+history`; of an order without one its exponents of size, share and wait and its
-    /// offset.
+    /// Returns its name, such as `easy+sjf+history`, or exponents and offset of its order.
     pub fn name(&self) -> String {
         let Priority {
             size,
@@ -102,10 +98,7 @@ impl RulePoint {
         format!("{}+{order}{estimate}{promise}", self.reservations.rule())
     }
 
-    /// Returns the rule as a policy of one's own.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Returns the rule as a policy file of the user's own.
     pub fn document(&self) -> serde_json::Result<String> {
         let order = &self.order;
         let mut text = format!(
@@ -127,11 +120,9 @@ impl RulePoint {
     }
 }
 
-/// An hour \[s\].
 const HOUR: f64 = 3600.0;
 
-/// Returns orders between the plain ones, with the estimates and reservations of these points: shortest first to
-/// smallest area, and against it, with ages that count from an hour to half a day on.
+/// Returns orders between and beyond common ones, with estimates and reservations of `kinds`.
 pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
     const AGES: [(f64, f64); 4] = [
@@ -153,7 +144,6 @@ pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     iproduct!(kinds, FORMS, AGES).map(point).collect()
 }
 
-/// Returns the points that people run, with these estimates.
 pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     let reservations = [Reservations::First, Reservations::None];
     let all = iproduct!(reservations, Priority::NAMED, estimates);
@@ -167,8 +157,7 @@ pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     all.filter(differs).collect()
 }
 
-/// Returns the rules that people run on such logs, and then EASY in orders by size as it would be if sizes were known (`true`). Without limits all go by
-/// histories.
+/// Returns the rules in common use on such logs, then EASY with orders by known sizes (`true`).
 pub fn usual(has_limits: bool) -> impl Iterator<Item = (RulePoint, bool)> {
     let estimates = &[RuntimeEstimate::Limit, RuntimeEstimate::History][usize::from(!has_limits)..];
     let by_size =

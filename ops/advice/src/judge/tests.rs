@@ -15,7 +15,7 @@ use synth_traces::replay::{
 };
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
-/// A job of a log: times in seconds, -1 for what the log does not tell.
+/// A job of a log; times in seconds, −1 if unknown.
 #[derive(Clone, Copy)]
 struct Row {
     submit: i64,
@@ -25,7 +25,7 @@ struct Row {
     user: i64,
 }
 
-/// Many short jobs and a few long ones on sixteen processors, busy at .9, with limits that are a fifth too long.
+/// Short and few long jobs on sixteen processors at a load of 0.9; limits are 1.2 times the size.
 fn rows(count: usize) -> Vec<Row> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut submit = 0.0;
@@ -70,7 +70,6 @@ fn log(rows: &[Row]) -> Log {
 
 const DAY: f64 = 86_400.0;
 
-/// Half of the log is the past.
 fn every(days: f64) -> LogWindows {
     LogWindows {
         past: 0.5,
@@ -97,7 +96,6 @@ fn walked(
     forward.chosen(&mut |_, _| ()).unwrap()
 }
 
-/// The starts of all jobs under EASY, by the replay of rules by name.
 fn starts_of_easy(log: &Log) -> Vec<f64> {
     let contender = Contender::parse("easy").unwrap();
     let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
@@ -108,10 +106,9 @@ fn starts_of_easy(log: &Log) -> Vec<f64> {
     visits.map(|visit| visit.start).collect()
 }
 
-/// Of jobs that come behind the beginning of the first window all but the instants of submission are others, and of jobs
-/// that run then the sizes: the first choice is the same to the digit, later ones are not.
+/// Changes later jobs except for their submission times, and the sizes of running jobs.
 #[test]
-fn nothing_of_the_future_is_used() {
+fn selections_do_not_depend_on_the_future() {
     let mut rows = rows(700);
     let own = log(&rows);
     let starts = starts_of_easy(&own);
@@ -126,7 +123,6 @@ fn nothing_of_the_future_is_used() {
             row.limit = 2 * row.size;
             row.user = rng.random_range(0..20);
         } else if start + row.size as f64 >= begin {
-            // Nobody knows yet when it ends; its limit is known.
             row.size = row.limit;
             running += 1;
         }
@@ -142,7 +138,7 @@ fn nothing_of_the_future_is_used() {
 }
 
 #[test]
-fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
+fn selected_rules_shorten_waits_of_short_jobs_behind_long_ones() {
     let log = log(&rows(900));
     let interrupt = AtomicBool::new(false);
     let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
@@ -153,9 +149,8 @@ fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
     let [easy, known, chosen] = [easy, known, chosen].map(PastOutcome::of);
     assert!(windows.iter().all(|window| window.choice.ratio < 0.9));
     assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
-    // Limits are nearly sizes: to know them brings little more.
+    // Limits are close to sizes, so known sizes help little.
     assert!(known.mean_wait > 0.7 * chosen.mean_wait);
-    // Windows follow one upon the other, and every job that is judged is in one.
     let pairs = windows.iter().zip(&windows[1..]);
     assert!(
         pairs
@@ -175,7 +170,7 @@ fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
 }
 
 #[test]
-fn a_promise_is_kept_on_the_past_or_its_breach_is_reported() {
+fn guarantees_are_kept_in_training_or_reported_as_broken() {
     let log = log(&rows(250));
     let once = every(f64::INFINITY);
     let (windows, ..) = walked(&log, once, &goal(Some(1.0)));
@@ -188,9 +183,8 @@ fn a_promise_is_kept_on_the_past_or_its_breach_is_reported() {
     assert_eq!(windows[0].choice.point.longest_wait, None);
 }
 
-/// Jobs that still wait or run when a rule is chosen are a part of what it is chosen on.
 #[test]
-fn jobs_that_have_not_ended_are_not_forgotten() {
+fn unfinished_jobs_are_part_of_the_training_period() {
     let log = log(&rows(400));
     let interrupt = AtomicBool::new(false);
     let once = every(f64::INFINITY);
@@ -199,10 +193,8 @@ fn jobs_that_have_not_ended_are_not_forgotten() {
     assert_eq!(windows[0].past, forward.first());
 }
 
-/// The longest wait of EASY on the jobs alone that had ended under EASY before the window, replayed as a log of their own: what is estimated of the
-/// others lengthens no promise.
 #[test]
-fn a_promise_is_by_jobs_whose_sizes_are_known() {
+fn guarantees_use_only_jobs_with_known_sizes() {
     let mut rows = rows(700);
     let whole = log(&rows);
     let begin = whole.span() / 2.0;
@@ -212,7 +204,6 @@ fn a_promise_is_by_jobs_whose_sizes_are_known() {
     let ended = log(&rows);
     let waits = ended.jobs.iter().zip(starts_of_easy(&ended));
     let waits = waits.map(|(job, start)| start - job.submit);
-    // The first jobs are not measured.
     let longest = waits.skip(rows.len() / 50).fold(0.0, f64::max);
     let (windows, ..) = walked(&whole, every(f64::INFINITY), &goal(Some(4.0)));
     assert_eq!(first, rows[0].submit);
@@ -220,7 +211,7 @@ fn a_promise_is_by_jobs_whose_sizes_are_known() {
 }
 
 #[test]
-fn the_result_is_the_same_on_one_thread_and_on_two() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let log = log(&rows(250));
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -234,7 +225,7 @@ fn the_result_is_the_same_on_one_thread_and_on_two() {
 }
 
 #[test]
-fn logs_without_limits_or_users_are_judged() {
+fn evaluates_logs_without_limits_or_users() {
     let own = rows(250);
     let with = |change: fn(&Row) -> Row| log(&own.iter().map(change).collect::<Vec<_>>());
     let logs = [
@@ -261,7 +252,7 @@ fn logs_without_limits_or_users_are_judged() {
 }
 
 #[test]
-fn the_rule_of_today_may_go_by_each_estimate() {
+fn the_current_rule_may_use_any_estimate() {
     let log = log(&rows(250));
     for now in "easy+sjf+ratio first-fit+saf+history strict+wfp3+tree".split(' ') {
         let now = RulePoint::parse(now).unwrap();
@@ -272,7 +263,7 @@ fn the_rule_of_today_may_go_by_each_estimate() {
 }
 
 #[test]
-fn a_log_that_is_too_short_is_refused() {
+fn rejects_logs_that_are_too_short() {
     let interrupt = AtomicBool::new(false);
     let is_short = |rows: &[Row], past: f64| {
         let log = log(rows);
@@ -284,7 +275,7 @@ fn a_log_that_is_too_short_is_refused() {
     assert!(is_short(&rows(60), 0.5));
     assert!(is_short(&rows(400), 0.01));
     assert!(!is_short(&rows(200), 0.5));
-    // They have come before the first window, and none has ended.
+    // All have arrived before the first window, but none has ended.
     let mut late = rows(200);
     late.iter_mut().for_each(|row| {
         row.size = 10_000_000;
@@ -294,7 +285,7 @@ fn a_log_that_is_too_short_is_refused() {
 }
 
 #[test]
-fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
+fn handing_over_to_the_same_rule_changes_nothing() {
     let log = log(&rows(900));
     let starts = starts_of_easy(&log);
     let interrupt = AtomicBool::new(false);
@@ -307,7 +298,7 @@ fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
 }
 
 #[test]
-fn names_of_plain_rules_can_be_read() {
+fn parses_the_names_of_common_rules() {
     let estimates = [
         RuntimeEstimate::Limit,
         RuntimeEstimate::Ratio,

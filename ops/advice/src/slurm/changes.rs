@@ -1,4 +1,4 @@
-//! What a site can change.
+//! Possible changes of a site.
 
 use itertools::{Itertools as _, iproduct};
 use schemars::JsonSchema;
@@ -11,60 +11,50 @@ use synth_slurm::configuration::{SchedulerSettings, SlurmSite, Tres, factor};
 use synth_slurm::order::A_DECADE;
 use synth_traces::replay::Log;
 
-/// A change of slurm.conf, or of the nodes.
+/// A change of slurm.conf or of the nodes.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SiteChange {
-    /// What is changed, in a few words.
+    /// A short description.
     pub what: String,
-    /// The command to run in addition to the lines of slurm.conf.
+    /// The command to run in addition to the new lines of slurm.conf.
     pub besides: Option<String>,
     #[serde(skip)]
     pub(super) kind: Kind,
 }
 
-/// Sets a parameter to a value.
 type SetParameter = fn(&mut SchedulerSettings, f64);
 
-/// How it changes a setting.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// The order of jobs.
     Order(Ordered),
     Backfilling,
-    /// A number of `SchedulerParameters`: its name, its value, and how it is set.
     Parameter(&'static str, f64, SetParameter),
-    /// So many more nodes like this one.
+    /// More nodes: the index of the node to copy, and the number of copies.
     Nodes(usize, u32),
 }
 
-/// The order of jobs by limit and share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ordered {
     priority: Priority,
-    /// What a week of waiting weighs besides; 0: what it does now.
+    /// The weight of a week of waiting; 0 leaves the present weight.
     age: f64,
-    /// Other weights are so large at most; as they are where none is said.
+    /// The upper limit of the other weights; `None` leaves them unchanged.
     others: Option<f64>,
 }
 
-/// The option that lists the scripts that are asked about new jobs.
 const PLUGINS: &str = "JobSubmitPlugins";
-/// A week \[s\], after which age is full.
 const WEEK: f64 = 7.0 * 86_400.0;
-/// By this part there may be more nodes of a kind.
 const MORE: f64 = 0.1;
-/// Orders that can be had: their names for `synth export slurm-priority`, in words.
 const ORDERS: [(&str, &str, Priority); 2] = [
     ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),
     ("sjf", "shortest limit first", Priority::SHORTEST),
 ];
-/// What a week of waiting weighs beside them, in factors of ten of the limit: so that nobody waits without end.
+/// Weights of a week of waiting, in factors of ten of the limit, so that no job waits forever.
 const AGES: [f64; 2] = [0.0, 4.0];
 
-/// Returns the changes that a site may make, those that cost nothing but lines first.
 pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
-    // What other factors weigh: as they do now, or no more than ten times the limit.
+    // Other factors keep their weight, or are limited to that of a factor of ten in the limit.
     let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
     let weights = [None, Some(A_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
@@ -75,7 +65,6 @@ pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     choices.map(order).chain(parameters(site, log)).collect()
 }
 
-/// Returns what could be bought: some more nodes of each kind.
 pub(super) fn purchases(site: &SlurmSite) -> Vec<SiteChange> {
     let mut kinds: Vec<(&Tres, Vec<usize>)> = Vec::new();
     kinds.extend(site.nodes.iter().map(|node| (&node.has, Vec::new())));
@@ -105,17 +94,17 @@ fn order(
     (age, others): (f64, Option<f64>),
 ) -> SiteChange {
     let mut what = words.to_owned();
-    let steps = "  # its README.md has the steps; the weights are those of these lines";
+    let steps = "  # the steps are in its README.md; use the weights of these lines";
     let mut remark = steps.to_owned();
     if age > 0.0 {
-        what += &format!(", waiting counts {age:.0} points a week");
+        what += &format!(", waiting counts {age:.0} points per week");
         remark += "; age needs slurmdbd";
     }
     if others.is_some() {
         what += ", before other factors";
     }
     if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
-        remark += "; keep your own job_submit.lua, and load the new one in it";
+        remark += "; keep your own job_submit.lua and load the new one from it";
     }
     let command = format!("synth export slurm-priority {name} --partition {partitions}{remark}");
     SiteChange {
@@ -129,13 +118,12 @@ fn order(
     }
 }
 
-/// Returns the largest of numbers ≥ 0.
 pub(super) fn largest(numbers: &[f64]) -> f64 {
     numbers.iter().copied().fold(0.0, f64::max)
 }
 
 impl Ordered {
-    /// Returns the weights that go with it: where others are limited, in whole numbers, times one factor.
+    /// Returns the new weights. If others are limited, all are scaled by one factor and rounded.
     fn weights(&self, own: &[f64; 6]) -> [f64; 6] {
         let mut weights = *own;
         if let Some(most) = self.others {
@@ -198,16 +186,13 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     needed.map(change).collect()
 }
 
-/// What to look at after a change of a parameter.
-const AFTERWARDS: &str = "sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld";
+const AFTERWARDS: &str = "sdiag  # check its cycle times afterwards: the replay does not model the cost of a pass in slurmctld";
 
 impl SiteChange {
-    /// Whether another change is of the same thing, so that one excludes the other.
     pub(super) fn excludes(&self, other: &SiteChange) -> bool {
         matches!((&self.kind, &other.kind), (Kind::Order(_), Kind::Order(_)))
     }
 
-    /// Writes the change into the lines of slurm.conf of such a site.
     pub(super) fn write(&self, site: &SlurmSite, lines: &mut Lines) {
         match &self.kind {
             Kind::Nodes(..) => {}
@@ -235,7 +220,6 @@ impl SiteChange {
         }
     }
 
-    /// Changes a setting.
     pub(super) fn apply(&self, setting: &mut Setting) {
         let own = &mut setting.site;
         match &self.kind {
@@ -254,7 +238,6 @@ impl SiteChange {
     }
 }
 
-/// So many more nodes like one of them, in the same partitions.
 fn more_nodes(site: &mut SlurmSite, like: usize, count: u32) {
     for k in 0..count {
         let n = site.nodes.len();

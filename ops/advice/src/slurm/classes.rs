@@ -2,7 +2,7 @@
 
 use synth_traces::replay::{Log, ReplayJob};
 
-/// Returns the class of each job: its nodes, or CPUs where all jobs have one node, and its limit.
+/// Returns the class of each job: nodes (CPUs if all jobs have one node) and limit.
 pub(super) fn classes(log: &Log) -> Vec<String> {
     let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
     let mut resources = log.servers.resources.iter();

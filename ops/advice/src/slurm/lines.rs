@@ -1,15 +1,14 @@
-//! The lines of slurm.conf that changes write, and the lines that take them back.
+//! The lines of slurm.conf that make changes, and those that revert them.
 
 use itertools::Itertools as _;
 
-/// The options of slurm.conf with their values as they are written.
 #[derive(Clone)]
 pub(super) struct Lines(pub Vec<(String, String)>);
 
 const PARAMETERS: &str = "SchedulerParameters";
 
 impl Lines {
-    /// Returns the value that holds, which is the last one; empty if the option is not set.
+    /// Returns the effective value, which is the last one; empty if not set.
     fn value(&self, key: &str) -> &str {
         let mut pairs = self.0.iter().rev();
         let pair = pairs.find(|(own, _)| own.eq_ignore_ascii_case(key));
@@ -17,24 +16,20 @@ impl Lines {
         value.filter(|own| *own != "(null)").unwrap_or_default()
     }
 
-    /// Returns the parts of a value between commas.
     fn parts(&self, key: &str) -> Vec<&str> {
         let parts = self.value(key).split(',').map(str::trim);
         parts.filter(|part| !part.is_empty()).collect()
     }
 
-    /// Sets an option.
     pub(super) fn set(&mut self, key: &str, value: impl Into<String>) {
         self.0.push((key.to_owned(), value.into()));
     }
 
-    /// Returns whether a list of plugins has this one, as `lua` or `job_submit/lua`.
     pub(super) fn has_plugin(&self, key: &str, plugin: &str) -> bool {
         let mut plugins = self.parts(key).into_iter();
         plugins.any(|own| own.rsplit('/').next() == Some(plugin))
     }
 
-    /// Appends a plugin to a list of them, unless the list has it already.
     pub(super) fn add_plugin(&mut self, key: &str, plugin: &str) {
         if !self.has_plugin(key, plugin) {
             let all = self.parts(key).into_iter().chain([plugin]).join(",");
@@ -42,7 +37,7 @@ impl Lines {
         }
     }
 
-    /// Sets a parameter of the scheduler: where it is already, else behind all others. Slurm follows the first of several.
+    /// Replaces a scheduler parameter, or appends it. Slurm uses the first of several.
     pub(super) fn set_parameter(&mut self, name: &str, value: f64) {
         let is_it = |part: &&str| {
             let own = part.split('=').next().unwrap_or_default();
@@ -58,7 +53,7 @@ impl Lines {
         self.set(PARAMETERS, all);
     }
 
-    /// Returns the lines that turn a site with the options `before` into one with these, and the lines that turn it back.
+    /// Returns the lines that turn `before` into these options, and the lines that revert them.
     pub(super) fn instead_of(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
         let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
         let lines = keys.filter_map(|key| {
@@ -66,7 +61,7 @@ impl Lines {
             let is_plain = !was.is_empty() && !was.contains(['=', ',']);
             let comment = is_plain.then(|| format!("  # was {was}"));
             let back = match was {
-                "" => format!("# {key}: delete the new line; no such line was read"),
+                "" => format!("# {key}: delete the new line; there was none before"),
                 was => line(key, was),
             };
             (own != was).then(|| (line(key, own) + &comment.unwrap_or_default(), back))
@@ -75,7 +70,6 @@ impl Lines {
     }
 }
 
-/// Returns a line as Slurm reads it.
 fn line(key: &str, value: &str) -> String {
     let quote = if value.contains(' ') { "\"" } else { "" };
     format!("{key}={quote}{value}{quote}")
@@ -93,7 +87,6 @@ mod tests {
         )
     }
 
-    /// Slurm follows the first of several parameters: the first one is changed, where it is, and its doubles go.
     #[test]
     fn parameters_are_merged_in_order() {
         for (old, new) in [
@@ -111,9 +104,8 @@ mod tests {
         }
     }
 
-    /// What is set already is no line, and each line has its way back.
     #[test]
-    fn lines_and_the_way_back() {
+    fn changes_can_be_reverted() {
         let before = lines(&[
             ("PriorityWeightAge", "500"),
             ("PriorityWeightAge", "1000"),
@@ -144,12 +136,11 @@ mod tests {
             old,
             [
                 "PriorityWeightAge=1000",
-                "# PriorityMaxAge: delete the new line; no such line was read",
+                "# PriorityMaxAge: delete the new line; there was none before",
                 "SchedulerParameters=bf_interval=60",
                 "SchedulerType=\"a b\"",
             ]
         );
-        // A plugin is appended to those that are there.
         let mut own = lines(&[("JobSubmitPlugins", "require_timelimit")]);
         own.add_plugin("jobsubmitplugins", "lua");
         assert_eq!(own.value("JobSubmitPlugins"), "require_timelimit,lua");

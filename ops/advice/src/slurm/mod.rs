@@ -1,11 +1,10 @@
-//! What a site should change, from its own jobs: the rule [`slurm`](synth_slurm::rule) replays them as they were scheduled, and
-//! under changes.
+//! Changes that a Slurm site should make, from replays of its own jobs under the rule
+//! [`slurm`](synth_slurm::rule).
 //!
-//! # Theory
-//! Changes are chosen on the first half of the log by the mean wait, one after the other as long as one more helps;
-//! what they bring is measured on the second half, beside the rule of today there, by blocks of time in pairs. Each is replayed several
-//! times, with the clock at another second: a start that is a second early moves all behind it. Nothing is advised
-//! where today's rule in the replay is far from the waits that the log tells.
+//! Changes are selected greedily on the first half of the log by mean wait, and evaluated on the
+//! second half with intervals from paired blocks of time. Each is replayed with several clock
+//! offsets, since a start one second earlier shifts all later ones. Nothing is advised if the
+//! replay of the current configuration is far from the recorded waits.
 
 mod changes;
 mod classes;
@@ -31,147 +30,140 @@ use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::facts;
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, early};
 
-/// What is advised, and what it is based on. Times are in seconds.
+/// The advice and its basis. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Advice {
-    /// Jobs of the log.
+    /// The number of jobs in the log.
     pub jobs: u64,
-    /// The part of the span before what is judged.
+    /// The fraction of the time span on which changes are selected; the rest is evaluated.
     pub past: f64,
-    /// Of the judged jobs: how near the replay of today's rule is to what the log tells.
+    /// The agreement between replay and log on the evaluated jobs.
     pub likeness: Option<Likeness>,
-    /// Of the judged jobs, under today's rule.
+    /// The waits of the evaluated jobs under the current configuration.
     pub today: GroupWaits,
-    /// Whether the chosen changes are advised: the replay is near the log, and what helped in its first half is seen to
-    /// help in the second.
+    /// Whether the changes are advised: the replay agrees with the log, and they surely help.
     pub is_advised: bool,
-    /// The changes that helped most in the first half, together; none where nothing helps.
+    /// The combination of changes that helped most in the first half; empty if none helped.
     pub chosen: Vec<SiteChange>,
-    /// The lines of slurm.conf that make these changes, to replace the lines of the same names; not those that are set already.
+    /// The lines of slurm.conf that make these changes, replacing lines of the same names.
     pub lines: Vec<String>,
-    /// The lines that take the changes back: those of today, and comments for those that are not there today.
+    /// The lines that revert the changes; comments for lines that are to be deleted.
     pub back: Vec<String>,
-    /// What they bring, together.
+    /// The effect of all selected changes together.
     pub gain: Option<Gain>,
-    /// What each change that was tried brings alone.
+    /// The effect of each candidate change alone.
     pub tried: Vec<Gain>,
-    /// What more nodes would bring.
+    /// The effect of more nodes.
     pub purchases: Vec<Gain>,
-    /// Assumptions about the site that shape every result: the answer begins with them.
+    /// Assumptions about the site that affect every result.
     pub assumed: Vec<String>,
-    /// Sentences on what was supposed.
+    /// Remarks on how the log was interpreted.
     pub remarks: Vec<String>,
-    /// The promise: on the past nobody waits longer than so many times today's longest wait there.
+    /// Guarantee in the first half: the longest wait as a multiple of the current one.
     pub longest: Option<f64>,
-    /// Seed of the blocks.
+    /// The seed of the blocks.
     pub seed: u64,
 }
 
 impl Advice {
-    /// Whether the replay is near the log, as far as that is known.
+    /// Returns whether the replay agrees with the log; true if unknown.
     pub fn is_near(&self) -> bool {
         self.likeness.is_none_or(|own| own.is_near())
     }
 
-    /// Whether the replay was compared with what happened, and is near it.
+    /// Returns whether the replay is known to agree with the log.
     pub fn is_checked(&self) -> bool {
         self.likeness.is_some_and(|own| own.is_near())
     }
 
-    /// Returns what the advised changes bring, where they are to be made: the replay is near the log, and what helped in its
-    /// first half is seen to help in the second.
+    /// Returns the effect of the selected changes, if they are advised.
     pub fn sure(&self) -> Option<&Gain> {
         let gain = self.gain.as_ref();
         gain.filter(|gain| self.is_checked() && gain.is_sure())
     }
 }
 
-/// The waits of jobs.
+/// The waits of a set of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GroupWaits {
-    /// How many.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean.
+    /// The mean wait.
     pub mean: f64,
-    /// Mean of `max(1, response / max(size, 10 s))`.
+    /// The mean of `max(1, response / max(size, 10 s))`.
     pub slowdown: f64,
-    /// Longest.
+    /// The longest wait.
     pub longest: f64,
 }
 
-/// Today's rule in the replay, beside the log.
+/// The agreement between the replay of the current configuration and the log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Likeness {
-    /// Mean wait that the log tells.
+    /// The mean wait in the log.
     pub recorded: f64,
-    /// Mean wait of the same jobs in the replay.
+    /// The mean wait of the same jobs in the replay.
     pub replayed: f64,
 }
 
 impl Likeness {
-    /// Whether the replay is near enough for advice.
+    /// Returns whether the replay is close enough to give advice.
     pub fn is_near(&self) -> bool {
         let ratio = self.replayed / self.recorded;
         self.recorded == 0.0 && self.replayed == 0.0 || (0.5..=2.0).contains(&ratio)
     }
 }
 
-/// What a change brings on the judged jobs.
+/// The effect of a change on the evaluated jobs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Gain {
-    /// What is changed, in words.
+    /// The change in words.
     pub what: String,
-    /// Waits with it.
+    /// The waits with the change.
     pub waits: GroupWaits,
-    /// Mean wait over that of today's rule.
+    /// The mean wait relative to the current configuration.
     pub ratio: f64,
-    /// A 95 % interval of that.
+    /// The 95 % interval of the ratio.
     pub interval: Option<Interval>,
-    /// Whose waits change how, by class and by user: those that lose most first.
+    /// The effect by job class; classes that lose most first.
     pub classes: Vec<JobGroup>,
-    /// The same by user, those with the largest changes alone.
+    /// The effect by user, only for the users with the largest changes.
     pub users: Vec<JobGroup>,
 }
 
 impl Gain {
-    /// Whether it is seen to help.
+    /// Returns whether it helps significantly.
     pub fn is_sure(&self) -> bool {
         self.interval.is_some_and(|own| own.high < 1.0)
     }
 }
 
-/// The judged jobs of a class or a user.
+/// The evaluated jobs of a class or user.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobGroup {
     /// Its name.
     pub name: String,
-    /// How many jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean wait that the log tells, if it tells that of all.
+    /// The mean wait in the log, if known for all jobs.
     pub recorded: Option<f64>,
-    /// Mean wait under today's rule.
+    /// The mean wait under the current configuration.
     pub today: f64,
-    /// Mean wait with the change.
+    /// The mean wait with the change.
     pub changed: f64,
 }
 
-/// The part of the span on which changes are chosen.
 const PAST: f64 = 0.5;
-/// One more change has to lower the mean wait by this part on the past.
+/// The largest ratio of mean waits at which another change is accepted.
 const WORTH: f64 = 0.98;
-/// A day \[s\]: blocks of time are no shorter…
+/// The minimum length of a block \[s\].
 const DAY: f64 = 86_400.0;
-/// …than that or so many mean waits.
+/// The minimum length of a block in mean waits.
 const WAITS: f64 = 10.0;
-/// Blocks of time in the judged part at least.
+/// The minimum number of blocks; takes precedence over the lengths.
 const FEWEST_BLOCKS: f64 = 10.0;
-/// Users that are named.
 const USERS: usize = 6;
 
-/// Says what a site should change, from a log of its jobs. `listener` is called with what is tried now.
-///
-/// # Errors
-/// Where the jobs cannot be replayed, there are too few, or it is interrupted.
+/// Advises changes from a log of a site's jobs; errors if it is too short or on interruption.
 pub fn advise(
     log: &Log,
     site: &SlurmSite,
@@ -225,26 +217,22 @@ pub fn advise(
     Ok(advice)
 }
 
-/// The waits of all jobs \[s\], in each of some runs.
+/// The waits of all jobs \[s\] in each of several runs.
 type Runs = Vec<Vec<f64>>;
 
-/// A log and its site, with today's waits.
 struct Advising<'a> {
     log: &'a Log,
     kinds: Kinds,
     setting: Setting,
     today: Runs,
-    /// The first job that arrives, and the first that is judged.
     early: usize,
     first: usize,
-    /// Of each job.
     classes: Vec<String>,
     remarks: Vec<String>,
     seed: u64,
     interrupt: &'a AtomicBool,
 }
 
-/// Fewer jobs on either side say nothing.
 const FEWEST: usize = 50;
 
 impl<'a> Advising<'a> {
@@ -262,12 +250,12 @@ impl<'a> Advising<'a> {
         if past < FEWEST || log.jobs.len() - first < FEWEST {
             let (left, warnings) = (log.jobs.len() - first, log.account.warnings());
             return Err(format!(
-                "the log has {past} jobs in the first half of its span and {left} in the second, where {FEWEST} are needed in each: export more weeks{warnings}"
+                "the log has {past} jobs in the first half of its time span and {left} in the second, but {FEWEST} are needed in each: export more weeks{warnings}"
             ));
         }
         let sent = facts(site, log);
         let mut site = site.clone();
-        // What was used by the day of the export has the jobs of the log in it.
+        // Usage at the time of the export already includes the jobs of the log.
         site.associations.iter_mut().for_each(|own| own.usage = 0.0);
         let remarks = site.remarks.iter().cloned().chain(sent.remarks).collect();
         let setting = Setting {
@@ -300,8 +288,7 @@ impl<'a> Advising<'a> {
         setting.waits(self.log, &self.kinds)
     }
 
-    /// Chooses changes on the past, one after the other as long as one more helps; `each` has the waits of each alone. Returns
-    /// their places, and the waits with all of them.
+    /// Selects changes greedily on the first half; returns their indices and waits.
     fn together(
         &self,
         candidates: &[SiteChange],
@@ -309,7 +296,7 @@ impl<'a> Advising<'a> {
         longest: Option<f64>,
     ) -> Result<(Vec<usize>, Runs), String> {
         let today = self.past_mean(&self.today);
-        // What does not help alone is not tried with others.
+        // Changes that do not help alone are not combined.
         let helps = |n: &usize| self.objective(&each[*n], longest) < today;
         let helpful: Vec<usize> = (0..candidates.len()).filter(helps).collect();
         let (mut best, mut mean, mut together) = (Vec::new(), today, self.today.clone());
@@ -338,7 +325,7 @@ impl<'a> Advising<'a> {
         }
     }
 
-    /// Returns the mean wait on the past; infinity where the promise is not kept there.
+    /// Returns the mean wait in the first half; infinite if the guarantee is broken there.
     fn objective(&self, runs: &Runs, longest: Option<f64>) -> f64 {
         let most = |runs: &Runs| self.over(runs, |waits| largest(&waits[self.early..self.first]));
         match longest {
@@ -352,7 +339,6 @@ impl<'a> Advising<'a> {
         self.over(runs, past)
     }
 
-    /// Returns the mean of a measure over runs.
     fn over(&self, runs: &Runs, of: impl Fn(&[f64]) -> f64) -> f64 {
         mean(runs.iter().map(|waits| of(waits)))
     }
@@ -405,13 +391,12 @@ impl<'a> Advising<'a> {
         }
     }
 
-    /// Returns an interval of the ratio of mean waits: each draw of blocks takes one run of each, so that what a second more or
-    /// less does is in it.
+    /// Returns an interval of the ratio of mean waits, including the effect of the clock offset:
+    /// each draw of blocks uses one run of each configuration.
     fn interval(&self, runs: &Runs, mean: f64) -> Option<Interval> {
         let jobs = self.log.jobs.iter();
         let submits: Vec<f64> = jobs.map(|job| self.seconds(job.submit)).collect();
         let span = self.seconds(self.log.span());
-        // Ten blocks at least say something of the spread.
         let most = (1.0 - PAST) * span / FEWEST_BLOCKS;
         let length = DAY.max(WAITS * mean).min(most);
         let blocks = Blocks::draw(&submits, [PAST * span, span], length, self.seed)?;
@@ -426,7 +411,7 @@ impl<'a> Advising<'a> {
         Interval::of_ratio(&own, &today)
     }
 
-    /// By class or user, what today's rule and a change mean to the judged jobs; those that lose most first.
+    /// Returns the effect by class or user, those that lose most first.
     fn parts(&self, runs: &Runs, name: impl Fn(usize) -> Option<String>) -> Vec<JobGroup> {
         let mut sums: HashMap<String, (u64, [f64; 3])> = HashMap::new();
         for n in self.first..self.log.jobs.len() {

@@ -1,4 +1,4 @@
-//! The site's own jobs under its own rule, and under another.
+//! Replays of the site's jobs under a configuration.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,10 +9,9 @@ use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
 use synth_traces::replay::{Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Walk, gathered};
 
-/// Seconds by which the clock is set forth: no two are alike for passes of backfilling, nor for the steps of its plans.
+/// Clock offsets \[s\], distinct modulo the backfill interval and the time steps of plans.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
 
-/// How a site schedules: its set-up, and the facts of the jobs that come.
 #[derive(Clone)]
 pub(super) struct Setting {
     pub site: SlurmSite,
@@ -21,11 +20,8 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Returns the wait of each job of a log \[s\] in such a setting, once for each of some seconds in which its clock may stand:
-    /// plans are made in whole minutes, and a start that is a second early moves all behind it.
-    ///
-    /// # Errors
-    /// When the jobs cannot be replayed there.
+    /// Returns the wait of each job of a log \[s\], once per clock offset: plans are made in whole
+    /// minutes, and a start one second earlier shifts all later ones.
     pub(super) fn waits(&self, log: &Log, kinds: &Kinds) -> Result<Vec<Vec<f64>>, String> {
         let servers = self.site.servers().0;
         let mut log = Cow::Borrowed(log);
@@ -48,7 +44,7 @@ impl Setting {
             let rule = rule.rule(&state.fleet).map_err(|why| why.0)?;
             let mut walk = Walk::new(&state, rule);
             walk.finish().map_err(|why| why.to_string())?;
-            // Times are whole in a replay at speed 1.
+            // At speed 1 all times are integers.
             let wait = |(job, end): (&ReplayJob, &f64)| {
                 let wait = end - job.submit - job.size;
                 wait.max(0.0) / per_second

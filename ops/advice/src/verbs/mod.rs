@@ -1,4 +1,4 @@
-//! The verbs of an administrator: `judge`, `advise` and `forecast`.
+//! The verbs `judge`, `advise` and `forecast`.
 
 pub mod advise;
 pub mod forecast;
@@ -11,26 +11,25 @@ use synth_traces::trace::{Account, Reason};
 use synth_verb::report::Section;
 use synth_verb::{Format, schema_of, table};
 
-/// The formats of the results.
+/// The result formats of these verbs.
 pub const FORMATS: &[Format] = &[
     ("synth-judgement", schema_of::<judge::Judged>),
     ("synth-advice", schema_of::<Advice>),
     ("synth-forecast", schema_of::<Scored>),
 ];
 
-/// Returns the account of the lines of a trace: a row for each reason why lines were not used as they are; `known_in_part` is
-/// the number of jobs that still ran at the end and are not assumed to have ended then.
+/// Returns a table of the lines of a log that were not used as they are. `known_in_part` is the
+/// number of jobs still running at the end that are not assumed to have ended then.
 pub fn account_of(account: &Account, known_in_part: u64) -> Section {
     let (rows, work) = (account.rows_read() as f64, account.all_work());
     let mut section = table!("Lines of the log", &account.rows, row => {
         "lines" => row.reason.found(),
         "count [#]" => row.lines,
         "of lines [%]" => row.lines as f64 / rows,
-        // The work of lines that cannot be read is not known.
         "of work [%]" => Some(row.work / work).filter(|_| row.reason != Reason::Fault),
         "first line [#]" => row.first_line,
         "done" => match row.reason {
-            Reason::Censored if known_in_part == 0 => "taken to have ended then",
+            Reason::Censored if known_in_part == 0 => "assumed to end then",
             reason => reason.done(),
         },
         "changed by" => row.reason.option(),
@@ -46,5 +45,4 @@ pub fn ends(interval: Option<Interval>) -> Option<[f64; 2]> {
     interval.map(|own| [own.low, own.high])
 }
 
-/// The seed of all that is drawn.
 const SEED: u64 = 1;

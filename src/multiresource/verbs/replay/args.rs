@@ -1,5 +1,3 @@
-//! What is typed to replay a trace.
-
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -11,52 +9,53 @@ use crate::number::quantity::explained;
 use crate::trace::ReadArgs;
 use crate::typed::fraction;
 
-/// Run the jobs of a log again under other rules: the same jobs, to the second
+/// Replay the jobs of a log under other policies: the same jobs at the same times
 #[derive(Args)]
 pub struct Arguments {
-    /// The log, plain or packed by gzip (`-`: standard input)
+    /// The log, plain or gzip-compressed (`-`: standard input)
     #[arg(id = "trace", value_name = "LOG")]
     pub file: PathBuf,
 
-    /// Policies, by name (`synth rules` lists them, and the words of names with +) or policy file
+    /// Policies: rule names (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     pub policies: Vec<String>,
 
-    /// The workload whose types the jobs are, for policy files, and for --demands rounded or known
+    /// The workload that defines the job types, for policy files and --demands rounded or known
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 
-    /// Speed arrivals up or slow them down to these loads; the load is the most that is demanded of a resource, relative to its
-    /// capacity [default: as recorded]
+    /// Scale the arrival times so that the load of the most demanded resource, relative to its
+    /// capacity, is this [default: as recorded]
     #[arg(long, value_delimiter = ',', value_parser = fraction, value_name = "ρ,ρ,…")]
     pub loads: Vec<f64>,
 
-    /// By how much faster jobs arrive than they did, such as 5/4; sizes stay
+    /// How many times as fast jobs arrive, such as 5/4; sizes stay the same
     #[arg(long, value_name = "A/B", conflicts_with = "loads", value_parser = Speed::parse)]
     pub speed: Option<Speed>,
 
-    /// Dead time: how long each job holds its capacity before it runs, in seconds
+    /// Start latency: how long each job holds its capacity before it runs, in seconds
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     pub start_latency: Option<Decimal>,
 
-    /// The amounts that jobs hold under rules by name: policy files always know jobs by the types of their workload
+    /// The amounts that jobs hold under named rules; policy files always use job types
     #[arg(long, value_enum, default_value_t = Demands::Exact)]
     pub demands: Demands,
 
-    /// The jobs that are measured: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
+    /// The jobs to measure: all, or those submitted in a part of the time span such as 0.1,0.9
+    /// [default: 0.02,0.98]
     #[arg(long, value_name = "PART", value_parser = Window::parse)]
     pub measure: Option<Window>,
 
-    /// How the site is set up, for the rule slurm: its slurm.conf, or a folder with what a login node printed (`synth
-    /// advise --help` lists the commands); its nodes are the servers
+    /// The site's configuration for the rule slurm: its slurm.conf, or a folder with the output of
+    /// the commands that `synth advise --help` lists; its nodes are the servers
     #[arg(long, value_name = "FILE|DIR")]
     pub slurm: Option<PathBuf>,
 
-    /// Seed of everything that is drawn
+    /// Seed of all random numbers
     #[arg(long, default_value = "1")]
     pub seed: u64,
 
-    /// Also write the outcome of each job, as CSV (`-`: to standard output)
+    /// Also write the outcome of each job as CSV (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
 
@@ -68,7 +67,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
+    /// Also write an HTML page with the answer, tables and charts (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -76,10 +75,7 @@ pub struct Arguments {
     pub(super) reading: ReadArgs,
 }
 
-/// Parses a start latency.
-///
-/// # Errors
-/// When it is no number ≥ 0.
+/// Parses a start latency, a number ≥ 0.
 pub fn start_latency(text: &str) -> Result<Decimal, String> {
     match Decimal::parse(text) {
         Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
@@ -93,14 +89,14 @@ pub fn start_latency(text: &str) -> Result<Decimal, String> {
     }
 }
 
-/// What jobs hold under rules by name.
+/// The amounts that jobs hold under named rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Demands {
-    /// What they did
+    /// The recorded amounts
     Exact,
-    /// What their types in --workload do; an error if over 1 % of the work is of jobs that demand more than every type
+    /// The demands of their types in --workload; at most 1 % of the work may fit into no type
     Rounded,
-    /// The same, without the jobs that demand more than every type, which are left out for every policy
+    /// As rounded, but jobs that demand more than every type are left out for all policies
     Known,
 }
 

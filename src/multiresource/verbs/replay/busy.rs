@@ -1,4 +1,4 @@
-//! The stretch of a replay that a picture shows: while the largest job waited.
+//! The stretch of a replay that the chart of running jobs shows.
 
 use std::cmp::Ordering;
 
@@ -8,12 +8,13 @@ use super::results::Played;
 use crate::multiresource::replay::{Groups, Kinds, Log, Visit, WindowMeasures};
 use crate::simulation::{Stint, Stretch};
 
-/// Jobs in a picture, at most.
 const JOBS: usize = 400;
 
-/// Returns where a stretch begins and ends \[s\]: around the start of the job that waited longest of those that hold the most,
-/// three quarters of it before. It is twice as long as the run of which half the work is in longer ones, and shorter
-/// where more jobs than a picture holds would be in it. `None` where starts are not known, or nobody waited.
+/// Returns the start and end of the stretch \[s\], around the start of the job that waited longest
+/// among those that hold most, with three quarters of the stretch before it.
+///
+/// The stretch is twice the run time above which half of the work lies, shortened until it contains
+/// at most [`JOBS`] jobs. `None` if starts are unknown or no job waited.
 fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;
@@ -43,8 +44,6 @@ fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     (run > 0.0).then(|| around(run))
 }
 
-/// Returns what ran in the stretch of the first policy that was replayed, or in that of this one, which saw the jobs of the log
-/// by these kinds and is measured so: what jobs held of the resource that is used most.
 pub(super) fn stretch(
     (log, groups, kinds): (&Log, &Groups, &Kinds),
     visits: &[Visit],
@@ -85,7 +84,7 @@ pub(super) fn stretch(
     Some(stretch)
 }
 
-/// Returns how many wait and since when, from one time to another.
+/// Returns the number of waiting jobs over time, as (time, count) at each change.
 fn waiting(visits: &[Visit], [from, to]: [f64; 2]) -> Vec<(f64, f64)> {
     let waits = visits.iter().filter(|visit| visit.start > visit.submit);
     let changes = waits.flat_map(|visit| [(visit.submit, 1.0), (visit.start, -1.0)]);

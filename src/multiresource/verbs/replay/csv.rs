@@ -1,19 +1,13 @@
-//! The jobs of a replay, one a line, and its steps of time.
-
 use std::error::Error;
 
 use super::results::Replays;
 use crate::multiresource::replay::passes;
 use crate::report::Csv;
 
-/// A table as text, or the reason why it cannot be put together.
 type Text = Result<String, Box<dyn Error>>;
 
-/// Writes one job a line, by policy and pace. Times are in seconds after the first submission, as they were replayed; start
-/// and backfilled are empty where a policy stops jobs.
-///
-/// # Errors
-/// When the text cannot be put together.
+/// Writes one row per job. Times are in seconds after the first submission; `start` and
+/// `backfilled` are empty under policies that preempt.
 pub(super) fn visits(replays: &Replays) -> Text {
     let header =
         "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured";

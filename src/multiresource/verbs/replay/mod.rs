@@ -1,4 +1,4 @@
-//! The replay of a trace under one policy, or under several on the same jobs.
+//! `synth replay`: a log under one or several policies.
 
 mod args;
 mod busy;
@@ -50,10 +50,7 @@ impl RunVerb for Arguments {
     }
 }
 
-/// Runs recorded jobs once, on a workload and with a start latency where they are given.
-///
-/// # Errors
-/// When they cannot be read or run.
+/// Runs recorded jobs once, optionally on another workload and with another start latency.
 pub fn run_recorded(
     file: &Path,
     policy: &str,

@@ -1,4 +1,4 @@
-//! Recorded jobs once, under one policy.
+//! Recorded jobs run once under one policy.
 
 use std::sync::atomic::Ordering;
 
@@ -17,63 +17,56 @@ use crate::multiresource::workload::{Fleet, KnownSize, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Settings, Streams};
 
-/// What came of recorded jobs. Times are in the policy's unit.
+/// The results of recorded jobs. Times are in the policy's unit.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Recorded {
-    /// The policy's name, or its file.
+    /// The policy's name or file.
     pub policy: String,
-    /// What identifies its file.
+    /// The digest of the policy file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What the jobs were read from.
+    /// The file of the recorded jobs.
     pub file: String,
     /// The unit of all times.
     pub time_unit: String,
-    /// The law of the time for which a job holds its room before it runs.
+    /// The distribution of the time for which a job holds its capacity before it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_latency: Option<Size>,
-    /// Seed of the policy's clocks, start latencies and limits; none where nothing was drawn.
+    /// The seed of the policy's clocks, start latencies and limits, if any of these is random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// From the first arrival to the last departure.
+    /// The time from the first arrival to the last departure.
     pub makespan: f64,
     /// All jobs.
     pub all: OfJobs,
-    /// Those of each type that occurs.
+    /// The jobs of each type that occurs.
     pub types: Vec<OfType>,
 }
 
-/// What came of several jobs.
+/// The results of a set of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfJobs {
-    /// How many they are.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Mean of the time from arrival to departure.
+    /// The mean time from arrival to departure.
     pub mean_response: f64,
-    /// Mean of the time from arrival to start, without the start latency.
+    /// The mean time from arrival to start; the start latency does not count.
     pub mean_wait: f64,
-    /// The least wait that half of the jobs do not exceed.
+    /// The lower median of the waits.
     pub median_wait: f64,
-    /// The longest wait.
     pub longest_wait: f64,
 }
 
-/// What came of the jobs of a type.
+/// The results of the jobs of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfType {
-    /// Its name.
     pub name: String,
-    /// What came of them.
+    /// The results.
     #[serde(flatten)]
     pub jobs: OfJobs,
 }
 
-/// Runs recorded jobs once: the table of them in a file that is called so, under a rule by name or a policy file, on its own
-/// workload or on this one, with its own start latency or with this one \[time\]. The policy's clocks, start latencies of a
-/// law and limits of a law are drawn. `listener` is notified of progress.
-///
-/// # Errors
-/// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
+/// Runs recorded jobs once; `workload` and `start_latency` \[time\] replace the policy's own.
 pub(super) fn run_once(
     (file, text): (&str, &[u8]),
     name: &str,
@@ -87,7 +80,7 @@ pub(super) fn run_once(
     has_types_of(&policy, &mut fleet)?;
     let Some(mut fleet) = fleet else {
         return refuse(format!(
-            "the rule {name} needs a workload, which has types and servers: give --workload FILE"
+            "the rule {name} needs a workload that defines the job types and servers: give --workload FILE"
         ));
     };
     if let Some(latency) = start_latency {
@@ -135,7 +128,7 @@ pub(super) fn run_once(
     })
 }
 
-/// Draws the limits that are known of jobs; returns their start latencies, and whether any of these is random.
+/// Draws limits and start latencies; returns the latencies and whether any of these is random.
 fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
     let mut stream = Streams::new(seed, 0).sizes;
     let factor = match workload.known() {
@@ -161,7 +154,6 @@ fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bo
 }
 
 impl OfJobs {
-    /// Sums up what came of these jobs; `None` where there are none.
     fn of<'a>(visits: impl Iterator<Item = &'a Visit>) -> Option<Self> {
         let visits: Vec<&Visit> = visits.collect();
         let mut waits: Vec<f64> = visits.iter().map(|visit| visit.wait).collect();

@@ -1,5 +1,3 @@
-//! The report of a replay.
-
 use itertools::{Itertools as _, chain};
 
 use super::recorded::Recorded;
@@ -13,7 +11,6 @@ use crate::report::{
 use synth_advice::verbs::{account_of, ends};
 use synth_verb::{numbers, table};
 
-/// Returns the report of a replay; `command` makes it again.
 pub(super) fn report(replays: &Replays, command: String) -> Report {
     let trace = &replays.trace;
     let paces = &replays.paces;
@@ -37,11 +34,11 @@ pub(super) fn report(replays: &Replays, command: String) -> Report {
     }
 }
 
-const REPLAY: &str = "Every policy gets the same jobs: each is submitted when the trace says, divided by the speed, and holds what it held for as long as it did. At one instant all ends come first, then all arrivals in the order of the file, then a decision. Times are whole parts of a tick, and nothing is random but the clocks of policies that have some.";
+const REPLAY: &str = "Every policy gets the same jobs: each is submitted at its recorded time divided by the speed, and holds its recorded resources for its recorded run time. Events at the same instant are processed in this order: all ends, then all arrivals in file order, then a decision. Times are integers in fractions of a tick. Only the clocks of policies are random.";
 
 fn intervals(replays: &Replays) -> String {
     format!(
-        "95 %, by moving blocks of time (Künsch, 1989): as many blocks as fit in the span are drawn with replacement, 1000 times, from seed {}; a block is at least a day and 10 mean waits. Ratios are of the same blocks.",
+        "95 %, by the moving-block bootstrap (Künsch, 1989): as many blocks as fit in the time span are drawn with replacement, 1000 times, from seed {}; a block is at least one day and 10 mean waits long. Ratios use the same blocks.",
         replays.seed
     )
 }
@@ -51,13 +48,11 @@ fn names(replays: &Replays) -> Vec<&str> {
     first.map(|own| own.policy.as_str()).collect()
 }
 
-/// Returns all that was replayed at a pace, with what was recorded.
 fn played(at: &AtPace) -> impl Iterator<Item = (&str, &Played)> + Clone {
     let named = at.policies.iter();
     named.filter_map(|own| Some((&*own.policy, own.replayed.as_deref()?)))
 }
 
-/// `speed 5/4, load 0.817`.
 fn pace(at: &AtPace) -> String {
     format!("speed {}, load {:.3}", at.speed, at.load)
 }
@@ -67,13 +62,12 @@ fn headline(at: &AtPace) -> Option<String> {
     let wait = |own: &Played| own.measured.mean_wait;
     let (best, own) = policies.min_by(|a, b| wait(a.1).total_cmp(&wait(b.1)))?;
     Some(format!(
-        "At {} jobs waited {} on average under {best}, and no shorter under any other policy.",
+        "At {} the mean wait was {} under {best}, the shortest of all policies.",
         pace(at),
         length(wait(own))
     ))
 }
 
-/// Describes the trace.
 fn of_trace(replays: &Replays) -> String {
     let trace = &replays.trace;
     let capacities = trace.resources.iter().zip(&trace.capacity);
@@ -83,7 +77,7 @@ fn of_trace(replays: &Replays) -> String {
         trace.file,
         trace.format,
         counted(trace.jobs as f64, "job"),
-        counted(trace.vectors as f64, "different demand"),
+        counted(trace.vectors as f64, "distinct demand"),
         length(trace.span),
         counted(trace.servers as f64, "server"),
         capacities.format(", "),
@@ -91,12 +85,11 @@ fn of_trace(replays: &Replays) -> String {
     )
 }
 
-/// Returns the facts that a reader has to know before using the numbers.
 fn warnings(replays: &Replays) -> Vec<String> {
     let trace = &replays.trace;
     let mut notes = Vec::new();
     if replays.interrupted {
-        notes.push("INTERRUPTED: not all of it was replayed.".to_owned());
+        notes.push("INTERRUPTED: the replay is incomplete.".to_owned());
     }
     let failures = replays.failures();
     notes.extend(
@@ -104,49 +97,48 @@ fn warnings(replays: &Replays) -> Vec<String> {
     );
     notes.extend(trace.assumed.iter().map(|own| format!("{own}.")));
     if replays.played().any(|(.., own)| own.response.is_none()) {
-        notes.push("Without an interval the trace is too short for one: it needs at least ten blocks, each of at least a day and 10 mean waits.".into());
+        notes.push("Some intervals are missing because the log is too short: an interval needs at least ten blocks, each at least one day and 10 mean waits long.".into());
     }
     if trace.rounded > 0 {
-        notes.push(format!("{} times a demand was rounded up to three digits, for the trace has more than 2000 different ones.", trace.rounded));
+        notes.push(format!("{} demands were rounded up to three digits, since the log has more than 2000 distinct demands.", trace.rounded));
     }
     if trace.censored > 0 {
         let jobs = counted(trace.censored as f64, "job");
-        notes.push(format!("Not replayed: {jobs} still running when the trace ended, so that their sizes are not known (--read censored=end: as if they had ended then)."));
+        notes.push(format!("Not replayed: {jobs} still running at the end of the log, whose sizes are unknown (--read censored=end treats them as ending then)."));
     }
     if (1..trace.jobs).contains(&trace.starts) {
-        notes.push(format!("The trace has the start of {} of {} jobs: without the others there is no row as recorded.", trace.starts, trace.jobs));
+        notes.push(format!("The log has start times for only {} of {} jobs, so there is no row for the recorded schedule.", trace.starts, trace.jobs));
     }
     if !trace.has_limits {
-        notes.push("The trace has no limits: sizes are taken for them, so that backfilling by limits knows sizes.".into());
+        notes.push("The log has no time limits: run times are used instead, so backfilling by limits knows the exact sizes.".into());
     }
     if let Some(typed) = &trace.types {
         let more = 100.0 * (typed.rounding - 1.0);
         notes.push(format!(
-            "As {} jobs hold {more:.2} % more than they asked for.",
+            "Rounded to {}, jobs hold {more:.2} % more than they requested.",
             counted(typed.types as f64, "type")
         ));
         if typed.untyped > 0 {
             notes.push(format!(
-                "Left out, for every policy: {}, {} of the work, whose demand is above that of every type.",
+                "Left out for every policy: {} ({} of the work) that demand more than every type.",
                 counted(typed.untyped as f64, "job"),
                 percent(typed.untyped_work)
             ));
         }
     }
     let full = replays.paces.iter().filter(|at| at.load >= 1.0);
-    notes.extend(full.map(|at| format!("At {} queues grow while jobs arrive; the trace is finite, so its waits depend on how long it is.", pace(at))));
+    notes.extend(full.map(|at| format!("At {} queues grow while jobs arrive; since the log is finite, its waits depend on how long it is.", pace(at))));
     notes
 }
 
-/// Returns what was measured at a pace, a row for each policy.
 fn measured(replays: &Replays, at: &AtPace) -> Section {
     let (from, to) = (percent(replays.window.from), percent(replays.window.to));
     let mut section = table!(format!("At {}", pace(at)), played(at), (name, own) => {
         "policy" => name,
         "mean response [s]" => (own.measured.mean_response, ends(own.response)),
-        "times the first [1]" => own.ratio.map(|own| (own.value, ends(own.interval))),
+        "ratio to the first [1]" => own.ratio.map(|own| (own.value, ends(own.interval))),
         "mean wait [s]" => (own.measured.mean_wait, ends(own.wait)),
-        "times the first [1]" => own.wait_ratio.map(|own| (own.value, ends(own.interval))),
+        "ratio to the first [1]" => own.wait_ratio.map(|own| (own.value, ends(own.interval))),
         "p95 wait [s]" => own.measured.wait_percentiles[1],
         "p99 wait [s]" => own.measured.wait_percentiles[2],
         "longest wait [s]" => own.measured.longest_wait,
@@ -174,15 +166,14 @@ fn measured(replays: &Replays, at: &AtPace) -> Section {
         &points.collect_vec(),
     ));
     if !replays.start_latency.is_zero() {
-        section.notes.push(format!("Each job holds its room for {} s before it runs (start latency), which counts in its response time and not in its wait.", replays.start_latency));
+        section.notes.push(format!("Each job holds its capacity for {} s before it runs (start latency); its response time includes this, its wait does not.", replays.start_latency));
     }
     section.note(match replays.window == Window::ALL {
-        true => "All jobs are measured; brackets are 95 % intervals by moving blocks of time.".into(),
-        false => format!("Jobs submitted from {from} to {to} of the span are measured: without the first, which find empty servers, and the last, after which no job arrives. Brackets are 95 % intervals by moving blocks of time."),
+        true => "All jobs are measured; brackets are 95 % intervals by the moving-block bootstrap.".into(),
+        false => format!("Jobs submitted between {from} and {to} of the time span are measured: the first jobs find empty servers, and no jobs arrive after the last. Brackets are 95 % intervals by the moving-block bootstrap."),
     })
 }
 
-/// Returns the mean waits of groups of jobs at a pace.
 fn groups(at: &AtPace) -> Section {
     let groups = played(at).next().map_or(&[][..], |(_, own)| &own.groups);
     let mut section = table!("Mean wait of groups of jobs", groups, own => {
@@ -199,7 +190,6 @@ fn groups(at: &AtPace) -> Section {
     section
 }
 
-/// Draws what waits and what is in use at a pace, over time.
 fn over_time(replays: &Replays, at: &AtPace) -> Section {
     const DAY: f64 = 86_400.0;
     let figure = |what: &str, of: &dyn Fn(&SeriesStep) -> f64| -> Option<Figure> {
@@ -210,30 +200,28 @@ fn over_time(replays: &Replays, at: &AtPace) -> Section {
         });
         Chart::around(what, ["days", ""], [Scale::Linear; 2], curves.collect()).figure()
     };
-    let mut figures = vec![figure("Jobs that wait", &|step| step.waiting)];
+    let mut figures = vec![figure("Waiting jobs", &|step| step.waiting)];
     for (j, name) in replays.trace.resources.iter().enumerate() {
-        figures.push(figure(&format!("{name} in use, over all"), &|step| {
+        figures.push(figure(&format!("{name} in use, as a fraction"), &|step| {
             step.used[j]
         }));
     }
-    let note = "Averages over steps of time. A policy without a line stops jobs, so that it is not known when they wait.";
+    let note = "Averages over time steps. Policies that preempt have no line, since the times at which their jobs wait are not recorded.";
     Section::of_figures(format!("Over time at {}", pace(at)), note, figures)
 }
 
-/// Draws what ran while the largest job waited.
 fn ran(at: &AtPace) -> Option<Section> {
     let own = played(at).filter_map(|(name, own)| Some((name.to_owned(), own.stretch.as_ref()?)));
     let own = own.collect_vec();
     let (name, first) = own.first()?;
     let text = format!(
-        "{}, from {} after the first job on: mostly before the start of the job that waited longest under {name} of those that hold the most. That is twice the run that splits the work into halves, or less if more than 400 jobs would be shown.",
+        "{}, beginning {} after the first job: mostly before the start of the job that waited longest under {name}, among the jobs that hold the most. The length is twice the run time above which half of the work lies, or less if more than 400 jobs would be shown.",
         length(first.to - first.from),
         length(first.from)
     );
     Some(schedules(&own, "s", &text))
 }
 
-/// Returns all numbers of a replay.
 fn numbers(replays: &Replays) -> Numbers {
     let mut numbers = Numbers::new(&["speed", "load", "policy"]);
     for (at, own, played) in replays.played() {
@@ -265,7 +253,6 @@ fn numbers(replays: &Replays) -> Numbers {
     numbers
 }
 
-/// Returns what happened to recorded jobs.
 pub(super) fn recorded(run: &Recorded) -> Report {
     let unit = &run.time_unit;
     let types = run.types.iter().map(|own| (&*own.name, &own.jobs));
@@ -280,13 +267,13 @@ pub(super) fn recorded(run: &Recorded) -> Report {
     });
     let drawn = match run.seed {
         None => "nothing is random".to_owned(),
-        Some(seed) => format!("clocks, start latencies and limits are drawn from seed {seed}"),
+        Some(seed) => format!("clocks, start latencies and limits are random with seed {seed}"),
     };
     let makespan = span((run.makespan, 0.0), unit);
     let latency = run.start_latency.as_ref();
     Report {
         summary: chain!(
-            [format!("{} on {}, run once. The last job left {makespan} after the first arrived; {drawn}.", run.policy, run.file)],
+            [format!("{} on {}, run once. The last job departed {makespan} after the first arrival; {drawn}.", run.policy, run.file)],
             latency.map(|law| start_latency_of(law, unit))
         )
         .collect(),

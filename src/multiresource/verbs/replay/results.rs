@@ -1,5 +1,3 @@
-//! What comes of a replay.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,168 +8,165 @@ use crate::number::Decimal;
 use crate::simulation::Stretch;
 use crate::trace::Account;
 
-/// A trace, and policies on it.
+/// Policies replayed on a log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Replays {
-    /// The trace.
+    /// The log.
     pub trace: Traced,
-    /// Of which jobs measures are.
+    /// The part of the time span in which measured jobs were submitted.
     pub window: Window,
-    /// How long each job held its room before it ran \[s\].
+    /// How long each job held its capacity before it ran \[s\].
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub start_latency: Decimal,
-    /// Seed of all that was drawn.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// At each pace.
+    /// The results at each speed.
     pub paces: Vec<AtPace>,
-    /// Whether it was interrupted before all was there.
+    /// Whether the replay was interrupted.
     pub interrupted: bool,
 }
 
-/// A trace that was read.
+/// A log as read.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Traced {
     /// Its file.
     pub file: String,
     /// Its format.
     pub format: &'static str,
-    /// Jobs that are replayed.
+    /// The number of replayed jobs.
     pub jobs: u64,
-    /// From the first submission to the last, as it was \[s\].
+    /// The time from the first to the last submission at recorded speed \[s\].
     pub span: f64,
-    /// The fluid bound on its load.
+    /// The fluid bound on the load.
     pub load: f64,
-    /// Vectors of demands.
+    /// The number of distinct demand vectors.
     pub vectors: u64,
-    /// Resources.
+    /// The names of the resources.
     pub resources: Vec<String>,
-    /// What all servers have of each.
+    /// The total capacity of each resource.
     pub capacity: Vec<f64>,
-    /// Servers.
+    /// The number of servers.
     pub servers: u64,
-    /// Demands that were rounded up to three digits as they were read, since there are so many different ones.
+    /// The number of demands rounded up to three digits, because too many are distinct.
     pub rounded: u64,
-    /// Jobs that still ran when it ended: not replayed.
+    /// Jobs still running at the end of the log; they are not replayed.
     pub censored: u64,
-    /// Whether it tells limits; else sizes are taken for them.
+    /// Whether the log has time limits; otherwise run times are used.
     pub has_limits: bool,
-    /// Jobs of which it tells the start.
+    /// The number of jobs with a recorded start.
     pub starts: u64,
-    /// What became of its lines.
+    /// How the lines of the log were used.
     pub account: Account,
-    /// Assumptions about the site of `--slurm` that shape every result.
+    /// Assumptions about the site of `--slurm` that affect every result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
-    /// The types that its jobs are, where policies decide by types.
+    /// The job types, if policies decide by types.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<Typed>,
 }
 
-/// What became of vectors as types.
+/// The effect of rounding demand vectors up to job types.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Typed {
-    /// Types.
+    /// The number of types.
     pub types: u64,
-    /// The work of jobs at what their types hold, over their own.
+    /// The work of jobs with the demands of their types, divided by that with their own demands.
     pub rounding: f64,
-    /// Jobs that no type holds: left out.
+    /// Jobs that fit into no type and are left out.
     pub untyped: u64,
-    /// Their share of the work.
+    /// The share of the work in these jobs.
     pub untyped_work: f64,
 }
 
-/// Policies at one pace.
+/// The policies at one speed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AtPace {
-    /// By how much faster jobs come than they did.
+    /// How many times as fast as recorded jobs arrive.
     pub speed: Speed,
-    /// The fluid bound on the load then.
+    /// The fluid bound on the load at this speed.
     pub load: f64,
-    /// From the first submission to the last \[s\].
+    /// The time from the first to the last submission \[s\].
     pub span: f64,
     /// Each policy, in the requested order.
     pub policies: Vec<Outcome>,
 }
 
-/// What the row of the starts that a log tells is called in place of a policy.
 pub(super) const RECORDED: &str = "as recorded";
 
-/// A policy at one pace.
+/// A policy at one speed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Outcome {
-    /// Its name, or its file.
+    /// Its name or file.
     pub policy: String,
-    /// What identifies its file.
+    /// The digest of its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What was measured, if it was replayed…
+    /// The results, if it was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Box<Played>>,
-    /// …and else why it could not be.
+    /// The reason, if it was not replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// A policy that was replayed. Times are in seconds.
+/// The results of a replayed policy. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Played {
-    /// What was measured.
+    /// Measures of all measured jobs.
     pub measured: WindowMeasures,
-    /// The same of groups of jobs.
+    /// The same by groups of jobs.
     pub groups: Vec<OfGroup>,
-    /// Where the mean wait may be.
+    /// The interval of the mean wait.
     pub wait: Option<Interval>,
-    /// Where the mean response time may be.
+    /// The interval of the mean response time.
     pub response: Option<Interval>,
-    /// Where the mean bounded slowdown may be.
+    /// The interval of the mean bounded slowdown.
     pub bounded_slowdown: Option<Interval>,
-    /// Length of the blocks that intervals are computed from.
+    /// The length of the bootstrap blocks.
     pub block: f64,
-    /// Its mean response time over that of the first policy.
+    /// Its mean response time divided by that of the first policy.
     pub ratio: Option<Ratio>,
-    /// The same of mean waits.
+    /// Its mean wait divided by that of the first policy.
     pub wait_ratio: Option<Ratio>,
-    /// Whether jobs held what their types do.
+    /// Whether jobs held the demands of their types.
     pub by_types: bool,
-    /// Arrivals, completions and clocks.
+    /// The number of arrivals, completions and clock events.
     pub events: u64,
-    /// Averages over steps of time; none where starts are not known.
+    /// Averages over time steps; empty if starts are unknown.
     #[serde(skip)]
     pub series: Vec<SeriesStep>,
-    /// What ran while the largest job waited under the first policy, where that is known.
+    /// The jobs that ran around the start of the largest job that waited under the first policy.
     #[serde(skip)]
     pub stretch: Option<Stretch>,
-    /// The visit of each job; none where that is not kept.
+    /// The visit of each job, if kept.
     #[serde(skip)]
     pub visits: Vec<Visit>,
-    /// The names of the kinds of jobs that the policy saw.
+    /// The names of the kinds of jobs as the policy saw them.
     #[serde(skip)]
     pub kinds: Vec<String>,
 }
 
-/// A ratio with its interval, on the same blocks.
+/// A ratio with its interval, from the same blocks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Ratio {
-    /// The ratio.
     pub value: f64,
-    /// Where it may be.
+    /// Its interval.
     pub interval: Option<Interval>,
 }
 
 impl Replays {
-    /// Returns all policies at all paces.
     fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {
         let each = self.paces.iter();
         each.flat_map(|at| at.policies.iter().map(move |outcome| (at, outcome)))
     }
 
-    /// Returns those that were replayed.
+    /// Returns the replayed policies.
     pub fn played(&self) -> impl Iterator<Item = (&AtPace, &Outcome, &Played)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own, own.replayed.as_deref()?)))
     }
 
-    /// Returns those that could not be, each with the reason.
+    /// Returns the policies that could not be replayed, each with the reason.
     pub fn failures(&self) -> impl Iterator<Item = (&AtPace, &str, &str)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own.policy.as_str(), own.failure.as_deref()?)))

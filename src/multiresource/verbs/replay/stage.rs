@@ -1,4 +1,4 @@
-//! A trace in memory, with the policies that are to be replayed on it.
+//! A log in memory, with the policies to replay on it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,6 @@ use crate::trace::{Servers, Source};
 use synth_slurm::configuration::{SlurmSite, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
-/// All that a replay needs.
 pub(super) struct Stage<'a> {
     args: &'a Arguments,
     interrupt: Arc<AtomicBool>,
@@ -34,25 +33,23 @@ pub(super) struct Stage<'a> {
     groups: Groups,
     typed: Option<Types>,
     latency: WholeParts,
-    /// How the site is set up, and where the job of each line belongs there.
+    /// The site's configuration, and the facts about the job on each line of the log.
     site: Option<(Arc<SlurmSite>, HashMap<u32, Facts>)>,
 }
 
-/// A policy that takes part. That of a file knows jobs by their types, a rule by name by what they demand.
+/// A policy file knows jobs by their types, a named rule by their demands.
 type Policy = kind::NamedPolicy<MultiresourceKind>;
 
-/// An interval is computed from blocks of a day \[s\] at least…
+/// The minimum length of a bootstrap block \[s\].
 const DAY: f64 = 86_400.0;
-/// …and of so many mean waits.
+/// The minimum length of a bootstrap block in mean waits.
 const WAITS: f64 = 10.0;
 
-/// Steps of a series.
 const STEPS: f64 = 500.0;
 
 impl<'a> Stage<'a> {
-    /// Reads policies and trace.
     pub(super) fn read(args: &'a Arguments, caller: &mut Caller<'_>) -> VerbResult<Self> {
-        // Types are those of the workload that is given, or of the first policy file.
+        // Job types are those of the given workload, or else of the first policy file.
         let fleet = args.workload.as_deref().map(Fleet::read).transpose()?;
         let mut fleet = fleet.map(|parsed| known(parsed, caller));
         let mut policies = Vec::new();
@@ -65,10 +62,9 @@ impl<'a> Stage<'a> {
         let site = args.slurm.as_deref().map(of_path).transpose()?;
         if site.is_some() && options.servers.is_some() {
             return refuse(
-                "the servers are the nodes of the site: leave --capacity and --servers out, or --slurm",
+                "the servers are the nodes of the --slurm site: omit --capacity and --servers, or omit --slurm",
             );
         }
-        // The workload's servers are those of its jobs.
         let servers = site.as_ref().map(|site| site.servers().0);
         options.servers = options
             .servers
@@ -93,20 +89,19 @@ impl<'a> Stage<'a> {
         let second = log.tick.per_second();
         let parts = WholeParts::of_seconds(latency, second).ok_or_else(|| {
             format!(
-                "--start-latency {latency} s is no whole number of parts of the trace's tick, a second having {second} ticks and a tick a million parts at most: give fewer digits"
+                "--start-latency {latency} s is too precise: it must be a multiple of a millionth of the log's tick (one second has {second} ticks); give fewer digits"
             )
         })?;
         let exact = Kinds::exact(&log);
         let rounds = args.demands != Demands::Exact;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let fleet = fleet.ok_or(
-                "policy files, and --demands rounded or known, need the types of a workload: give --workload FILE, such as `synth fit` makes",
+                "policy files and --demands rounded or known need the job types of a workload: give --workload FILE, for example one made by `synth fit`",
             )?;
             let mut typed = Types::of(&log, &exact, fleet, args.demands == Demands::Known)?;
-            // Dead time is that which is requested, the same for every policy.
+            // The requested start latency applies to every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
-            // Jobs that have no type are left out, for every policy.
             log.jobs.retain(|job| typed.holds(job));
             Some(typed)
         } else {
@@ -126,11 +121,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Replays the policies, one after the other, at each pace. `listener` is notified of progress.
-    ///
-    /// # Errors
-    /// When a pace cannot be reached. Where a policy cannot serve the jobs, its outcome says
-    /// why.
+    /// Replays the policies at each speed, in order. The outcome of a policy that cannot serve the
+    /// jobs has the reason. Errors if a load cannot be reached.
     pub(super) fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
         let loads = self.args.loads.iter().copied().map(Some);
@@ -147,7 +139,7 @@ impl<'a> Stage<'a> {
         Ok(self.results(paces))
     }
 
-    /// Returns the speed at which the load is this; that which was typed if none is.
+    /// Returns the speed that gives this load; for `None` the `--speed` option.
     fn speed(&self, load: Option<f64>) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match load {
@@ -155,7 +147,7 @@ impl<'a> Stage<'a> {
             Some(load) => Speed::near(load / own),
         };
         let speed = speed.ok_or_else(|| format!(
-            "the trace has a load of {own:.3e}, which cannot be brought to what is asked for: choose a load nearer to it"
+            "the log has a load of {own:.3e}, which cannot be scaled to the requested load: choose a load nearer to it"
         ))?;
         let limits = self.log.jobs.iter().map(|job| job.limit);
         let longest = limits.fold(self.log.span(), f64::max);
@@ -164,21 +156,18 @@ impl<'a> Stage<'a> {
             return Ok(speed);
         }
         refuse(format!(
-            "times of the trace in parts of a tick for the speed {speed} are beyond 2^53, and cannot be counted exactly: choose a simpler --speed, such as 5/4"
+            "at speed {speed} the times of the log, in fractions of a tick, exceed 2^53 and cannot be represented exactly: choose a simpler --speed, such as 5/4"
         ))
     }
 
-    /// Returns whether an end is requested.
     fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Ticks in a second.
     fn per_second(&self) -> f64 {
         self.log.tick.per_second() as f64
     }
 
-    /// Replays every policy at a speed; those before an interruption.
     fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
         let mut first: Option<Played> = None;
@@ -212,7 +201,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Returns what came of a policy; visits are kept only if they are written somewhere.
+    /// Visits are kept only if they are written to a file.
     fn outcome(
         &self,
         policy: &str,
@@ -232,7 +221,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Of which jobs measures are: all where no job is in the middle.
+    /// Returns the part of the log to measure; by default the middle, if it has jobs.
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
         let is_within = |job: &ReplayJob| (from..=to).contains(&job.submit);
@@ -243,13 +232,11 @@ impl<'a> Stage<'a> {
         self.args.measure.unwrap_or(usual)
     }
 
-    /// Returns the types by which a policy sees the jobs, if it does.
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
         let rounds = policy.file.is_some() || self.args.demands != Demands::Exact;
         self.typed.as_ref().filter(|_| rounds)
     }
 
-    /// Returns the visits that the log tells, if it tells when each job started.
     fn recorded(&self) -> Option<Vec<Visit>> {
         let seconds = |ticks: f64| ticks / self.per_second();
         let visit = |job: &ReplayJob| {
@@ -270,7 +257,6 @@ impl<'a> Stage<'a> {
         self.log.jobs.iter().map(visit).collect()
     }
 
-    /// Measures visits of all jobs, by types or by what they demand, also against the first policy that was replayed.
     fn measured(
         &self,
         (visits, events): (Vec<Visit>, u64),
@@ -282,7 +268,7 @@ impl<'a> Stage<'a> {
         let window = self.window().within(span);
         let measured = WindowMeasures::of(&visits, window, kinds);
         if measured.jobs == 0 {
-            return Err("no job was submitted in the part of the span that is measured: give another --measure, or --measure all".into());
+            return Err("no job was submitted in the measured part of the time span: give another --measure, or --measure all".into());
         }
         let block = DAY.max(WAITS * measured.mean_wait);
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
@@ -294,7 +280,7 @@ impl<'a> Stage<'a> {
         };
         let step = span / STEPS;
         let ratio = |first: &Played, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
-            // Of the same blocks: the longer ones of both.
+            // Both policies use the same blocks, of the longer of the two lengths.
             let interval = drawn(block.max(first.block)).and_then(|blocks| {
                 let means = |visits: &[Visit]| blocks.means(visits.iter().map(of));
                 Interval::of_ratio(&means(&visits), &means(&first.visits))
@@ -322,7 +308,6 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Replays a policy on jobs of its kinds; returns their visits, and the number of events.
     fn visits(
         &self,
         policy: &Policy,
@@ -336,7 +321,7 @@ impl<'a> Stage<'a> {
         let replayed = replay(&rule, &scene, &mut |come| {
             let share = 100.0 * come as f64 / jobs.len() as f64;
             listener(&format!(
-                "replaying {name}: {share:.0} % of the jobs have come"
+                "replaying {name}: {share:.0} % of the jobs have arrived"
             ));
             !self.is_interrupted()
         });
@@ -345,7 +330,6 @@ impl<'a> Stage<'a> {
         Ok((visits, replayed.events))
     }
 
-    /// Returns what a policy sees.
     fn scene<'j>(
         &self,
         policy: &Policy,
@@ -381,7 +365,7 @@ impl<'a> Stage<'a> {
                 .unwrap_or(Contender::Other(rule.clone())),
             _ => Contender::named(&policy.name, &fleet)?,
         };
-        // A rule that asks for sizes gets them.
+        // A rule that needs job sizes gets them.
         if rule.rule(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
@@ -390,7 +374,7 @@ impl<'a> Stage<'a> {
         Ok((rule, DecisionState { promised, ..scene }))
     }
 
-    /// Returns the rule of this name for the site that the jobs ran on, where that is known.
+    /// Returns the Slurm rule of this name for the site that the jobs ran on, if the site is given.
     fn at_site(&self, name: &str, jobs: &[ReplayJob], second: f64) -> Option<Contender> {
         let (site, facts) = self.site.as_ref()?;
         let facts = jobs.iter().map(|job| facts[&job.line]).collect();
@@ -403,7 +387,6 @@ impl<'a> Stage<'a> {
         })))
     }
 
-    /// Returns all results, with what is known of the trace.
     fn results(&self, paces: Vec<AtPace>) -> Replays {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);

@@ -1,5 +1,3 @@
-//! The types that the jobs of a trace are.
-
 use std::cmp::Ordering;
 
 use super::results::Typed;
@@ -8,30 +6,29 @@ use crate::multiresource::workload::{Dominating, Fleet};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::Servers;
 
-/// The jobs of a trace as those of types.
 pub(super) struct Types {
-    /// The workload that the types are of.
     pub fleet: Fleet,
-    /// What jobs of each type hold.
+    /// The resources held by jobs of each type.
     pub kinds: Kinds,
-    /// The jobs, each of its type.
+    /// The jobs with their types.
     pub jobs: Vec<ReplayJob>,
-    /// Ticks in the workload's unit of time.
+    /// The number of ticks per time unit of the workload.
     pub ticks: f64,
-    /// What became of vectors as types.
+    /// The effect of the mapping.
     pub typed: Typed,
-    /// By vector, the types of its jobs: until which limit each, the last of all others; the cheapest that hold it.
+    /// For each demand vector the cheapest types that hold it, each with the largest limit it is
+    /// used for; the last is used for all longer limits.
     by_vector: Vec<Vec<(f64, usize)>>,
 }
 
-/// More of the work without a type than this is not left out unless that is requested.
+/// The largest share of the work without a type that is left out without `--demands known`.
 const MOST_UNTYPED: f64 = 0.01;
 
 impl Types {
-    /// Returns the types of a workload for the jobs of a log, which demand what `exact` says.
+    /// Maps the jobs of a log, with demands `exact`, to the types of a workload.
     ///
     /// # Errors
-    /// When the workload is of other servers or resources, or no type holds too much of the work.
+    /// If servers or resources differ, or too much of the work fits into no type.
     pub(super) fn of(
         log: &Log,
         exact: &Kinds,
@@ -41,18 +38,18 @@ impl Types {
         let workload = fleet.envelope();
         let (servers, known) = (Servers::from(&fleet), &log.servers.resources);
         let places = places(&servers.resources, known).ok_or_else(|| format!(
-            "the workload has the resources {}, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
+            "the workload has the resources {}, but the log is read with {}: omit --capacity and --servers, or name the same resources",
             servers.resources.join(", "),
             known.join(", ")
         ))?;
         let own: Vec<usize> = (0..places.len()).collect();
         let differ = |j: &usize| servers.has_devices(*j) != log.servers.has_devices(places[*j]);
         if shapes(&servers, &own) != shapes(&log.servers, &places) || own.iter().any(differ) {
-            return Err("the workload is of other servers than those of the trace, or counts an amount where these have devices: leave --capacity and --servers out, or write the workload for these servers".into());
+            return Err("the workload's servers differ from those of the log, or one has amounts where the other has devices: omit --capacity and --servers, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
         let unit = seconds_in(unit).ok_or_else(|| format!(
-            "the workload's unit of time is `{unit}`, and how long that is beside the trace's seconds is not known: write the workload in us, ms, s, min, h or d"
+            "the workload's time unit `{unit}` cannot be converted to the seconds of the log: write the workload in us, ms, s, min, h or d"
         ))?;
         let own = |amounts: &[f64]| places.iter().map(|j| amounts[*j]).collect::<Vec<f64>>();
         let dominating = Dominating::new(workload.types(), &own(&log.servers.total()));
@@ -72,7 +69,10 @@ impl Types {
         };
         types.jobs = types.rounded(&log.jobs);
         if types.jobs.is_empty() {
-            return Err("no job of the trace fits into a type of the workload: fit a workload to this trace".into());
+            return Err(
+                "no job of the log fits into a type of the workload: fit a workload to this log"
+                    .into(),
+            );
         }
         let held = log.jobs.iter().filter(|job| types.holds(job));
         let (all, held) = (work(log.jobs.iter(), exact), work(held, exact));
@@ -80,7 +80,7 @@ impl Types {
         let (untyped, jobs) = (log.jobs.len() - types.jobs.len(), log.jobs.len());
         if untyped_work > MOST_UNTYPED && !known_only {
             return Err(format!(
-                "{untyped} of {jobs} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --demands known",
+                "{untyped} of {jobs} jobs ({:.1} % of the work) demand more than every type of the workload: fit a workload to this log, or leave these jobs out for every policy with --demands known",
                 100.0 * untyped_work
             ));
         }
@@ -93,12 +93,10 @@ impl Types {
         Ok(types)
     }
 
-    /// Returns whether some type holds this job of the trace.
     pub(super) fn holds(&self, job: &ReplayJob) -> bool {
         !self.by_vector[job.kind as usize].is_empty()
     }
 
-    /// Returns the jobs that some type holds, as jobs of their types.
     pub(super) fn rounded(&self, jobs: &[ReplayJob]) -> Vec<ReplayJob> {
         let of_type = |job: &ReplayJob| {
             let types = &self.by_vector[job.kind as usize];
@@ -113,12 +111,12 @@ impl Types {
     }
 }
 
-/// Σ size times the largest fraction of a resource that is held.
+/// Σ size · (largest fraction of a resource held).
 fn work<'a>(jobs: impl Iterator<Item = &'a ReplayJob>, kinds: &Kinds) -> f64 {
     jobs.map(|job| job.size * kinds.most_held(job.kind)).sum()
 }
 
-/// Shapes with the resources of a workload, of which r is the servers' `places[r]`, in an order of their own.
+/// Returns the shapes in a canonical order, with resource r taken from `places[r]`.
 fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
     let shapes = servers.shapes.iter().map(|shape| {
         let capacity = places.iter().map(|place| shape.capacity[*place]);
@@ -129,7 +127,7 @@ fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
     shapes
 }
 
-/// Returns for each resource which one of others it is; `None` where they are not the same.
+/// Returns the index in `others` of each resource; `None` if the sets differ.
 pub fn places(resources: &[String], others: &[String]) -> Option<Vec<usize>> {
     let place = |name: &String| others.iter().position(|other| other == name);
     let places: Option<Vec<usize>> = resources.iter().map(place).collect();

@@ -1,5 +1,3 @@
-//! What a site should change, from its own jobs.
-
 mod report;
 
 use std::path::PathBuf;
@@ -20,7 +18,7 @@ use synth_verb::{
     Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// What a site should change, from its own jobs: who gains, who loses, and how sure that is
+/// Advise configuration changes from the site's own jobs: effect, winners, losers and confidence
 #[derive(Args)]
 #[command(after_help = about())]
 pub struct Advise {
@@ -28,21 +26,21 @@ pub struct Advise {
     #[arg(value_enum, value_name = "SCHEDULER")]
     of: Scheduler,
 
-    /// What sacct printed of some weeks, plain or packed by gzip [default: sacct is run, here and now]
+    /// Output of sacct, plain or gzip-compressed [default: runs sacct on this machine]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
 
-    /// How the site is set up: slurm.conf, or a folder with what a login node printed [default: it is printed here and
-    /// now]
+    /// The site's configuration: slurm.conf, or a folder with the output of the commands below
+    /// [default: runs the commands on this machine]
     #[arg(long, value_name = "FILE|DIR")]
     slurm: Option<PathBuf>,
 
-    /// Without a log: the jobs since so long ago
+    /// Without a log: export jobs of this last period
     #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
     since: f64,
 
-    /// Only what let nobody wait longer than so many times today's longest wait in the first half of the log, such as 1.5
-    /// [default: anything]
+    /// Only consider changes under which the longest wait in the first half of the log is at most
+    /// this many times the current one, such as 1.5 [default: no limit]
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
@@ -50,7 +48,7 @@ pub struct Advise {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write a page for those who decide
+    /// Also write an HTML report for decision makers
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -58,17 +56,14 @@ pub struct Advise {
     reading: trace::ReadArgs,
 }
 
-/// The scheduler of a site.
 #[derive(Clone, Copy, ValueEnum)]
 enum Scheduler {
-    /// What of slurm.conf to change: from the jobs of the last weeks, replayed as Slurm schedules them
+    /// Advise changes of slurm.conf from recent jobs, replayed as Slurm schedules them
     Slurm,
 }
 
-/// Seconds in a week.
 const WEEK: f64 = 7.0 * 86_400.0;
 
-/// Reads a time, also in weeks.
 fn weeks(text: &str) -> Result<f64, String> {
     match text.strip_suffix('w').map(str::parse::<f64>) {
         Some(Ok(weeks)) if weeks > 0.0 && weeks.is_finite() => Ok(weeks * WEEK),
@@ -79,9 +74,9 @@ fn weeks(text: &str) -> Result<f64, String> {
 fn about() -> String {
     let commands = commands::Exported::commands("now-4weeks");
     format!(
-        "Examples:\n  synth advise slurm\n      on a login node: asks Slurm itself for four weeks of jobs and its set-up\n  synth advise slurm jobs.txt --slurm site/ --html advice.html\n      from files, which these commands write there (jobs.txt apart):\n\n  {}\n\n\
-Changes are chosen on the first half of the log, and what they bring is measured on the second. Preemption, reservations, licenses, \
-constraints and dependencies are not part of the replay; nothing is advised where it is far from the waits that the log tells.",
+        "Examples:\n  synth advise slurm\n      on a login node: reads four weeks of jobs and the configuration from Slurm\n  synth advise slurm jobs.txt --slurm site/ --html advice.html\n      from files, which these commands write (all but jobs.txt to site/):\n\n  {}\n\n\
+Changes are selected on the first half of the log, and their effect is measured on the second. Preemption, reservations, licenses, \
+constraints and dependencies are not replayed; nothing is advised if the replay differs too much from the recorded waits.",
         commands
             .join("\n  ")
             .replace(" --format=", " \\\n      --format=")
@@ -104,7 +99,7 @@ impl RunVerb for Advise {
         let command = caller.command.clone();
         let mut listener = caller.doing();
         if self.reading.servers.is_some() {
-            return refuse("the servers are the nodes of the site: leave --servers out");
+            return refuse("the servers are the nodes of the site: omit --servers");
         }
         let (mut site, source, remarks) = self.site(&mut listener)?;
         let reading = trace::ReadOptions {
@@ -136,11 +131,10 @@ impl RunVerb for Advise {
 }
 
 impl Advise {
-    /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.
     fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(SlurmSite, Source, Vec<String>)> {
         if let Some(file) = &self.trace {
             let site = self.slurm.as_deref().map(of_path).transpose()?;
-            let site = site.ok_or("the site's set-up is missing: give --slurm")?;
+            let site = site.ok_or("the site's configuration is missing: give --slurm")?;
             return Ok((site, Source::named(file), Vec::new()));
         }
         let since = format!("now-{:.0}hours", (self.since / 3600.0).ceil());
@@ -152,7 +146,7 @@ impl Advise {
         };
         let commands = commands::Exported::commands(&since);
         let commands = commands.iter().filter_map(|line| line.split(" > ").next());
-        let mut remarks = vec![format!("printed by: {}", commands.format("; "))];
+        let mut remarks = vec![format!("data exported with: {}", commands.format("; "))];
         remarks.extend(exported.remarks);
         let log = exported.log;
         Ok((site, Source::Text(log.name, log.text.into_bytes()), remarks))

@@ -1,4 +1,4 @@
-//! A partition of a live Slurm: what waits there, and when it will start.
+//! Forecasts for the jobs that wait in a partition of a running Slurm.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,54 +16,43 @@ use synth_traces::replay::{Log, ReplayJob};
 use synth_traces::trace::{self, ServerShape, Servers, Source, Tick, TraceFormat};
 use synth_verb::{VerbResult, refuse};
 
-/// A job that waits.
 pub(super) struct Waiting {
-    /// Its row of the queue.
     pub row: QueueRow,
-    /// When it starts, or why it does not.
+    /// When it starts, or why that is unknown.
     pub answer: Result<Answer, String>,
 }
 
-/// When a job starts: waits from now on \[s\].
+/// The waits from now on \[s\].
 pub(super) struct Answer {
-    /// By which one, five and nine of ten such jobs start.
+    /// The 10 %, 50 % and 90 % quantiles.
     pub waits: Quantiles,
-    /// If all run up to their limits.
+    /// The wait if all jobs run up to their limits.
     pub by_limits: f64,
 }
 
-/// What is forecast of a partition.
 pub(super) struct Live {
-    /// When it was looked at \[s since 1970, UTC\].
+    /// The time of the query \[s since 1970, UTC\].
     pub now: i64,
-    /// The jobs that wait.
     pub jobs: Vec<Waiting>,
-    /// How right forecasts were on the log of the past, if one is there and jobs waited on it.
+    /// The accuracy of forecasts on the log of the past, if there is a log with waits.
     pub record: Option<ForecastRecord>,
-    /// What a person should know besides.
     pub notes: Vec<String>,
 }
 
-/// A log of the past, and how it is read.
 pub(super) type PastLog<'a> = (&'a Path, &'a trace::ReadOptions);
 
-/// What is learned of forecasts on a log, and how right they were.
 pub(super) type Learned = (Calibration, Option<ForecastRecord>);
 
-/// Makes the rule for the servers.
 pub(super) type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
 
-/// What is counted of a node or a job: CPUs and GPUs. Memory is not: whether it is shared out, the queue does not tell.
+/// Returns the counted amounts of a node or job: CPUs and GPUs. Memory is left out, since the queue
+/// does not show whether it is allocated.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
     let mut counted = vec![amounts.get("cpu") as f64, amounts.get("gres/gpu") as f64];
     counted.truncate(1 + usize::from(has_gpus));
     counted
 }
 
-/// Reads a partition, and forecasts all of its jobs that wait.
-///
-/// # Errors
-/// When Slurm does not answer, no node is up, the log cannot be read, or the rule does not go with the nodes.
 pub(super) fn live(
     slurm: &Slurm,
     past_log: Option<PastLog<'_>>,
@@ -87,7 +76,7 @@ pub(super) fn live(
     let servers = Servers::new(names, ServerShape::group(capacities));
     if servers.shapes.is_empty() {
         return refuse(format!(
-            "no node of the partition {} is up and has room for its jobs: see `sinfo -p {}`",
+            "no node of the partition {} is up and has capacity for its jobs: see `sinfo -p {}`",
             slurm.partition, slurm.partition
         ));
     }
@@ -95,7 +84,7 @@ pub(super) fn live(
     let (calibration, record) = match past_log {
         Some(_) => score(&log)?,
         None => {
-            notes.push(format!("There is no log of past jobs: limits are taken for run times, so nearly all start earlier. Give --log FILE, as `{} -r {}` writes it.", trace::EXPORT, slurm.partition));
+            notes.push(format!("There is no log of past jobs, so limits are used as run times, and nearly all jobs will start earlier than forecast. Give --log FILE with the output of `{} -r {}`.", trace::EXPORT, slurm.partition));
             Learned::default()
         }
     };
@@ -104,7 +93,7 @@ pub(super) fn live(
         past.came(job);
         past.ended(n, job.size);
     }
-    // Now, on the axis of the log's submissions.
+    // The present, on the axis of the log's submissions.
     let at = log.jobs.last().map_or(0.0, |job| job.submit + 1.0);
     let (mut present, mut jobs) = sorted(queue.rows, &up, &starts, (now, at), &mut log);
     present.sort_by(|a, b| a.0.submit.total_cmp(&b.0.submit));
@@ -121,7 +110,6 @@ pub(super) fn live(
     })
 }
 
-/// Reads the log of past jobs on these servers; without one it has none.
 fn past_of(
     past_log: Option<PastLog<'_>>,
     servers: &Servers,
@@ -141,7 +129,7 @@ fn past_of(
     let (log, _) = Log::of_source(&Source::named(file), &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(
-            "the jobs of the log would be a load of {:.2} on the {up} nodes of the partition {} that are up: give --log with the jobs of this partition alone, such as `{} -r {}` writes",
+            "the jobs of the log are a load of {:.2} on the {up} nodes of the partition {} that are up: give --log with the jobs of only this partition, as written by `{} -r {}`",
             log.load(),
             slurm.partition,
             trace::EXPORT,
@@ -151,10 +139,10 @@ fn past_of(
     Ok(log)
 }
 
-/// A job that is there: when it started, if it has, and on which nodes.
+/// A present job: its start and its nodes, if it runs.
 type Here = (ReplayJob, Option<f64>, Vec<String>);
 
-/// Returns the jobs that are in each other's way, and all that wait: those that will not start by themselves with why.
+/// Returns the jobs that compete, and all waiting jobs; those that will not start have the reason.
 fn sorted(
     mut rows: Vec<QueueRow>,
     up: &[(String, Vec<f64>)],
@@ -176,7 +164,6 @@ fn sorted(
         if row.has_nodes() {
             let is_up = |place: &String| up.iter().any(|own| own.0 == *place);
             let places = expand(&row.node_list).filter(|own| fits && own.iter().all(is_up));
-            // On other nodes it is in nobody's way here.
             if let Some(places) = places {
                 let start = starts.get(&row.key.id).map_or(now, |start| now.min(*start));
                 here(row.key.submitted.min(start), Some(start), places);
@@ -193,12 +180,11 @@ fn sorted(
     (present, jobs)
 }
 
-/// A log with more load is not of these nodes.
 const MOST_LOAD: f64 = 1.5;
 
-const TOO_LARGE: &str = "never: it asks for more than the nodes that are up have, or than other partitions leave of them";
+const TOO_LARGE: &str =
+    "never: it requests more than the nodes that are up have, or than other partitions leave free";
 
-/// Why nobody can say when a job starts, if so.
 fn why_not(row: &QueueRow, now: i64) -> Option<String> {
     let is_later = row.eligible.is_some_and(|eligible| eligible > now);
     let why = match row.hold {
@@ -206,17 +192,17 @@ fn why_not(row: &QueueRow, now: i64) -> Option<String> {
         Hold::Admin => "held by an operator",
         Hold::Other => "held by Slurm: its priority is 0",
         Hold::None if row.depends => return Some(format!("waits for other jobs ({})", row.reason)),
-        Hold::None if is_later => "has a begin time that has not come",
+        Hold::None if is_later => "its begin time is in the future",
         Hold::None if row.names_nodes => {
-            "asks for certain nodes or features, which are not looked at here"
+            "requests specific nodes or features, which are not modelled"
         }
-        Hold::None if row.has_unknown_gres => "asks for generic resources of an unknown amount",
+        Hold::None if row.has_unknown_gres => "requests an unknown amount of generic resources",
         Hold::None => return None,
     };
     Some(why.into())
 }
 
-/// The nodes on which jobs start: name, and what is there for jobs of the partition.
+/// Returns the nodes that accept jobs: name, and amounts available to the partition.
 fn nodes_up(nodes: &[NodeRow], queue: &SlurmQueue, has_gpus: bool) -> Vec<(String, Vec<f64>)> {
     let mut own = queue.by_node(|_| true);
     let up = nodes.iter().filter(|node| node.state == NodeState::Up);
@@ -229,7 +215,6 @@ fn nodes_up(nodes: &[NodeRow], queue: &SlurmQueue, has_gpus: bool) -> Vec<(Strin
     up.filter(|(_, there)| there[0] > 0.0).collect()
 }
 
-/// What a job takes of each of its nodes.
 fn demand_of(row: &QueueRow, servers: &Servers) -> Vec<f64> {
     let mut demand = counted(&row.amounts, servers.resources.len() > 1);
     let nodes = f64::from(row.nodes);
@@ -243,7 +228,7 @@ fn demand_of(row: &QueueRow, servers: &Servers) -> Vec<f64> {
     demand
 }
 
-/// Returns the number of a vector of demands; a new one is added.
+/// Returns the index of a demand vector, adding it if it is new.
 fn kind(log: &mut Log, demand: &[f64], nodes: u32) -> u32 {
     let mut known = log.vectors.iter().zip(&log.nodes);
     let place = known.position(|(own, count)| **own == *demand && *count == nodes);
@@ -265,7 +250,6 @@ fn job_of(row: &QueueRow, submit: f64, kind: u32) -> ReplayJob {
     }
 }
 
-/// Forecasts the jobs that wait, in their order.
 fn answer(
     log: &mut Log,
     at: f64,
@@ -275,7 +259,6 @@ fn answer(
     rule: Make<'_>,
     jobs: &mut [Waiting],
 ) -> VerbResult<()> {
-    // A node on which nothing that comes fits is none.
     let used: Vec<usize> = log.jobs.iter().map(|job| job.kind as usize).collect();
     let vectors = &log.vectors;
     let holds = |shape: &ServerShape| {

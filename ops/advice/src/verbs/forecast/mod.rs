@@ -1,5 +1,3 @@
-//! When jobs will start.
-
 mod live;
 mod report;
 
@@ -21,12 +19,12 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// When jobs will start: scored on a log, or of a live partition
+/// Forecast when jobs start: scored on a log, or for a live Slurm partition
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The log, plain or packed by gzip (`-`: standard input): forecasts are scored on it. Or `slurm`, with --partition: what
-    /// waits there now
+    /// The log on which forecasts are scored, plain or gzip-compressed (`-`: standard input); or
+    /// `slurm` with --partition: forecast the jobs that wait there now
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
 
@@ -34,28 +32,28 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
 
-    /// With `slurm`: the past of the partition, as sacct writes it (`synth advise slurm --help` has the command); forecasts
-    /// are calibrated on it
+    /// With `slurm`: log of the partition's past jobs as written by sacct (see
+    /// `synth advise slurm --help`), used to calibrate forecasts
     #[arg(long, value_name = "FILE", requires = "partition")]
     log: Option<PathBuf>,
 
-    /// The rule that runs there, such as easy, easy+saf or first-fit+sjf
+    /// The rule that the site runs, such as easy, easy+saf or first-fit+sjf
     #[arg(long, value_name = "RULE", default_value = "easy")]
     policy: String,
 
-    /// Of so many jobs that wait one is forecast
+    /// Forecast only every N-th waiting job
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
 
-    /// Also say what jobs of other widths and limits would wait, at moments of the second half of the log
+    /// Also report the waits of jobs of other widths and limits in the second half of the log
     #[arg(long)]
     map: bool,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the tables)
+    /// Also write all results as JSON to this file (`-`: standard output, in place of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write how right forecasts were to this file, for Prometheus (node_exporter's textfile collector)
+    /// Also write the accuracy of forecasts to this file, for Prometheus' textfile collector
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 
@@ -65,7 +63,7 @@ pub struct Arguments {
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
 
-/// About so many jobs of the log of a live partition are looked at.
+/// The approximate number of jobs of a live partition's log that are forecast for calibration.
 const LOOKED_AT: usize = 2000;
 
 impl NamesFiles for Arguments {
@@ -84,29 +82,25 @@ impl RunVerb for Arguments {
         let Some(partition) = self.live_partition() else {
             return match &self.log {
                 Some(log) => refuse(format!(
-                    "--log goes with a live Slurm: write `synth forecast slurm --partition NAME --log {0}`, or `synth forecast {0}` to score forecasts on this log",
+                    "--log applies to a live Slurm: use `synth forecast slurm --partition NAME --log {0}`, or `synth forecast {0}` to score forecasts on this log",
                     log.display()
                 )),
                 None => self.scored(caller),
             };
         };
         if self.map || self.output.is_some() {
-            return refuse(
-                "--map and --output go with forecasts that are scored on a log: leave them out here",
-            );
+            return refuse("--map and --output apply to forecasts scored on a log: omit them here");
         }
         self.live(partition, caller)
     }
 }
 
 impl Arguments {
-    /// Returns the partition of the live Slurm whose jobs are forecast; `None` if forecasts are scored on a log.
     fn live_partition(&self) -> Option<&str> {
         let partition = self.partition.as_deref();
         partition.filter(|_| self.trace == Path::new("slurm"))
     }
 
-    /// Scores forecasts on a log.
     fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
@@ -143,12 +137,11 @@ impl Arguments {
         let all = log.jobs.len();
         scoring.run(|site| rule(&self.policy, site), self.map, &mut |come| {
             if come % 64 == 0 {
-                listener(&format!("{come} of {all} jobs have come"));
+                listener(&format!("{come} of {all} jobs have arrived"));
             }
         })
     }
 
-    /// Returns the record as Prometheus reads it, where that is to be written.
     fn metrics(
         &self,
         record: Option<&ForecastRecord>,
@@ -158,7 +151,6 @@ impl Arguments {
         self.metrics.as_ref().map(text)
     }
 
-    /// Forecasts the jobs that wait in a partition.
     fn live(&self, partition: &str, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
         let reading = self.reading.options()?;
@@ -169,7 +161,6 @@ impl Arguments {
             Draws::new(SEED),
             &|site| rule(&self.policy, site),
             &mut |log| {
-                // Nobody waits long for an answer.
                 let every = log.jobs.len().div_ceil(LOOKED_AT).max(self.every as usize);
                 let scored = self.score((log, every), &interrupt, &mut |what| {
                     caller.notify(Notice::Doing(what));
@@ -186,11 +177,10 @@ impl Arguments {
     }
 }
 
-/// Makes a rule for the servers of a log.
 fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
     let rule = match SlurmRule::named(name) {
         Some(rule) => Contender::Other(Arc::new(rule?)),
-        // Over several servers in order of arrival, if no other order is named.
+        // On several servers the default order is that of arrival.
         None => Contender::named(name, &site.fleet).or_else(|why| {
             Contender::named(&format!("{name}+fcfs"), &site.fleet).map_err(|_| why)
         })?,
@@ -199,12 +189,12 @@ fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
     let policy = rule.rule(&site.fleet).map_err(|why| why.to_string())?;
     if !is_known || policy.knows() == Knows::Sizes {
         return Err(format!(
-            "`{name}` goes by sizes, which nobody knows when jobs come: take one that goes by limits, such as easy"
+            "`{name}` uses job sizes, which are unknown when jobs arrive: choose a rule that uses limits, such as easy"
         ));
     }
     if policy.preempts() {
         return Err(format!(
-            "`{name}` stops jobs: forecasts are for rules that do not, such as easy"
+            "`{name}` preempts jobs: choose a rule that does not, such as easy"
         ));
     }
     Ok(policy)

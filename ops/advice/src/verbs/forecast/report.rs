@@ -1,5 +1,3 @@
-//! The reports of forecasts.
-
 use super::live::Live;
 use crate::forecast::{ForecastRecord, LEVELS, Map, Scored};
 use crate::verbs::account_of;
@@ -8,7 +6,6 @@ use synth_traces::replay::Log;
 use synth_verb::report::{Cell, Column, Report, Section, counted, length, percent, span};
 use synth_verb::{cells, table};
 
-/// Returns how right forecasts were on a log, under this rule.
 pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Report {
     let [waited, jobs] = scored.waited;
     let jobs = counted(jobs as f64, "job");
@@ -31,24 +28,24 @@ pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Repo
     report
 }
 
-/// With fewer forecasts, shares are not reliable.
+/// The number of forecasts below which shares are not reliable.
 const FEW: usize = 300;
 
 fn warnings(log: &Log, scored: &Scored) -> Vec<String> {
     let mut warnings = Vec::new();
     if !log.has_limits {
         let none =
-            "The log has no limits: sizes are drawn from the sizes of jobs of the same user.";
+            "The log has no limits: run times are drawn from those of jobs of the same user.";
         warnings.push(none.to_owned());
     }
     if log.jobs.iter().all(|job| job.user == 0) {
-        warnings.push("The log has no users: sizes are drawn from those of jobs with the same limit and demand, independently.".into());
+        warnings.push("The log has no users: run times are drawn independently from those of jobs with the same limit and demand.".into());
     }
     let forecasts = scored.record.as_ref().map_or(FEW, |own| own.forecasts);
     if forecasts < FEW {
         let few = counted(forecasts as f64, "forecast");
         warnings.push(format!(
-            "{few} are few: their shares are uncertain, and levels are learned from some hundreds."
+            "There are only {few}: shares are uncertain, and calibration needs some hundreds."
         ));
     }
     warnings
@@ -60,17 +57,16 @@ fn errors(record: &ForecastRecord) -> Section {
     let forecasts = counted(record.forecasts as f64, "forecast");
     let rows = [
         (&*forecasts, (Some(record.error), None)),
-        ("limits taken for run times", limits),
+        ("limits used as run times", limits),
     ];
     let section = table!("", rows, (what, (error, before)) => {
         "starts are predicted by" => what,
         "median error [s]" => error,
-        "start before that [%]" => before,
+        "start earlier [%]" => before,
     });
-    section.note("The error is that of the time by which half of such jobs start.")
+    section.note("The error is that of the median forecast.")
 }
 
-/// The names of the levels.
 const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
 
 fn shares(record: &ForecastRecord) -> Section {
@@ -102,7 +98,6 @@ fn map(map: &Map) -> Section {
     section
 }
 
-/// Returns when each job of a partition starts, or why that is not known, and how right such forecasts were.
 pub(super) fn live(live: &Live, rule: &str) -> Report {
     let clock = |wait: f64| {
         let minutes = ((live.now as f64 + wait) / 60.0).ceil() as i64;
@@ -110,21 +105,21 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
         let (hour, minute) = (minutes / 60, minutes % 60);
         match wait.is_finite() {
             true => format!("{hour:02}:{minute:02} UTC, in {}", length(wait)),
-            false => "not known".into(),
+            false => "unknown".into(),
         }
     };
     let jobs = live.jobs.iter().map(|own| (&own.row, own.answer.as_ref()));
     let section = table!("", jobs, (row, answer) => {
         "job" => row.key.id.to_string(),
         "user" => &row.user,
-        "half of such start by" => answer.ok().map(|own| clock(own.waits.0[1])),
-        "nine of ten by" => answer.ok().map(|own| clock(own.waits.0[2])),
+        "50 % start by" => answer.ok().map(|own| clock(own.waits.0[1])),
+        "90 % start by" => answer.ok().map(|own| clock(own.waits.0[2])),
         "if all run to their limits" => answer.ok().map(|own| clock(own.by_limits)),
-        "not known" => answer.err(),
+        "no forecast" => answer.err(),
     });
     let mut report = Report::default();
     if live.jobs.iter().all(|own| own.answer.is_err()) {
-        let none = "No job waits that will start by itself.";
+        let none = "No waiting job can be forecast.";
         report.summary.push(none.into());
     }
     report.sections.push(section);
@@ -133,21 +128,19 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
         let forecasts = counted(record.forecasts as f64, "forecast");
         let error = length(record.error);
         report.summary.push(format!(
-            "Of {forecasts} on the log of the past under {rule}, {half} started by the time of half, {most} by that of nine of ten; the time of half was off by {error} (median)."
+            "Accuracy of {forecasts} on the log of past jobs under {rule}: {half} started by the 50 % time and {most} by the 90 % time; the median error of the 50 % time was {error}."
         ));
     }
     report
 }
 
-/// What each metric is.
 const HELP: &str = "\
-forecasts: Forecasts of the past that were compared with what came.
-started_ratio: The share of jobs that started by the time that was said of this quantile.
-error_seconds: Median error of the time by which half were to start.
-error_by_limits_seconds: The same where limits are taken for run times.
+forecasts: Number of past forecasts that were compared with the outcome.
+started_ratio: Share of jobs that started by the forecast of this quantile.
+error_seconds: Median error of the median forecast.
+error_by_limits_seconds: Median error if limits are used as run times.
 ";
 
-/// Returns a record as text that Prometheus reads; without one no forecast was compared. `of` is a label: of what it is.
 pub(super) fn metrics(record: Option<&ForecastRecord>, of: (&str, &str), rule: &str) -> String {
     let mut metrics = Metrics::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
     metrics.set("forecasts", record.map_or(0.0, |own| own.forecasts as f64));

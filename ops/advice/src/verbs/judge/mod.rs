@@ -1,5 +1,3 @@
-//! Which order of the queue is best on a log: chosen on what came before, judged on what came after.
-
 mod report;
 mod results;
 
@@ -20,48 +18,48 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Which order of the queue is best on a log: chosen on what came before, judged on what came after
+/// Backtest queue orders on a log: selected on the past, evaluated on the jobs that follow
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The log, plain or packed by gzip; `-` is standard input
+    /// The log, plain or gzip-compressed (`-`: standard input)
     #[arg(id = "trace", value_name = "LOG")]
     trace: PathBuf,
 
-    /// A rule is chosen anew after each such time
+    /// Select a new rule after each period of this length
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = time)]
     every: f64,
 
-    /// The part of the log before the first choice: what comes after it is judged
+    /// Fraction of the log before the first selection; the rest is evaluated
     #[arg(long, value_name = "PART", default_value = "50%", value_parser = part)]
     past: f64,
 
-    /// What of a log is to be small
+    /// The metric to minimize
     #[arg(long, value_enum, requires = "trace", default_value_t)]
     minimize: JudgeObjective,
 
-    /// A promise: nobody waits longer than so many times the longest wait that the rule of today would have had on the
-    /// past, such as 1.0 [default: 4 where jobs have limits, if a rule keeps it]
+    /// Guarantee: no job waits longer than this many times the longest wait of the current rule on
+    /// the past, such as 1.0 [default: 4 if jobs have limits and some rule keeps it]
     #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
     longest: Option<f64>,
 
-    /// The rule of today: easy, first-fit, strict, or with an order such as easy+sjf
+    /// The current rule: easy, first-fit or strict, optionally with an order as in easy+sjf
     #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = RulePoint::parse)]
     now: RulePoint,
 
-    /// Let jobs come so fast that this is the load
+    /// Scale the arrival times to this load
     #[arg(long, value_name = "ρ", value_parser = fraction)]
     load: Option<f64>,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the tables)
+    /// Also write all results as JSON to this file (`-`: standard output, in place of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write a page with pictures
+    /// Also write an HTML page with charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Also select an order on the whole log, and write it as a policy of your own, for `synth analyze`
+    /// Also select an order on the whole log and write it as a policy for `synth analyze`
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -70,7 +68,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns what a rule is chosen by on a log.
     fn goal(&self, log: &Log) -> Goal {
         Goal {
             objective: self.minimize,
@@ -79,10 +76,6 @@ impl Arguments {
         }
     }
 
-    /// Selects the order that is best on the whole log, and returns it as a policy of one's own.
-    ///
-    /// # Errors
-    /// When the log is too short, and when it is interrupted.
     fn selected(&self, log: &Log, interrupt: &Arc<AtomicBool>) -> VerbResult<String> {
         let windows = LogWindows {
             past: 0.5,
@@ -94,23 +87,22 @@ impl Arguments {
         if self.breaks(&choice) {
             let nearest = choice.point.name();
             return refuse(format!(
-                "no order keeps --longest on the whole log; {nearest} comes nearest: allow a longer wait"
+                "no order keeps --longest on the whole log; {nearest} comes closest: allow a longer wait"
             ));
         }
         Ok(choice.point.document()?)
     }
 
-    /// Whether a promise that was typed is not kept on the past.
     fn breaks(&self, choice: &ChosenRule) -> bool {
         self.longest.is_some() && !choice.keeps
     }
 }
 
 const ABOUT: &str = "\
-The log is walked forward: the rule of each window is chosen from what was known before it, by replaying \
-candidates on those jobs, and begins with the jobs that its predecessor left. Candidates are rules of backfilling that differ in \
-the order of the queue, in whether its head has a reservation, and in what is taken for a job's size. Rules in hindsight \
-are those that people run, each on all windows: that one of them would have been better is known afterwards only.";
+The evaluation walks forward over the log: the rule of each window is selected by replaying candidates on the jobs \
+before it, and takes over the queue of its predecessor. Candidates are backfilling rules that differ in \
+the order of the queue, in the reservation for its head, and in the estimate of job sizes. Rules \"in hindsight\" \
+are rules in common use, each on all windows: that one of them would have been better is known only afterwards.";
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
@@ -129,7 +121,7 @@ impl RunVerb for Arguments {
         let speed = match self.load {
             None => Speed::ONE,
             Some(load) => Speed::near(load / log.load())
-                .ok_or("the log cannot be brought to this load: choose one nearer to its own")?,
+                .ok_or("the log cannot be scaled to this load: choose one closer to its own")?,
         };
         let judging = Judging {
             log: &log,

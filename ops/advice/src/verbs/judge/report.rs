@@ -1,5 +1,3 @@
-//! The report of a judgement.
-
 use itertools::Itertools as _;
 
 use super::results::{Judged, Role, Row};
@@ -10,17 +8,16 @@ use synth_verb::report::plot::front;
 use synth_verb::report::{Report, Section, counted, length, percent};
 use synth_verb::table;
 
-/// Returns the report; `command` makes it again.
 pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     let (past, seed) = (percent(judged.cut.past), judged.seed);
     let walk = format!(
-        "The order of each window is selected from the time before it, and starts with the jobs that its predecessor left. The first {past} of the span precede the first window."
+        "The order of each window is selected on the jobs before it, and takes over the queue of its predecessor. The first {past} of the time span precede the first window."
     );
     let intervals = format!(
-        "95 %, by moving blocks of time, from seed {seed}; those of ratios are of the same blocks."
+        "95 %, by the moving-block bootstrap, from seed {seed}; ratios use the same blocks."
     );
     Report {
-        title: format!("Orders of the queue on {}", judged.file),
+        title: format!("Queue orders on {}", judged.file),
         summary: vec![headline(judged), of_log(log, judged)],
         warnings: warnings(judged),
         sections: vec![
@@ -40,16 +37,16 @@ pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     }
 }
 
-const SELECTION: &str = "Candidates are replayed on the past as it was, on weeks of it drawn with replacement, and at a load of 0.85 where it had less. The one with the least mean logarithm of the objective relative to the current rule is selected.";
+const SELECTION: &str = "Candidates are replayed on the past as recorded, on weeks resampled with replacement, and at a load of 0.85 if the past had less. The candidate with the least mean logarithm of the objective relative to the current rule is selected.";
 
-const RULES: &str = "Ratios are relative to the current rule, with 95 % intervals. Bounded slowdown: the mean of max(1, response / max(size, 10 s)). In hindsight: that one of these orders would have been better is known only afterwards. Sizes known: no scheduler has them.";
+const RULES: &str = "Ratios are relative to the current rule, with 95 % intervals. Bounded slowdown: the mean of max(1, response / max(size, 10 s)). In hindsight: that one of these orders would have been better is known only afterwards. Sizes known: a baseline that no scheduler can achieve.";
 
 fn headline(judged: &Judged) -> String {
     let [now, selected] = [&judged.rules[0], &judged.rules[1]];
     let [own, other] = [selected, now].map(|row| row.outcome.mean_wait);
     let windows = counted(judged.windows.len() as f64, "window");
     let mut text = format!(
-        "The orders that are selected for {windows}, each from the time before it, have a mean wait of {} instead of {} under {}.",
+        "Orders selected for {windows}, each on the jobs before it, give a mean wait of {} instead of {} under {}.",
         length(own),
         length(other),
         now.rule
@@ -63,7 +60,10 @@ fn headline(judged: &Judged) -> String {
         );
     }
     if own >= other {
-        text += &format!(" On this log a selection does not pay: keep {}.", now.rule);
+        text += &format!(
+            " Selecting orders does not pay on this log: keep {}.",
+            now.rule
+        );
     }
     text
 }
@@ -88,12 +88,12 @@ fn warnings(judged: &Judged) -> Vec<String> {
     if broken > 0 {
         let windows = counted(broken as f64, "window");
         warnings.push(format!(
-            "In {windows} no order keeps the guarantee on the past; the nearest one is selected."
+            "In {windows} no order keeps the guarantee on the past; the one that comes closest is selected."
         ));
     }
     let alike = match (judged.has_limits, judged.has_users) {
-        (false, true) => "the last jobs of the same user, for the current rule, too",
-        (false, false) => "the last jobs with the same demand, for the current rule, too",
+        (false, true) => "the last jobs of the same user, also for the current rule",
+        (false, false) => "the last jobs with the same demand, also for the current rule",
         (true, false) => "jobs with the same demand and limit",
         (true, true) => return warnings,
     };
@@ -104,7 +104,7 @@ fn warnings(judged: &Judged) -> Vec<String> {
     warnings
 }
 
-/// Returns one mean relative to another, with its interval; `None` if the other is 0.
+/// Returns the ratio of two means with its interval; `None` if the other is 0.
 fn ratio(own: f64, other: f64, interval: Option<Interval>) -> Option<(f64, Option<[f64; 2]>)> {
     (other > 0.0).then(|| (own / other, ends(interval)))
 }
@@ -148,10 +148,9 @@ fn windows(windows: &[JudgedWindow]) -> Section {
         "objective, relative [1]" => own.choice.ratio,
         "guarantee" => (!own.choice.keeps).then_some("not kept on the past"),
     });
-    section.note("The objective is that of the past, relative to the current rule there.")
+    section.note("The objective is measured on the past, relative to the current rule.")
 }
 
-/// `1.6 to 6.3 %`.
 fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {
     match least == most {
         true => of(least),
@@ -160,9 +159,9 @@ fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {
 }
 
 fn classes(judged: &Judged) -> Section {
-    table!("Who gains, and who loses", &judged.classes, own => {
-        "jobs that hold" => range(own.share, percent),
-        "and run" => range(own.size, length),
+    table!("Winners and losers", &judged.classes, own => {
+        "share of the servers" => range(own.share, percent),
+        "run time" => range(own.size, length),
         "jobs [#]" => own.jobs,
         "mean wait, current [s]" => own.now,
         "selected [s]" => own.chosen,

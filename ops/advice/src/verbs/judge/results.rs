@@ -1,5 +1,3 @@
-//! What comes of walking forward over a log.
-
 use std::sync::atomic::AtomicBool;
 
 use itertools::Itertools as _;
@@ -13,19 +11,12 @@ use crate::judge::{
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
 use synth_verb::VerbResult;
 
-/// A log, and how it is judged.
 pub(super) struct Judging<'a> {
-    /// The log.
     pub log: &'a Log,
-    /// Its name.
     pub file: String,
-    /// What rules are chosen by.
     pub goal: Goal,
-    /// How it is cut.
     pub windows: LogWindows,
-    /// Seed of the intervals.
     pub seed: u64,
-    /// Once it is set, all ends.
     pub interrupt: &'a AtomicBool,
 }
 
@@ -34,45 +25,45 @@ pub(super) struct Judging<'a> {
 pub struct Judged {
     /// The log.
     pub file: String,
-    /// Its jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Whether it tells limits.
+    /// Whether the log has time limits.
     pub has_limits: bool,
-    /// Whether it tells users.
+    /// Whether the log has users.
     pub has_users: bool,
-    /// The fluid bound on its load, at the speed.
+    /// The fluid bound on the load at this speed.
     pub load: f64,
-    /// What rules are chosen by.
+    /// The selection criteria.
     pub goal: Goal,
-    /// How it is cut.
+    /// The windows.
     pub cut: LogWindows,
-    /// Seed of the intervals.
+    /// The seed of the intervals.
     pub seed: u64,
-    /// Rules: that of today, those that were chosen, and others.
+    /// The current rule, the selected rules, and baselines.
     pub rules: Vec<Row>,
     /// Each window with its rule.
     pub windows: Vec<JudgedWindow>,
-    /// What was promised, if anything was.
+    /// The guarantees, if there are any.
     pub promise: Option<Promise>,
-    /// Classes of jobs: who gains and who loses.
+    /// The waits by class of jobs.
     pub classes: Vec<Class>,
-    /// What estimates of sizes are worth.
+    /// The accuracy of the estimates of job sizes.
     pub estimates: Vec<OfEstimate>,
 }
 
-/// What a row is of.
+/// The role of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The rule of today.
+    /// The current rule.
     Now,
-    /// Rules that were chosen from what came before.
+    /// The rules selected for each window on earlier jobs.
     Chosen,
-    /// A rule that people run, on all windows.
+    /// A rule in common use, on all windows.
     Hindsight,
-    /// The same with sizes known, which nobody has.
+    /// A rule that knows job sizes: a baseline that no scheduler can achieve.
     Yardstick,
-    /// What the log tells that was.
+    /// The recorded schedule.
     Recorded,
 }
 
@@ -81,68 +72,63 @@ pub enum Role {
 pub struct Row {
     /// Its name.
     pub rule: String,
-    /// What it is.
+    /// Its role.
     pub role: Role,
-    /// What came of it.
+    /// Its waits.
     pub outcome: PastOutcome,
-    /// Where its mean wait may be.
+    /// The interval of its mean wait.
     pub wait: Option<Interval>,
-    /// Its mean wait over that of the rule of today, on the same blocks.
+    /// The interval of its mean wait relative to the current rule, from the same blocks.
     pub wait_ratio: Option<Interval>,
-    /// Its mean bounded slowdown over that of the rule of today.
+    /// The interval of its mean bounded slowdown relative to the current rule.
     pub slowdown_ratio: Option<Interval>,
     #[serde(skip)]
     jobs: Served,
 }
 
-/// The longest waits that were promised in the windows.
+/// The guaranteed maximum waits of the windows.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Promise {
-    /// The least and the greatest of them.
+    /// The smallest and the largest guarantee.
     pub longest: [f64; 2],
-    /// Windows with a promise.
+    /// The number of windows with a guarantee.
     pub windows: usize,
-    /// Those of them whose jobs waited no longer.
+    /// The number of windows in which it was kept.
     pub kept: usize,
 }
 
-/// A class of jobs, by quartiles of what they hold and how long they run.
+/// A class of jobs, by quartiles of demand and size.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Class {
-    /// The least and the most that they hold, of what all servers have together.
+    /// The range of demands, as fractions of all servers.
     pub share: [f64; 2],
-    /// The least and the longest size.
+    /// The range of sizes.
     pub size: [f64; 2],
-    /// How many.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Their mean wait under the rule of today.
+    /// The mean wait under the current rule.
     pub now: f64,
-    /// Under those that were chosen.
+    /// The mean wait under the selected rules.
     pub chosen: f64,
 }
 
-/// An interval is computed from blocks of a day \[s\] at least…
+/// The minimum length of a block \[s\].
 const DAY: f64 = 86_400.0;
-/// …and of so many mean waits, of today's rule and of those that were chosen. A row that waits longer has none.
+/// The minimum length of a block in mean waits. Rows with longer waits have no interval.
 const WAITS: f64 = 10.0;
 
 impl Judging<'_> {
-    /// Judges. `listener` is notified of progress.
-    ///
-    /// # Errors
-    /// When the log is too short, and when it is interrupted.
     pub(super) fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
         let forward = Forward::new(self.log, self.windows, self.goal, self.interrupt)?;
         let (windows, served, estimates) = forward.chosen(&mut |n, count| {
-            listener(&format!("choosing the rule of window {n} of {count}"));
+            listener(&format!("selecting the rule of window {n} of {count}"));
         })?;
-        listener("replaying the rules that people run");
+        listener("replaying rules in common use");
         let now = &self.goal.now;
         let mut rows = vec![
             row(now.name(), Role::Now, forward.fixed(now, false)?),
             row(CHOSEN.into(), Role::Chosen, served),
         ];
-        // Rules that people run, and what they would bring if sizes were known.
         let others = usual(self.log.has_limits).filter(|own| *own != (*now, false));
         let others = others.collect_vec().into_par_iter();
         let others = others.map(|(point, sizes)| {
@@ -178,7 +164,7 @@ impl Judging<'_> {
         })
     }
 
-    /// What the log tells that was, where it tells it of all jobs and they come as they did.
+    /// Returns the recorded schedule, if it is known for all jobs and the speed is 1.
     fn recorded(&self, first: usize) -> Option<Row> {
         let per_second = self.log.tick.per_second() as f64;
         let own = self.log.jobs[first..].iter();
@@ -217,7 +203,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Quartiles of what jobs hold, and in each of how long they run.
+    /// Returns quartiles by demand, and within each by size.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
         let kinds = Kinds::exact(self.log);
         let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
@@ -245,7 +231,6 @@ impl Judging<'_> {
     }
 }
 
-/// Returns what was promised, and in how many windows it was kept by what came of their jobs.
 fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
     let first = windows.first()?.jobs[0];
     let promised = windows.iter().filter_map(|own| {
@@ -262,10 +247,8 @@ fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
     })
 }
 
-/// What the rules of all windows are called together.
 pub(super) const CHOSEN: &str = "chosen in each window";
 
-/// What the row of the waits that a log tells is called.
 pub(super) const RECORDED: &str = "as recorded";
 
 fn row(rule: String, role: Role, jobs: Served) -> Row {
@@ -280,7 +263,7 @@ fn row(rule: String, role: Role, jobs: Served) -> Row {
     }
 }
 
-/// Cuts jobs into four parts at the quartiles of a value, equal values together; those that are empty are left out.
+/// Splits jobs at the quartiles of a value. Equal values stay together; empty parts are left out.
 fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     let mut values: Vec<f64> = jobs.iter().map(|job| of(*job)).collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -300,9 +283,9 @@ mod tests {
     use super::*;
     use crate::judge::{ChosenRule, RulePoint};
 
-    /// The waits of a window are held against its own promise: the longest of all windows would hide that the second is broken.
+    /// The longest guarantee of all windows would hide that the second one is broken.
     #[test]
-    fn a_promise_is_judged_window_by_window() {
+    fn guarantees_are_evaluated_per_window() {
         let window = |jobs, promised| JudgedWindow {
             from: 0.0,
             jobs,

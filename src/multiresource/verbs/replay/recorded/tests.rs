@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Small jobs take one of four processors, big ones all.
 fn workload(before: &str) -> Fleet {
     let text = format!(
         "kind: multiresource\ntime_unit: s\n{before}server: {{capacity: {{cpu: 4}}}}\njobs:\n  \
@@ -39,10 +38,10 @@ fn is_near(found: f64, expected: f64) -> bool {
     (found - expected).abs() < 1e-9
 }
 
-/// By hand, first come first served. The big job waits for the first to end at 10, and the two behind it until 15;
-/// with .9 s before each run they start at 10.9 and at 16.8.
+// Computed by hand for FCFS: the big job waits until the first job ends at 10, the two behind it
+// until 15. With 0.9 s before each run they start at 10.9 and 16.8.
 #[test]
-fn recorded_jobs_run_once_as_by_hand() {
+fn results_match_a_hand_computed_schedule() {
     for (latency, small, big, makespan) in [
         (None, [43.0 / 3.0, 26.0 / 3.0], [7.5, 4.5], 31.0),
         (Some(".9"), [49.3 / 3.0, 29.6 / 3.0], [8.85, 4.95], 31.9),
@@ -59,9 +58,8 @@ fn recorded_jobs_run_once_as_by_hand() {
     assert!(is_near(all.median_wait, 9.0) && is_near(all.longest_wait, 13.0));
 }
 
-/// What the document says is what the option says, and the option wins.
 #[test]
-fn the_latency_of_the_workload_counts_unless_another_is_given() {
+fn the_option_overrides_the_workloads_start_latency() {
     let late = workload("start_latency: .9\n");
     let [own, by_option] = [
         run("fcfs", &late, JOBS, None),
@@ -74,9 +72,8 @@ fn the_latency_of_the_workload_counts_unless_another_is_given() {
     assert_eq!(none.start_latency, None);
 }
 
-/// A rule with clocks, and a latency of a law, are drawn: the same for the same seed, which is reported.
 #[test]
-fn what_is_random_has_a_seed() {
+fn random_runs_report_their_seed() {
     let late = workload("start_latency: {law: exponential, mean: .9}\n");
     let found = run("fcfs", &late, JOBS, None);
     assert_eq!(found.seed, Some(1));
@@ -87,7 +84,6 @@ fn what_is_random_has_a_seed() {
     assert_eq!((timers.seed, timers.all.jobs), (Some(1), 5));
 }
 
-/// On two servers of four processors, first come first served: the big jobs wait for none but the first big one.
 #[test]
 fn recorded_jobs_run_over_a_fleet() {
     let text = "kind: multiresource\ntime_unit: s\nservers: [{name: node, count: 2, capacity: {cpu: 4}}]\njobs:\n  \
@@ -95,32 +91,32 @@ fn recorded_jobs_run_over_a_fleet() {
          - {name: big, demand: {cpu: 4}, arrival_rate: .05, mean_size: 2}\n";
     let fleet = Fleet::parse(text, "fleet").unwrap().workload;
     let found = run("fcfs", &fleet, JOBS, Some(".5"));
-    // The big one starts at 1 on the empty server; all small ones fit beside the first.
+    // The big job starts at 1 on the empty server; all small jobs fit on the other one.
     assert!(is_near(found.all.mean_wait, 0.0), "{found:?}");
     let is_mean = is_near(found.all.mean_response, 23.0 / 5.0 + 0.5);
     assert!(is_mean, "{found:?}");
 }
 
-/// EASY plans by the limits that are known of runs, and adds the latency: the job that fits before the big one by its
-/// limit of 7 does not once each start takes 2.
+// EASY plans with run-time limits plus the start latency: a job with limit 7 that fits before the
+// big job no longer does if each start takes 2.
 #[test]
-fn limits_are_of_the_run_alone() {
+fn limits_exclude_the_start_latency() {
     let jobs = "type,arrival,size\nsmall,0,10\nbig,1,1\nsmall,3,7\n";
     let known = workload("known: size\n");
     let waits = |text: &str, latency| run("easy", &known, text, latency).all.mean_wait;
-    // The first ends at 10, and the third would end then: it starts when it comes.
+    // The first job ends at 10, and the third would end then too: it starts on arrival.
     assert!((waits(jobs, None) - 9.0 / 3.0).abs() < 1e-9);
-    // The first ends at 12, and the third, from 3 on, too.
+    // The first job ends at 12, and so does the third, started at 3.
     assert!((waits(jobs, Some("2")) - 11.0 / 3.0).abs() < 1e-9);
-    // From 4 on it would end at 13, and has to wait for the big one, which ends at 15.
+    // Started at 4 it would end at 13, so it waits for the big job, which ends at 15.
     let later = jobs.replace(",3,7", ",4,7");
     assert!((waits(&later, Some("2")) - (11.0 + 11.0) / 3.0).abs() < 1e-9);
-    // Without latencies it would end at 11, and waits for the big one until then.
+    // Without latencies it would end at 11, and waits until the big job ends then.
     assert!((waits(&later, None) - (9.0 + 7.0) / 3.0).abs() < 1e-9);
 }
 
 #[test]
-fn what_cannot_be_run_is_reported() {
+fn reports_jobs_and_policies_that_cannot_run() {
     let reported = |policy: &str, workload: Option<&Fleet>, text: &str| {
         let run = run_with(policy, workload, text, None);
         run.unwrap_err().to_string()

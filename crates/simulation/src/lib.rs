@@ -59,4 +59,4 @@ pub use sizes::{Sampler, numbers, weights};
 pub use verdict::{Found, Judgement, Measuring, Verdict, judge_all};
 
 #[cfg(test)]
-pub mod tests;
+mod tests;

@@ -76,6 +76,7 @@ pub struct SearchRecord {
     pub nodes: Vec<SearchNode>,
 }
 
+/// A node of the search tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchNode {

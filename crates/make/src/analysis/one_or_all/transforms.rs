@@ -87,8 +87,8 @@ impl Point {
     }
 }
 
-/// Returns a radius of at most 2 for which the sums in [`iterate`] are power series. If `z` is equal
-/// to this radius, all transforms exist and `y(z) < z`.
+/// Returns a radius of at most 2 for which the sums in [`iterate`] are power series. If `z` is
+/// equal to this radius, all transforms exist and `y(z) < z`.
 pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     let exists = |radius: &f64| {
         let point = Point::new(queue, C::from(1.0 - radius));

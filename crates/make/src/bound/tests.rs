@@ -27,7 +27,6 @@ fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
     Fleet::parse(&text, "test").unwrap().workload
 }
 
-/// Returns the mean response time of an M/M/k queue, which is given by the Erlang C formula.
 fn erlang(servers: u32, load: f64) -> f64 {
     let (mut term, mut below) = (1.0, 0.0);
     for n in 0..servers {

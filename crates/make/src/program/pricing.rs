@@ -22,7 +22,6 @@ pub(super) use tree::{Effort, Search, Tree, efforts};
 
 use synth_multiresource::schedule::{Packing, Schedule, largest, price};
 
-/// A knapsack problem with the prices of its resources.
 pub(crate) struct Knapsack<'a> {
     pub(super) packing: &'a Packing,
     /// The price of one unit of each resource.
@@ -174,7 +173,6 @@ impl<'a> Knapsack<'a> {
     }
 }
 
-/// A depth-first search for schedules worth more than the best so far.
 struct BranchAndBound<'a> {
     packing: &'a Packing,
     items: &'a [Item],

@@ -216,7 +216,6 @@ mod tests {
     use num_rational::BigRational;
     use rand::{RngExt, SeedableRng};
 
-    /// Solves the system by Gaussian elimination with rational numbers.
     fn eliminated(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Vec<BigRational>> {
         let n = matrix.len();
         let fraction = |x: BigInt| BigRational::from_integer(x);

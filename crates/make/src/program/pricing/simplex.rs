@@ -100,7 +100,6 @@ impl Simplex {
         self.values.len()
     }
 
-    /// Resets to the basis of slacks.
     fn reset(&mut self) {
         let all = self.types() + self.shares.len();
         self.basis = (self.types()..all).collect();

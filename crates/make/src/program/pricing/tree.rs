@@ -370,7 +370,6 @@ impl Search<'_> {
         Some(search.record())
     }
 
-    /// Returns a record of all the nodes in preorder.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];

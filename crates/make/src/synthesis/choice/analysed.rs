@@ -28,7 +28,7 @@ impl From<Box<Synthesis>> for Analysed {
 }
 
 impl Analysed {
-    /// Solves the program of a fleet and partitions its servers.
+    /// Solves the program of a fleet and computes a partition of its servers.
     ///
     /// # Errors
     /// Returns an error if options conflict or the solver fails.
@@ -42,7 +42,7 @@ impl Analysed {
         })
     }
 
-    /// Returns the solved program.
+    /// Returns the solution of the program.
     pub fn solution(&self) -> &Solution {
         match self {
             Analysed::Server(msr) => &msr.solution,
@@ -70,7 +70,8 @@ impl Analysed {
         Ok(Chosen::new(artifact, Basis::Given))
     }
 
-    /// Returns the partition of a fleet if no rule can improve on it by a relevant margin.
+    /// Returns the partition of a fleet, if the improvement of any other rule is less than a
+    /// relevant margin.
     pub(super) fn suffices(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
         let numbers = slots.numbers.clone()?;

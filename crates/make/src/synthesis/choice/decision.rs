@@ -1,4 +1,5 @@
-//! Compares the best of each family on fresh samples, and measures the selected policy separately.
+//! This module compares the best policy of each family with new samples. The selected policy is
+//! measured in a separate run.
 
 use super::guard::guarded;
 use super::ladder::{Candidate, Ladder, Selection};
@@ -14,7 +15,8 @@ const LONGER: f64 = 0.9;
 
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// The required relative precision of claims, in total and per type, and the events of their run.
+/// The relative precision that is required for claims, for all jobs and for each type, and the
+/// minimum number of events of the run.
 const PRECISION: f64 = 0.01;
 const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;
@@ -24,8 +26,9 @@ const LASTING: f64 = 4.0;
 const OWN_RUN: f64 = 0.7;
 
 impl Selection<'_> {
-    /// Compares candidates and `rivals`, rules in current use, until the best is known or the work
-    /// is spent. If none has converged, the cheapest one continues alone.
+    /// Compares the candidates and the `rivals`, which are rules in common use, until the best one
+    /// is known or there is no work left. If none of them has converged, only the cheapest one is
+    /// continued.
     pub(super) fn compare(&mut self, rivals: Vec<Family>) -> Result<(), Failure> {
         self.trials.begin(0, COMPARISON);
         for rule in rivals {
@@ -55,7 +58,8 @@ impl Selection<'_> {
         })
     }
 
-    /// Moves the selected candidate to the front; returns why, and whether it is surely best.
+    /// Moves the selected candidate to the front. Returns the reason, and whether it is certainly
+    /// the best.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
@@ -97,7 +101,7 @@ impl Selection<'_> {
         (None, Some(why.into()))
     }
 
-    /// Returns the best converged candidate that a separate run has confirmed.
+    /// Returns the best candidate that has converged and that is confirmed by a separate run.
     fn settled_best(&mut self) -> Result<Option<(usize, Basis)>, Failure> {
         loop {
             let Some(best) = self.best(|_| true) else {
@@ -128,7 +132,8 @@ impl Selection<'_> {
         }
     }
 
-    /// Measures a candidate, doubling the length until two runs agree on the guarantees.
+    /// Measures a candidate. The length of the run is doubled until two runs have the same result
+    /// for the guarantees.
     fn measure(&mut self, n: usize) -> Result<(), Failure> {
         let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
         trials.report(format!("measuring {}", candidate.name()));
@@ -166,8 +171,8 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// Returns the policy whose jobs stayed shortest, if none has converged. Replications much
-    /// shorter than the longest mean size are inconclusive.
+    /// Returns the policy with the shortest jobs if no policy has converged. If the replications
+    /// are much shorter than the largest mean size, the run is not conclusive.
     fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
         self.rank();
         let workload = self.trials.workload;

@@ -15,12 +15,12 @@ impl From<Estimate> for LoggedMean {
 }
 
 impl Selection<'_> {
-    /// Returns the record of the selection, with the selected policy first.
     pub(super) fn record(&self, basis: &Basis, decided: bool) -> ChoiceLog {
         let all = 0..self.candidates.len();
         let mut candidates: Vec<CandidateLog> = all.map(|n| self.recorded(basis, n)).collect();
         let first = candidates[0].value;
-        // Sorted by the shown values: ratios may come from shorter runs than the ranking.
+        // The list is sorted by the values that are shown, because the ratios may be from shorter
+        // runs than the order of the candidates.
         let value = |c: &CandidateLog| {
             let of_first = first.map_or(1.0, |value| value.mean);
             let least = c.at_least.map(|times| times * of_first);
@@ -146,7 +146,8 @@ impl Selection<'_> {
     }
 }
 
-/// Multiplies the two, since separate runs may contradict ratios from common runs.
+/// Returns the product of the two values. If only the values of separate runs were shown, they
+/// could contradict the ratios, which are from common runs.
 fn product(first: &Estimate, ratio: &Estimate) -> LoggedMean {
     let (own, of_ratio) = (ratio.mean * first.half_width, first.mean * ratio.half_width);
     LoggedMean {

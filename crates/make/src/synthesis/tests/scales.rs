@@ -1,6 +1,6 @@
 use super::*;
 
-/// At very low rates the sums of the queue once cancelled to negative means.
+/// In an earlier version, the mean could be negative at very low rates because of cancellation.
 #[test]
 fn means_stay_accurate_at_low_switching_rates() {
     let lines = [

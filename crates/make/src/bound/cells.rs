@@ -94,8 +94,8 @@ fn refined(
     }
 }
 
-/// Returns approximate values for the unknowns of the best function. The mean size of a job is used
-/// as the unit of time.
+/// Returns approximate values of the unknowns of the best function. The unit of time is the mean
+/// size.
 fn solve(
     layout: &Layout,
     costs: &Costs,

@@ -27,7 +27,7 @@ pub enum BoundError {
 /// A lower bound and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// A lower bound on the cost of every policy that uses only the information in the workload
+    /// A lower bound on the cost of every policy that uses only the workload's information
     /// \[time\].
     pub least: f64,
     /// The proof.

@@ -13,7 +13,6 @@ fn model(name: &str) -> Fleet {
     Fleet::read(path.as_ref()).unwrap().workload
 }
 
-/// The number of cores, the arrival rate and the size of a type.
 type Kind<'a> = (u32, f64, &'a str);
 
 fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
@@ -82,8 +81,7 @@ fn price_bound_is_exact_for_whole_server_jobs() {
 fn shortest_first(rate: f64, density: impl Fn(f64) -> f64, most: f64) -> f64 {
     let steps = 200_000;
     let width = most / f64::from(steps);
-    // The probability, the load and the second moment of the sizes up to `x`, and the residence
-    // time.
+    // The probability, the load and the second moment of sizes up to `x`, and the residence time.
     let (mut chance, mut load, mut square, mut inside) = (0.0, 0.0, 0.0, 0.0);
     let mut mean = 0.0;
     for step in 0..steps {
@@ -124,8 +122,7 @@ fn size_bound_of_whole_server_jobs_matches_srpt() {
     }
 }
 
-/// Returns the mean response time of a simulation of the preemptive policy that serves the job with
-/// the shortest remaining size first.
+/// Simulates the preemptive policy that serves the shortest remaining size first.
 fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut exponential =
@@ -271,8 +268,7 @@ fn bounds_do_not_exceed_the_optimum() {
     }
 }
 
-/// The optimum of section 7 of the MSR paper at a load of 0.9 is between 3.28 and 3.30, or 5.46 if
-/// there is no preemption.
+/// The optimum of section 7 of the MSR paper at load 0.9 is 3.28 to 3.30, or 5.46 if nonpreemptive.
 #[test]
 fn more_rows_improve_the_bound() {
     let fleet = model("section7");

@@ -131,8 +131,8 @@ impl<'a> Descent<'a> {
         Some((leaving, (0..n).map(weight).collect()))
     }
 
-    /// Returns twice the number of drains that are saved if the schedule is inserted at the best
-    /// position.
+    /// Returns twice the number of drains that are saved if the schedule is inserted at its best
+    /// place.
     fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
         let rest = self.order.iter().filter(|s| **s != leaving);
         let rest: Vec<&Schedule> = rest.map(|&s| &self.mix.schedules[s]).collect();

@@ -32,8 +32,7 @@ pub struct Modulation {
     pub environment: Environment,
     /// The type that completes, for each edge.
     completions: Arc<[Option<usize>]>,
-    /// The fraction of time that is spent in working schedules. The rest of the time is spent on
-    /// routes.
+    /// The fraction of time in working schedules. The rest of the time is spent on routes.
     pub working_time: f64,
     transit: f64,
     /// `E[u]` (K), the mean number of slots that serve each type. This includes the routes.
@@ -109,8 +108,8 @@ impl Modulation {
         Self::summed(phases, completions, environment, rate)
     }
 
-    /// Returns the queue of type i. It is exact if there is no backfilling and empty slots keep
-    /// their clocks.
+    /// Returns the queue of type i, which is exact without backfilling if empty slots keep their
+    /// clocks.
     pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
         let job_type = &workload.types()[i];
         let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
@@ -125,8 +124,7 @@ impl Modulation {
         pairs.map(|(t, u)| t.offered_load() / u).collect()
     }
 
-    /// Returns the number of switches per unit of time, which is α times the fraction of time that
-    /// is spent in working schedules.
+    /// Returns the number of switches per unit of time, which is α times the working fraction.
     pub fn switching_frequency(&self) -> f64 {
         self.switching_rate * self.working_time
     }
@@ -141,8 +139,7 @@ impl Modulation {
         for (i, job_type) in workload.types().iter().enumerate() {
             let (offered, in_transit) = (job_type.offered_load(), self.mean_in_transit[i]);
             let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
-            // The time spent on routes is the sum over all phases and not `1 − working`, so it is
-            // exactly 0 if there are no routes.
+            // The time on routes is a sum and not `1 − working`, so it is exactly 0 without routes.
             let missed = offered * self.transit - in_transit;
             // This is a difference, so it is set to 0 if it is less than the rounding error.
             if missed > 1e-12 * (offered * self.transit + in_transit) {

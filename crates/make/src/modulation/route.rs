@@ -23,15 +23,13 @@ pub enum ModulationError {
 /// A state of the modulating chain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phase {
-    /// The position in the loop of the working schedule, or of the schedule at the end of the
-    /// route.
+    /// The position in the loop of the working schedule, or of the schedule that ends the route.
     pub position: usize,
     /// Whether this is a working schedule and not a stage of a route.
     pub working: bool,
     /// The number of slots (K) that serve each type.
     pub slots: Vec<u32>,
-    /// The number of slots of each type (K) that are in setup. They use capacity, but they do not
-    /// serve a job.
+    /// The number of slots of each type (K) in setup. They use capacity, but do not serve a job.
     pub setups: Vec<u32>,
 }
 

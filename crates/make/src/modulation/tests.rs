@@ -14,8 +14,7 @@ fn section7() -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// These values are from an independent computation with five digits for section 7 of the MSR paper
-/// at `ρ = 0.9`.
+/// These values for section 7 of the MSR paper at `ρ = 0.9` are from an independent computation.
 #[test]
 fn matches_the_routes_of_section_seven() {
     let workload = section7();
@@ -172,8 +171,7 @@ fn rejects_chains_beyond_the_limit() {
     }
 }
 
-/// The loops of the 343 979 optimal bases drain between 9 and 43 jobs. The value in the paper is
-/// 34.
+/// The loops of the 343 979 optimal bases drain 9 to 43 jobs. The value in the paper is 34.
 #[test]
 fn finds_the_least_drains_of_appendix_j() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/vms.yaml");

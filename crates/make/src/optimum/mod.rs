@@ -89,8 +89,7 @@ impl OptimumLimits {
         }
     }
 
-    /// Returns limits that give the same result on every machine. The search takes about half a
-    /// second.
+    /// Returns limits that give the same result on every machine, in about half a second.
     pub fn in_passing() -> Self {
         OptimumLimits {
             states: 100_000,
@@ -121,8 +120,8 @@ fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
     Err(OptimumError(why.into()))
 }
 
-/// The memory that is used for each state: two doubles, and the values of the smaller box while the
-/// box is extended \[bytes\].
+/// The memory for each state, including the values of the smaller box while it is extended
+/// \[bytes\].
 const BYTES: f64 = 20.0;
 
 /// The reason why a search ended.

@@ -45,8 +45,7 @@ impl Preemptive {
         }
     }
 
-    /// Computes `V'` with the new decisions or the previous ones. Returns the minimum and the
-    /// maximum change.
+    /// Computes `V'` with new or previous decisions. Returns the minimum and the maximum change.
     fn step(&mut self, decides: bool) -> [f64; 2] {
         let length = self.region.limits.last().map_or(1, |most| most + 1);
         let mut next = std::mem::take(&mut self.next);

@@ -48,9 +48,8 @@ impl Region {
         }
     }
 
-    /// Extends the values to a larger box. The values close to the edge are not accurate because
-    /// arrivals are lost there. For this reason, a parabola through three inner points is used for
-    /// each type.
+    /// Extends the values to a larger box. The values at the edge are not accurate because arrivals
+    /// are lost, so a parabola through three inner points is used for each type.
     pub(super) fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {
         let mut sides: Vec<usize> = self.limits.iter().map(|b| b + 1).collect();
         let mut values = values.to_vec();
@@ -80,7 +79,6 @@ impl Region {
     }
 }
 
-/// Returns the weights of a Lagrange polynomial through three points at `n`.
 fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
     let [a, b, c] = points.map(|p| p as f64);
     let x = n as f64;
@@ -115,8 +113,8 @@ impl Uniform {
         }
     }
 
-    /// Adds the values after an arrival to a row. Returns the sum of `cost` and the cost of the
-    /// jobs of the other types.
+    /// Adds the values after an arrival to a row. Returns `cost` plus the cost of the other types'
+    /// jobs.
     pub(super) fn arrive(
         &self,
         region: &Region,

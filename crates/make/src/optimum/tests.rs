@@ -23,8 +23,7 @@ fn solve(workload: &Workload, preemption: Preemption, tolerance: f64) -> Optimum
     found(workload, Problem::mean(preemption), &limits)
 }
 
-/// If there is only one type on three servers, the system is an M/M/3 queue for every kind of
-/// preemption.
+/// If there is only one type on three servers, the system is an M/M/3 queue.
 #[test]
 fn one_type_matches_erlang() {
     let job = "  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n";

@@ -36,8 +36,7 @@ use system::{Echelon, Fractions, dot};
 
 const CORRECTIONS: usize = 8;
 
-/// If the relative slack of a type is at most this value, the type is tight. The same tolerance is
-/// used for schedules of worth 1.
+/// A type is tight, and a schedule has a worth of 1, if the relative difference is at most this.
 const TIGHT: f64 = 1e-7;
 
 const ROUNDING: f64 = 1e-9;
@@ -46,8 +45,7 @@ const TRIED: usize = 5_000;
 
 /// Returns the optimum as exact fractions. At most `nodes` nodes are searched for a proof.
 ///
-/// Returns `None` if a load is not rational or the floating-point solution is too far from a
-/// vertex.
+/// Returns `None` if a load is not rational or the solution is too far from a vertex.
 pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<ExactLoad> {
     let program = Program::new(workload)?;
     let (schedules, times) = program.times(solution)?;
@@ -112,8 +110,8 @@ impl Program {
                 return (nearest(&self.load(&times)) <= most)
                     .then(|| in_use(schedules, used, times));
             }
-            // Because of rounding errors, some of the schedules are not really in use, and some of
-            // the other types are tight.
+            // Because of rounding errors, some of these schedules are not in use, or other types
+            // are tight.
             let signs = used.iter().zip(&times.numerators);
             let kept = signs.filter(|(_, x)| !x.is_negative());
             used = kept.map(|(s, _)| *s).collect();
@@ -189,8 +187,7 @@ impl Program {
             .collect()
     }
 
-    /// Returns the values `v` (K) of running jobs for which the worth of each schedule of the mix
-    /// is 1.
+    /// Returns the values `v` (K) of running jobs for which each schedule of the mix is worth 1.
     fn values(&self, solution: &Solution, mix: &[Schedule], nodes: u64) -> Option<Fractions> {
         let prices = &solution.certificate.prices;
         let mut priced: Vec<usize> = (0..prices.len()).filter(|&i| prices[i] > 0.0).collect();
@@ -220,8 +217,7 @@ impl Program {
     }
 }
 
-/// Solves the first equations that are independent. All unknowns that are not determined are set to
-/// 0, and the other equations are not checked.
+/// Solves the first independent equations, with all other unknowns at 0. The rest is not checked.
 fn solve_independent(
     equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
     unknowns: usize,

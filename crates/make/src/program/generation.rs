@@ -28,8 +28,7 @@ pub(super) struct Proof {
     pub values: Vec<f64>,
     /// The worth of a server of each site (H).
     pub servers: Vec<ShapeWorth>,
-    /// The search tree that proves the bound of each site (H), if it was not enough to use the same
-    /// prices for all nodes.
+    /// The search tree that proves the bound of each site (H), if the nodes need different prices.
     trees: Vec<Option<Tree>>,
     pub t: f64,
 }
@@ -40,7 +39,6 @@ pub(super) struct Generation<'a> {
     pub weights: Vec<f64>,
     pub proof: Proof,
     pub rounds: usize,
-    /// The remaining work.
     left: Cell<u64>,
     deadline: Option<Instant>,
     efforts: &'static [Effort],
@@ -105,8 +103,8 @@ impl<'a> Generation<'a> {
     }
 
     /// Adds columns from the cheapest source that has any. Returns `false` if the optimum is proven
-    /// or if there are no new columns. Exchanges with a third type are only tried as long as they
-    /// find many columns.
+    /// or if there are no new columns. A third type is only tried as long as this gives many
+    /// columns.
     fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
             let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
@@ -182,8 +180,8 @@ impl<'a> Generation<'a> {
             let (mut priced, work) = search.run(effort, left.get(), deadline);
             left.set(left.get().saturating_sub(work));
             if priced.tree.is_none() {
-                // It would take too long to verify this search, so the bound at the prices of the
-                // root is used.
+                // It would take too long to verify this, so the bound at the prices of the root is
+                // used.
                 priced.bound = knapsack.relaxed();
             }
             priced
@@ -193,8 +191,7 @@ impl<'a> Generation<'a> {
         found
     }
 
-    /// Solves the pricing problem for all sites and improves the proof. The second value is `true`
-    /// if all searches were complete.
+    /// Solves the pricing problem for all sites. Also returns `true` if all searches were complete.
     fn priced(
         &mut self,
         primal: &Primal,
@@ -229,8 +226,8 @@ impl<'a> Generation<'a> {
         (columns, all_exact)
     }
 
-    /// Returns the minimum worth for a schedule to be added on each site, scaled such that the sum
-    /// is exactly `t`.
+    /// Returns the minimum worth of a new schedule on each site, scaled so that the sum is exactly
+    /// `t`.
     fn bars(problem: &Problem, primal: &Primal) -> Vec<f64> {
         let sites = problem.sites.iter().zip(&primal.bars);
         let total: f64 = sites.map(|(site, bar)| site.count * bar).sum();
@@ -249,8 +246,7 @@ impl Proof {
         }
     }
 
-    /// Returns the fluid bound, in which jobs can be divided and each site has only one limited
-    /// resource.
+    /// Returns the fluid bound, where jobs can be divided and each site is limited by one resource.
     fn fluid(problem: &Problem) -> Self {
         let values = problem.fluid_values();
         let (mut t, mut servers) = (0.0, Vec::new());

@@ -20,14 +20,12 @@ use synth_multiresource::workload::Workload;
 
 const NODES_A_SCHEDULE: u64 = 100;
 
-/// If the relative difference from the optimal worth is at most this value, the schedule is on the
-/// face.
+/// A schedule is on the face if its relative distance from the optimal worth is at most this value.
 const SLACK: f64 = 1e-9;
 
 const ENTRIES: usize = 100_000;
 
-/// Returns the schedules of the optimal face, and the optimal mix that is closest to their mean if
-/// there is one.
+/// Returns the schedules of the optimal face, and the optimal mix that is closest to their mean.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
@@ -61,7 +59,7 @@ pub(super) fn choose(
     Ok((columns, mix))
 }
 
-/// Solves `min Σ_s π_s ‖u_s − centre‖₁` subject to `Σ_s π_s u_si / b_i ≥ t` (both scaled) and
+/// Solves `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled) and
 /// `Σ π_s = 1`.
 fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
     let distance = |u: &Schedule| -> f64 {

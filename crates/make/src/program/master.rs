@@ -36,8 +36,7 @@ pub(super) struct Master<'a> {
 pub(super) struct Primal {
     pub value: f64,
     pub weights: Vec<f64>,
-    /// The value `v_i = y_i/b_i` of a running job of each type (K). The values are not negative,
-    /// and `Σ b_i v_i = 1`.
+    /// The value `v_i = y_i/b_i ≥ 0` of a running job of each type (K), with `Σ b_i v_i = 1`.
     pub values: Vec<f64>,
     /// For each site, the worth of a schedule must be greater than this value to improve `t`.
     pub bars: Vec<f64>,
@@ -103,8 +102,7 @@ impl<'a> Master<'a> {
     pub(super) fn solve(&mut self) -> Result<Primal, ProgramError> {
         let mut solution = self.run();
         if solution.is_err() && self.model.is_some() {
-            // The presolve of HiGHS may remove small coefficients if the coefficients differ by
-            // many orders of magnitude.
+            // The presolve of HiGHS may remove small coefficients if others are much larger.
             self.model().set_option("presolve", "off");
             solution = self.run();
         }
@@ -188,8 +186,7 @@ impl<'a> Master<'a> {
             })
         };
         let is_on = |s: usize, site: usize| f64::from(u8::from(self.columns[s].0 == site));
-        // The unknowns are the weights in use and `t`. There is a row for each tight type, and then
-        // the row `Σ π = 1` for each site.
+        // The unknowns are the weights in use and `t`. The last rows are `Σ π = 1` for each site.
         let entry = |row: usize, s: usize| match (row < equations, s < n) {
             (true, true) => factor(&self.columns[used[s]], tight[row]),
             (true, false) => -1.0,

@@ -76,8 +76,8 @@ const COLUMNS_A_ROUND: usize = 20;
 const WORTH: f64 = 1e-12;
 
 impl<'a> Knapsack<'a> {
-    /// Creates the problem `max Σ v_i u_i` over the packing. There is one value for each type, and
-    /// it must not be negative.
+    /// Creates the problem `max Σ v_i u_i`. There is one value for each type, which is never
+    /// negative.
     pub(crate) fn new(packing: &'a Packing, values: &[f64]) -> Self {
         let (counts, prices) = relaxation(packing, values);
         let item = |i: usize| Item {
@@ -94,7 +94,7 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns the price `w` of one integer unit of each resource, where `D_i·w ≥ v_i` for every
+    /// Returns the price `w` of an integer unit of each resource, with `D_i·w ≥ v_i` for every
     /// type.
     pub(crate) fn resource_prices(&self) -> Vec<f64> {
         self.prices.clone()
@@ -105,8 +105,7 @@ impl<'a> Knapsack<'a> {
         price(self.packing.capacity(), &self.prices)
     }
 
-    /// Returns schedules whose worth is greater than `threshold`. At most `nodes` nodes are
-    /// visited.
+    /// Returns schedules that are worth more than `threshold`. At most `nodes` nodes are visited.
     pub(super) fn solve(&self, threshold: f64, nodes: u64) -> Priced {
         let mut search = BranchAndBound {
             packing: self.packing,
@@ -136,8 +135,8 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns schedules of a worth of at least `target * (1 − slack)`, starting with the ones that
-    /// are closest to `centre`.
+    /// Returns schedules worth at least `target * (1 − slack)`. The closest ones to `centre` are
+    /// first.
     pub(super) fn face(
         &self,
         target: f64,
@@ -161,8 +160,7 @@ impl<'a> Knapsack<'a> {
         found.map(|counts| self.schedule(counts)).collect()
     }
 
-    /// Converts the counts of the items to a schedule. If there is enough capacity left, more jobs
-    /// are added.
+    /// Converts the counts of the items to a schedule, and adds more jobs if they fit.
     fn schedule(&self, counts: &[u32]) -> Schedule {
         let mut schedule = vec![0; self.packing.types()];
         for (item, count) in self.items.iter().zip(counts) {
@@ -386,8 +384,7 @@ fn relaxed_program(
     let counts = pairs.map(|(u, n)| solution.value(*u).max(0.0) * n);
     let counts = counts.collect();
     let duals = solution.compute_dual();
-    // The sign of a dual value in HiGHS depends on the sense of the objective, but a price is never
-    // negative.
+    // The sign depends on the sense of the objective in HiGHS, but a price is never negative.
     let prices = limits.into_iter().map(|c| duals.dual(c).abs() * dearest);
     Some((counts, prices.collect()))
 }

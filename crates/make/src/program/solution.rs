@@ -52,8 +52,8 @@ pub struct LoadCertificate {
     pub load: f64,
     /// The prices `y` (K), which are not negative. The sum of all prices is 1.
     pub prices: Vec<f64>,
-    /// The worth of a server of each shape (H), and the prices of its resources. If a resource is
-    /// scarce, its price is positive.
+    /// The worth of a server of each shape (H), and the prices that show which resources are
+    /// scarce.
     pub servers: Vec<ShapeWorth>,
     /// A lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
     pub bound: f64,

@@ -89,8 +89,7 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
     columns
 }
 
-/// Returns the mix of each site over all types. If all weights of a site are 0, its mix is the
-/// first schedule.
+/// Returns the mix of each site over all types, or the first schedule if all its weights are 0.
 fn mixes(problem: &Problem, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     let mix = |site: usize| {
         let pairs = columns.iter().zip(weights);

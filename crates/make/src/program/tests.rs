@@ -99,8 +99,7 @@ fn finds_the_unique_optimum_of_section_seven() {
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
 }
 
-/// If the rows are not divided by `b_i`, the solver may return a mix in which the rare type is
-/// never served.
+/// If the rows are not divided by `b_i`, a solver may accept a mix that never serves the rare type.
 #[test]
 fn rare_types_are_not_starved() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
@@ -114,8 +113,7 @@ fn rare_types_are_not_starved() {
         .iter()
         .all(|load| *load <= solution.certificate.load && *load > 0.0);
     assert!(are_below, "{loads:?}");
-    // The common jobs alone need 2/3 of the time if three of them are served at a time. The rare
-    // jobs need almost no time.
+    // The common jobs need 2/3 of the time, three at a time, and the rare jobs almost no time.
     assert!((solution.certificate.load - 2.0 / 3.0).abs() < 1e-8);
 }
 
@@ -227,8 +225,7 @@ fn relaxation_prices_cover_all_values() {
             let cost = cost(&prices, packing.demand(i));
             assert!(cost >= value * (1.0 - 1e-14), "seed {seed}: {cost} {value}");
         }
-        // This is the price of each resource alone, which is determined by the type with the
-        // highest value.
+        // The price of each resource alone is determined by the type with the highest value.
         for j in 0..packing.capacity().len() {
             let each = (0..packing.types()).map(|i| values[i] / packing.demand(i)[j] as f64);
             let server = each.fold(0.0, f64::max) * packing.capacity()[j] as f64;

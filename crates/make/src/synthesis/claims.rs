@@ -172,8 +172,7 @@ impl Claims<'_> {
         Ok(out_of_reach)
     }
 
-    /// Returns the maximum work for each type. If the effort is not sufficient, only the cheapest
-    /// types have a budget.
+    /// Returns the budget of each type. If the effort is too low, only the cheapest types have one.
     fn budgets(&self) -> Vec<f64> {
         let all = self.options.work(LAWS);
         let types = self.workload.types().len();
@@ -236,8 +235,8 @@ impl Claims<'_> {
         Ok((number, claims))
     }
 
-    /// Adds the claims for all jobs. If there is only an approximation for one of the types, an
-    /// approximation is added instead.
+    /// Adds the claims for all jobs, or an approximation if there is only that for one of the
+    /// types.
     fn totals(&mut self, cost: &Cost, exact: bool) {
         let response = cost.mean_response(self.workload);
         if !exact {
@@ -273,8 +272,7 @@ impl Claims<'_> {
         Some(bounds.approximation)
     }
 
-    /// Returns the method and the conditions. An approximation does not depend on the
-    /// distributions.
+    /// Returns the method and the conditions. An approximation does not depend on distributions.
     fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
         let all = self.workload.types();
         let types = job_type.map_or(all, |i| &all[i..=i]);

@@ -83,8 +83,7 @@ pub struct ChoiceLog {
     /// The guarantees that are required for some job types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
-    /// The seed of the comparison. The tuning used the next seed, and the final run used the one
-    /// after that.
+    /// The seed of the comparison. The tuning and the final run used the next two seeds.
     pub seed: u64,
     /// The number of independent replications.
     pub replications: u32,
@@ -138,16 +137,14 @@ impl ChoiceLog {
 }
 
 impl CandidateLog {
-    /// Returns `true` if the candidate keeps the guarantees and is within 1 % of the selected
-    /// policy.
+    /// Returns `true` if it keeps the guarantees and is within 1 % of the selected policy.
     pub fn is_level(&self) -> bool {
         let is_known = |r: &LoggedMean| r.half_width <= 5.0 * CLOSE;
         let is_near = |r: &LoggedMean| r.mean <= 1.0 + CLOSE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Returns `true` if the candidate keeps the guarantees and is certainly better than the
-    /// selected policy.
+    /// Returns `true` if it keeps the guarantees and is certainly better than the selected policy.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }
@@ -171,8 +168,7 @@ pub struct CandidateLog {
     /// The ratio of the objective to that of the selected policy, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<LoggedMean>,
-    /// A lower bound (95 %) on the ratio, if the run was stopped because the ratio is greater than
-    /// 1.
+    /// A lower bound (95 %) on the ratio, if the run was stopped because it is greater than 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The mean wait of each type \[time\], in the order of the workload; empty without a ratio.
@@ -184,8 +180,7 @@ pub struct CandidateLog {
     /// The largest mean slowdown of a type over the smallest, in the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
-    /// Whether the guarantees were kept. It is missing if there are no guarantees or if this is not
-    /// known.
+    /// Whether the guarantees were kept. It is missing if there are none or if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
 }

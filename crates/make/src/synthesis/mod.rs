@@ -48,8 +48,7 @@ const PHASES_OF_TYPES: usize = 4_000_000;
 /// 2a), most of the gain is reached at `α = 2` if the mean size is 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
 
-/// The range of the rates, multiplied by the mean job size. Outside of this range, the results
-/// would have no correct digits.
+/// The range of rates times the mean job size. Outside of it, the results have no correct digits.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 
 /// The options of a synthesis; everything else is determined automatically.
@@ -67,8 +66,8 @@ pub struct SynthesisOptions {
     pub backfill: Backfill,
     /// Determines what happens to a draining slot that is empty.
     pub empty_slots: EmptySlots,
-    /// The metric to minimize. See [analysed](Objective::analysed) for the metric that is used for
-    /// the route and the switching rate.
+    /// The metric to minimize. For the route and the switching rate, see
+    /// [analysed](Objective::analysed).
     pub objective: Objective,
     /// Whether the bounds of theorem 8 should also be included for types with an exact mean.
     pub bounds: bool,
@@ -81,8 +80,7 @@ pub struct SynthesisOptions {
 }
 
 impl SynthesisOptions {
-    /// Returns the default options. Waiting jobs can be backfilled, empty slots are released, and
-    /// everything else is tuned.
+    /// Returns the defaults: jobs are backfilled, empty slots are released, and the rest is tuned.
     pub fn new(preemption: Preemption) -> Self {
         SynthesisOptions {
             preemption,

@@ -41,11 +41,9 @@ pub struct MsfqRow {
     pub threshold: usize,
     /// Whether it is the best threshold ℓ*.
     pub is_best: bool,
-    /// The exact mean response time of the light jobs and of the heavy jobs \[time\]. This is
-    /// `None` if it is not accurate.
+    /// The exact mean response time of light and of heavy jobs \[time\], or `None` if not accurate.
     pub response: Option<[f64; 2]>,
-    /// The objective, computed with the approximation of the Quickswap paper \[time\], or `None` if
-    /// that is not valid.
+    /// The objective for the approximation of the Quickswap paper \[time\], or `None` if not valid.
     pub approximation: Option<f64>,
 }
 
@@ -81,8 +79,7 @@ impl MsfqOutlook {
         MsfqQueue::new(servers, threshold, self.light, self.heavy)
     }
 
-    /// Returns the value of the objective for the mean response times of the light jobs and the
-    /// heavy jobs \[time\].
+    /// Returns the objective for the mean response times of the light and the heavy jobs \[time\].
     pub fn value(&self, response: [f64; 2]) -> f64 {
         self.weights[0] * response[0] + self.weights[1] * response[1]
     }

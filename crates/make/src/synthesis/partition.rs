@@ -89,8 +89,7 @@ type Assignment = Vec<u32>;
 
 struct Site<'a> {
     fleet: &'a Fleet,
-    /// The shape and the number of jobs of each type (K). For each shape, the schedules of the mix
-    /// are first.
+    /// The shape and the jobs of each type (K). For each shape, the schedules of the mix are first.
     schedules: Vec<(usize, Schedule)>,
 }
 
@@ -291,8 +290,7 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// Returns `E[N_i]` if the type has this number of slots, or a penalty if the queue is not
-    /// stable.
+    /// Returns `E[N_i]` for this number of slots, or a penalty if they are not sufficient.
     fn on_servers(&mut self, i: usize, slots: u64) -> f64 {
         self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
     }

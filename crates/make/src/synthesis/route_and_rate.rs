@@ -25,8 +25,7 @@ const WORTH_A_GUESS: f64 = 1.25;
 pub struct RouteOption {
     /// The route.
     pub route: Route,
-    /// The results for this route, or `None` if its chain has too many phases or there was no time
-    /// left.
+    /// The results, or `None` if the chain has too many phases or there was no time left.
     pub outlook: Option<Outlook>,
 }
 
@@ -39,8 +38,7 @@ pub struct Outlook {
     pub largest: f64,
     /// The switching rate that was requested, or the best rate \[1/time\].
     pub rate: f64,
-    /// The value of the objective at that rate \[time\], which is infinite if the policy is
-    /// unstable.
+    /// The value of the objective at that rate \[time\]. It is infinite if the policy is unstable.
     pub value: f64,
     /// How the value was found.
     pub method: Method,
@@ -214,8 +212,7 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// Returns an upper limit for the search. If setups are short, it can be useful to switch
-    /// often.
+    /// Returns an upper limit for the search. If setups are short, it is useful to switch often.
     fn ceiling(&self) -> f64 {
         let most = super::RATES.end() / mean_size(self.workload);
         self.outlook.largest.min(most)

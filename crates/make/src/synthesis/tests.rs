@@ -54,8 +54,7 @@ fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
     }
 }
 
-/// The best switching rates and the mean numbers are from an independent computation with six
-/// digits.
+/// The best switching rates and mean numbers are from an independent computation (six digits).
 #[test]
 fn best_switching_rates_of_section_seven() {
     let none = |route: &str| SynthesisOptions {

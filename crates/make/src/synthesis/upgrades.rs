@@ -1,5 +1,4 @@
-//! This module computes the load after an upgrade. It solves program (7) again for servers that are
-//! slightly larger.
+//! This module computes the load after an upgrade. It solves program (7) again for larger servers.
 
 use std::time::Instant;
 
@@ -40,8 +39,7 @@ pub struct Upgrade {
     pub proven: bool,
 }
 
-/// Returns the load for each upgrade. For each shape (H), `known` is a list of schedules over all
-/// types.
+/// Returns the load for each upgrade. For each shape (H), `known` lists schedules over all types.
 pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule>]) -> Upgrades {
     let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);

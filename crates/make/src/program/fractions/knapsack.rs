@@ -7,8 +7,7 @@ use synth_multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 const SERVER: f64 = (1_u64 << 50) as f64;
 
 /// Calls `visit` for each schedule whose worth is greater than `1 − slack`, until it returns
-/// `false` or the node limit is reached. The `prices` (R) have no effect on the result, except for
-/// the order.
+/// `false` or the node limit is reached. The `prices` (R) only have an effect on the order.
 pub(super) fn near(
     packing: &Packing,
     values: &[f64],

@@ -32,8 +32,7 @@ impl Fractions {
 /// A set of rows that are independent modulo the prime number. The rows are added one at a time.
 #[derive(Default)]
 pub(super) struct Echelon {
-    /// The column of the pivot, and the reduced row, which is 1 at this column and 0 at the
-    /// previous pivots.
+    /// The pivot column, and the reduced row, which is 1 at its pivot and 0 at the previous pivots.
     rows: Vec<(usize, Vec<u64>)>,
 }
 
@@ -62,8 +61,7 @@ impl Echelon {
     }
 }
 
-/// Solves `A x = b` for a square matrix `A`. Returns `None` if the matrix is singular modulo the
-/// prime number.
+/// Solves `A x = b` for a square `A`. Returns `None` if it is singular modulo the prime number.
 pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> {
     let inverse = inverse(matrix)?;
     let mut lifted = vec![BigInt::zero(); right.len()];
@@ -185,8 +183,7 @@ fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     }
 }
 
-/// Returns the positive denominator of a fraction with this residue and a numerator of at most
-/// `most`.
+/// Returns the denominator of a fraction with this residue and a numerator of at most `most`.
 fn small_denominator(residue: &BigInt, modulus: &BigInt, most: &BigInt) -> BigInt {
     let (mut r, mut s) = (
         (modulus.clone(), residue.clone()),

@@ -16,7 +16,6 @@ fn solved(workload: &Workload) -> ExactLoad {
     exact(workload, &solution, NODES).unwrap()
 }
 
-/// Checks that the mix and the prices are valid for all schedules. All values are exact.
 fn verify(workload: &Workload, found: &ExactLoad) {
     let offered = workload.types().iter().map(|t| t.exact_load().unwrap());
     let offered: Vec<BigRational> = offered.collect();
@@ -43,7 +42,7 @@ fn verify(workload: &Workload, found: &ExactLoad) {
     }
 }
 
-/// The load of appendix J of the MSR paper is 131/200 for every optimal mix, and the network is the
+/// The load of appendix J of the MSR paper is 131/200 for every mix, and the network is the
 /// bottleneck.
 #[test]
 fn exact_load_of_appendix_j() {
@@ -56,8 +55,7 @@ fn exact_load_of_appendix_j() {
     verify(&workload, &found);
 }
 
-/// For section 7 at a load of 0.9, each of the schedules `(0, 0, 2)` and `(1, 4, 0)` is used half
-/// of the time.
+/// For section 7 at load 0.9, `(0, 0, 2)` and `(1, 4, 0)` are each used half of the time.
 #[test]
 fn exact_load_of_section_seven() {
     let workload = model("section7");
@@ -123,8 +121,7 @@ fn incomplete_search_proves_nothing() {
     assert_eq!((found.load, found.prices), (ratio(9, 10), None));
 }
 
-/// Changes the solution by adding another schedule, a price that should be 0, and some noise to the
-/// weights.
+/// Changes the solution by adding another schedule, a wrong price, and noise in the weights.
 #[test]
 fn perturbed_solutions_never_give_a_false_proof() {
     let (mut settled, mut proven) = (0, 0);

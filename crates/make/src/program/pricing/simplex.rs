@@ -14,8 +14,7 @@ pub(super) struct Simplex {
     /// The fraction of the capacity of each resource that is used by one job (R × n).
     shares: Vec<Vec<f64>>,
     values: Vec<f64>,
-    /// The indices of R columns. An index less than `n` is a type, and all other indices are the
-    /// slack of a resource.
+    /// The indices of R columns. An index below `n` is a type, and the others are slacks.
     basis: Vec<usize>,
     is_basic: Vec<bool>,
     /// Whether a nonbasic column is at its upper bound.
@@ -117,8 +116,7 @@ impl Simplex {
         most.get(i).copied().unwrap_or(FAR)
     }
 
-    /// Computes the inverse of the basis by Gauss-Jordan elimination with row pivoting. Returns
-    /// `false` if the basis is singular.
+    /// Inverts the basis by Gauss-Jordan elimination. Returns `false` if the basis is singular.
     fn invert(&mut self) -> bool {
         let n = self.basis.len();
         let row = |j: usize| self.basis.iter().map(|&i| self.share(j, i)).collect();
@@ -153,8 +151,7 @@ impl Simplex {
         true
     }
 
-    /// Computes the prices and the reduced values. Each nonbasic column is set to one of its
-    /// bounds.
+    /// Computes the prices and reduced values, and sets each nonbasic column to one of its bounds.
     fn price_by_basis(&mut self) {
         self.prices.fill(0.0);
         for (row, &i) in self.inverse.iter().zip(&self.basis) {
@@ -217,8 +214,8 @@ impl Simplex {
         (worst.1 > TOLERANCE).then_some(worst)
     }
 
-    /// Replaces the leaving column by one that keeps the solution dual feasible. Returns `false` if
-    /// there is no such column.
+    /// Replaces the leaving column and keeps dual feasibility. Returns `false` if this is not
+    /// possible.
     fn pivot(&mut self, (place, mut slope, above): (usize, f64, bool), most: &[f64]) -> bool {
         let n = self.types();
         self.row.fill(0.0);

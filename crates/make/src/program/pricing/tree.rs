@@ -337,8 +337,8 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the same proof with fewer nodes. Returns `None` if a single search with the prices
-    /// of the root is enough.
+    /// Returns the same proof with fewer nodes, or `None` if one search at the root's prices is
+    /// enough.
     pub(in crate::program) fn coarser(
         tree: &Tree,
         packing: &Packing,
@@ -396,8 +396,7 @@ fn is_fractional(count: f64) -> bool {
     (count - count.round()).abs() > 1e-7
 }
 
-/// Returns the types that have a value and that cannot be replaced by jobs of another type without
-/// a loss.
+/// Returns the types with a value that cannot be replaced by another type without a loss.
 fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
     let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
     types.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));

@@ -70,8 +70,7 @@ impl Analysed {
         Ok(Chosen::new(artifact, Basis::Given))
     }
 
-    /// Returns the partition of a fleet, if the improvement of any other rule is less than a
-    /// relevant margin.
+    /// Returns the partition of a fleet if no other rule can be better by a relevant margin.
     pub(super) fn suffices(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
         let numbers = slots.numbers.clone()?;

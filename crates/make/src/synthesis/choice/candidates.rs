@@ -1,5 +1,4 @@
-//! This module contains the initial candidates of a search. Their parameters are values that have
-//! worked well before.
+//! This module contains the initial candidates, with parameters that have worked well before.
 
 use super::analysed::Analysed;
 use super::options::{ChoiceOptions, Families};
@@ -44,8 +43,8 @@ pub(super) fn all(
         (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()).into_iter().for_each(add),
         (Analysed::Server(msr), Preemption::Full) => {
             full(workload, msr).into_iter().for_each(&mut add);
-            // The preemptive rules do not use the sizes. If the sizes are known, a nonpreemptive
-            // rule may be better.
+            // Preemptive rules do not use sizes. If they are known, a nonpreemptive rule may be
+            // better.
             by_priority(workload, true).into_iter().for_each(add);
         }
         (Analysed::Server(msr), Preemption::None | Preemption::Setup) => {

@@ -1,5 +1,4 @@
-//! This module creates the policy file of a rule, which contains the claims that are proved or
-//! measured.
+//! This module creates the policy file of a rule, with the claims that are proved or measured.
 
 use super::trials::{DONE, measured};
 use crate::analysis::Cost;

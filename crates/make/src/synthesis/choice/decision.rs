@@ -15,8 +15,7 @@ const LONGER: f64 = 0.9;
 
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// The relative precision that is required for claims, for all jobs and for each type, and the
-/// minimum number of events of the run.
+/// The relative precision of claims, in total and for each type, and the minimum length of the run.
 const PRECISION: f64 = 0.01;
 const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;
@@ -58,8 +57,8 @@ impl Selection<'_> {
         })
     }
 
-    /// Moves the selected candidate to the front. Returns the reason, and whether it is certainly
-    /// the best.
+    /// Moves the selected candidate to the front. Returns why, and whether it is certainly the
+    /// best.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
@@ -132,8 +131,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Measures a candidate. The length of the run is doubled until two runs have the same result
-    /// for the guarantees.
+    /// Measures a candidate, and doubles the length until two runs agree about the guarantees.
     fn measure(&mut self, n: usize) -> Result<(), Failure> {
         let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
         trials.report(format!("measuring {}", candidate.name()));

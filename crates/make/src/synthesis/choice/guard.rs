@@ -42,8 +42,7 @@ pub(super) fn guards(
     }
 }
 
-/// Returns the analysed policy. If there is preemption, a nonpreemptive policy is added for the
-/// rules that need one.
+/// Returns the analysed policy. With preemption, a nonpreemptive one is added if a rule needs it.
 fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -> Vec<Guard> {
     let mut guards: Vec<Guard> = Guard::new(workload, msr).into_iter().collect();
     let stops_none = match options.preemption {

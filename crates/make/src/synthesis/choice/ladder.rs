@@ -38,8 +38,7 @@ pub(super) struct Candidate<'w> {
     pub is_eligible: bool,
     pub runs: Vec<Trial>,
     underway: Option<Underway<'w>>,
-    /// A separate run for the claims. It is needed because the best of several candidates is partly
-    /// the best by chance.
+    /// A separate run for the claims, because the best of several is partly the best by chance.
     pub own: Option<Trial>,
 }
 
@@ -92,8 +91,7 @@ impl Candidate<'_> {
         self.longest().is_some_and(Trial::runs_away)
     }
 
-    /// Returns `true` if the longest run of the candidate has converged and the separate run does
-    /// not contradict it.
+    /// Returns `true` if the longest run has converged and the separate run does not contradict it.
     pub(super) fn is_settled(&self) -> bool {
         self.longest().is_some_and(|run| run.value.is_some()) && !self.is_refuted()
     }
@@ -144,8 +142,7 @@ pub(super) struct Selection<'w> {
 }
 
 impl<'w> Selection<'w> {
-    /// Runs the candidates, starting with the cheapest, as long as some of them are `open` and
-    /// there is work left.
+    /// Runs the candidates, the cheapest first, as long as some are `open` and there is work left.
     pub(super) fn climb(
         &mut self,
         ladder: Ladder,
@@ -182,8 +179,7 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Sorts the candidates by the number of cheaper ones. The candidates that have not been run
-    /// are last.
+    /// Sorts the candidates by the number of cheaper ones. Candidates without a run are last.
     pub(super) fn rank(&mut self) {
         let key = |c: &Candidate<'_>| (c.runs.is_empty(), self.ahead(c).len());
         let keys: Vec<_> = self.candidates.iter().map(key).collect();
@@ -323,7 +319,7 @@ impl<'w> Selection<'w> {
         open
     }
 
-    /// Returns the candidates that have not converged but seem to be better than the best one that
+    /// Returns the candidates that have not converged, but seem to be better than the best that
     /// has.
     pub(super) fn may_be_better(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {

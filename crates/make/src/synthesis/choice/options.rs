@@ -40,8 +40,7 @@ pub struct ChoiceOptions {
     pub budget: u64,
     /// The deadline, if any; with one, the result depends on the machine.
     pub end: Option<Instant>,
-    /// The seed of the comparison. The next two seeds are used for the tuning and for the run for
-    /// the claims.
+    /// The seed of the comparison. The tuning and the run for claims use the next two seeds.
     pub seed: u64,
     /// The guarantees on the delay of some job types.
     pub promises: Vec<Promise>,
@@ -68,8 +67,7 @@ impl ChoiceOptions {
 pub enum Basis {
     /// It has converged and has the lowest cost.
     Settled,
-    /// It is as good as the policy with this name, and the slowdown of its worst type is lower by
-    /// this fraction.
+    /// It is as good as this policy, and the slowdown of its worst type is lower by this fraction.
     Fairest(&'static str, f64),
     /// No policy has converged, and the jobs stayed for the shortest time under this policy.
     StaysLeast,
@@ -140,8 +138,7 @@ pub enum ChoiceError {
     /// The simulation of a rule returned an error.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// It is not possible to carry the load with these options, or the number of jobs grew without
-    /// bound in all runs.
+    /// The options cannot carry the load, or the number of jobs grew without bound in all runs.
     #[error("{0}")]
     Broken(String),
     /// No policy has been found that keeps the guarantees.

@@ -1,5 +1,4 @@
-//! This module finds the best policy of each family. The parameters of the best ones are then tuned
-//! on a grid.
+//! This module finds the best policy of each family, and then tunes the best ones on a grid.
 
 use super::ladder::{Candidate, Ladder, Selection};
 use super::trials::{FEW, Trial, Trials};
@@ -133,8 +132,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Runs a policy. Returns `None` if it is certainly worse than another run or if it was
-    /// stopped.
+    /// Runs a policy. Returns `None` if it is certainly worse than another run or was stopped.
     fn evaluate(&mut self, policy: Family, than: Option<&Trial>) -> Result<Option<Place>, Failure> {
         let objective = self.trials.objective;
         let is_worse = |own: &Trial, than: &Trial| {

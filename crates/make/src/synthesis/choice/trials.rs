@@ -48,8 +48,7 @@ pub(super) struct Trial {
     pub run: Run,
     /// The objective \[time\]; `None` without a steady state.
     pub value: Option<Estimate>,
-    /// The objective, which is increased if a guarantee is not kept. It is infinite if there is no
-    /// steady state.
+    /// The objective, which is higher if a guarantee is not kept. It is infinite if it is unknown.
     pub cost: f64,
     /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
@@ -190,16 +189,15 @@ impl<'a> Trials<'a> {
 
     pub(super) fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
-        // If many servers are busy, their state is larger than the caches. This was measured for
-        // 1000 to 100 000 servers.
+        // The state of many servers is larger than the caches, as measured for 1000 to 100 000
+        // servers.
         let busy = in_service(workload).min(self.fleet.servers() as f64);
         let misses = (busy / CACHED).max(1.0).powf(0.75);
         let works = self.works.entry(policy.called());
         *works.or_insert_with(|| misses * policy.work(workload))
     }
 
-    /// Simulates up to this number of events and continues `underway`. Returns `None` if the run
-    /// was stopped.
+    /// Simulates up to this number of events, or continues `underway`. Returns `None` if stopped.
     pub(super) fn run(
         &mut self,
         underway: &mut Option<Underway<'a>>,
@@ -292,9 +290,8 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the objective for the second half of a run (Little's law). It is increased if the
-    /// jobs stay so long that the waiting time of a rare type after the end of the run would not be
-    /// seen.
+    /// Returns the objective for the second half of a run (Little's law). It is increased if jobs
+    /// stay so long that the waits of a rare type after the end would not be seen.
     fn late_cost(&self, run: &Run) -> f64 {
         let pairs = run.types.iter().zip(self.workload.types());
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();

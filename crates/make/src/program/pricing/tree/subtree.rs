@@ -16,9 +16,9 @@ impl Search<'_> {
         open.map(item).collect()
     }
 
-    /// Computes a bound for the node from a table over the small resource with the highest cost.
-    /// The number of jobs is an integer for this resource. For each of the other resources, the
-    /// jobs have to pay the price.
+    /// Computes a bound from a table over the small resource with the highest cost. The number of
+    /// jobs is an integer for this resource, and the other resources are only charged at their
+    /// price.
     pub(super) fn by_table(&self, items: &[Item], prices: &[f64]) -> Option<f64> {
         let worth = |j: &usize| self.room[*j] as f64 * prices[*j];
         let is_small = |j: &usize| self.room[*j] < TABLE / (1 + items.len() as u64);
@@ -88,8 +88,7 @@ fn fill(table: &mut [f64], step: usize, value: f64, most: u32) {
         }
         return;
     }
-    // The numbers of jobs are 1, 2, 4 and so on, because any count can be written as a sum of
-    // these.
+    // The numbers of jobs are 1, 2, 4 and so on, because any count is a sum of some of these.
     let (mut left, mut packet) = (most, 1);
     while left > 0 {
         let count = packet.min(left);

@@ -191,7 +191,7 @@ impl<'a> TypeQueue<'a> {
         if load >= 1.0 || load.is_nan() {
             let name = self.job_type.name();
             return Err(AnalysisError::Unstable(format!(
-                "type `{name}` has load {load} under this policy; a stable type needs a load below 1"
+                "type `{name}` has load {load} under this policy, but the load of a stable type must be less than 1"
             )));
         }
         let is_within = |work: f64| work <= budget && work.is_finite();

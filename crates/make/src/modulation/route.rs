@@ -12,7 +12,7 @@ use synth_queues::ctmc::ChainError;
 pub enum ModulationError {
     /// The number of phases of the chain would be greater than this limit.
     #[error(
-        "the modulating chain has more than {0} phases, because its routes wait for too many individual jobs. Use a sequential route, which has fewer phases, or full preemption, which has none, or model a part of the server"
+        "the modulating chain has more than {0} phases, because its routes wait for too many individual jobs. Use a sequential route to reduce the number of phases, use full preemption, which does not need a route, or use a smaller server in the model"
     )]
     TooLarge(usize),
     /// The chain has no stationary distribution.

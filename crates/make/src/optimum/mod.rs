@@ -107,12 +107,12 @@ pub struct OptimumError(String);
 impl OptimumError {
     /// The error for fleets of several servers.
     pub fn of_fleet() -> Self {
-        OptimumError("the dynamic program supports only a single server".into())
+        OptimumError("the dynamic program only supports a single server".into())
     }
 
     /// The error for policies that know more about a job than its type.
     pub fn of_sizes() -> Self {
-        OptimumError("the dynamic program supports only policies that do not know job sizes".into())
+        OptimumError("the dynamic program does not support policies that know the size of a job".into())
     }
 }
 
@@ -191,24 +191,24 @@ pub fn optimum(
 ) -> Result<Optimum, OptimumError> {
     if workload.start_latency().is_some() {
         return refused(
-            "the dynamic program requires exponential holding times, which a start latency violates. Remove `start_latency`",
+            "the dynamic program requires exponential holding times, but the workload has a start latency. Remove `start_latency`",
         );
     }
     let other = |t: &&JobType| !(t.is_poisson() && t.holding().is_exponential());
     if let Some(job_type) = workload.types().iter().find(other) {
         return refused(format!(
-            "the dynamic program requires Poisson arrivals and exponential sizes, but type `{}` has other distributions",
+            "the dynamic program only supports Poisson arrivals and exponential sizes, but type `{}` has a different distribution",
             job_type.name()
         ));
     }
     let costs = costs(workload, problem.objective);
-    let costs = costs.map_err(|_| OptimumError("the dynamic program cannot minimize a percentile, which is not a sum over jobs. Use --minimize mean or weighted".into()))?;
+    let costs = costs.map_err(|_| OptimumError("the dynamic program cannot minimize a percentile because it is not a sum over all jobs. Use --minimize mean or --minimize weighted".into()))?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
     let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
     if let Some(rate) = problem.setup_rate.filter(is_far) {
         return refused(format!(
-            "the mean setup time is {} and the mean job size {mean}; the dynamic program requires a ratio between 1e-6 and 1e6. For longer setups use --preemption none, for shorter ones full",
+            "the mean setup time is {} and the mean job size {mean}; the dynamic program requires a ratio between 1e-6 and 1e6. If the setups are longer, use --preemption none. If they are shorter, use --preemption full",
             1.0 / rate
         ));
     }
@@ -317,7 +317,7 @@ const FIRST: [usize; 3] = [8, 6, 4];
 
 fn too_many(most: usize) -> OptimumError {
     OptimumError(format!(
-        "the dynamic program supports at most {most} schedules, and this workload has more. Use fewer types or fewer servers"
+        "the dynamic program supports at most {most} schedules, and this workload has more. Reduce the number of types or the number of servers"
     ))
 }
 
@@ -338,7 +338,7 @@ fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Reg
         several => format!("{several} schedules × "),
     };
     refused(format!(
-        "the dynamic program would start with {least:.1e} states ({times}job counts of {} types; {:.0} MB), more than the limit of {limit:.1e}. Use fewer types or a lower load, or raise --work of `synth optimum`",
+        "the dynamic program would start with {least:.1e} states ({times}job counts of {} types; {:.0} MB), which is more than the limit of {limit:.1e}. Reduce the number of types or the load, or increase --work of `synth optimum`",
         workload.types().len(),
         least * BYTES / 1e6
     ))

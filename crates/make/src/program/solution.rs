@@ -135,12 +135,12 @@ pub fn nearest(fraction: &BigRational) -> f64 {
 pub enum ProgramError {
     /// HiGHS did not find an optimal solution. Its result is not used.
     #[error(
-        "the linear program could not be solved in double precision (solver status: {0}). Remove the types with the least load, or use demands of more similar magnitude"
+        "the linear program could not be solved in double precision (solver status: {0}). Remove the types with the lowest load, or use demands of the same order of magnitude"
     )]
     Solver(String),
     /// A number outside the range that double precision can handle.
     #[error(
-        "{0}, outside the supported range 1e-100 to 1e100. Choose a time unit that brings rates and sizes into that range, or remove the type if it never arrives"
+        "{0}, but the supported range is from 1e-100 to 1e100. Use a time unit such that the rates and the sizes are in this range, or remove the type if it never arrives"
     )]
     OutOfRange(String),
 }

@@ -245,7 +245,7 @@ fn of_own(
     let above = loads.filter(|(load, _)| *load >= 1.0 - LOAD_MARGIN);
     if let Some((load, kind)) = above.max_by(|a, b| a.0.total_cmp(&b.0)) {
         return Err(ChoiceError::Broken(format!(
-            "these schedules do not carry the load: type `{}` has load {load}, expected less than 1. Other schedules do carry it: omit these, or change their weights",
+            "these schedules do not carry the load: type `{}` has load {load}, but it must be less than 1. It is possible to carry the load with other schedules. Remove these schedules, or change their weights",
             kind.name()
         )));
     }
@@ -337,21 +337,21 @@ fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), 
     }
     if options.preemption != Preemption::None && workload.start_latency().is_some() {
         return refused(
-            "the workload has a start latency, whose cost for preempted jobs is undefined. Use --preemption none; or remove `start_latency` and model the cost with setup times (--preemption setup and --setup-rate)",
+            "the workload has a start latency, but its cost is not defined for jobs that are preempted. Use --preemption none, or remove `start_latency` and use setup times instead (--preemption setup and --setup-rate)",
         );
     }
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
         return refused(format!(
-            "the route {route} requires preemption `none` or `setup`; full preemption switches without a route. Remove --route"
+            "the route {route} can only be used with preemption `none` or `setup`, because there is no route with full preemption. Remove --route"
         ));
     }
     match (options.preemption, options.setup_rate) {
         (Preemption::Setup, None) => refused(
-            "preemption `setup` needs the setup rate γ: add `--setup-rate γ`, the reciprocal of the mean setup time of a slot in the workload's time unit",
+            "preemption `setup` needs the setup rate γ. Use `--setup-rate γ`, where γ is 1 divided by the mean setup time of a slot in the time unit of the workload",
         ),
         (Preemption::Setup, Some(rate)) => check("setup rate", rate),
         (_, Some(rate)) => refused(format!(
-            "the setup rate ({rate}) requires `--preemption setup`; remove it or select that preemption"
+            "the setup rate ({rate}) can only be used with `--preemption setup`. Either remove the setup rate or use this option"
         )),
         _ => Ok(()),
     }

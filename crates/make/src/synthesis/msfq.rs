@@ -164,7 +164,7 @@ pub fn strict_msfq(
     solved(&fleet, options)?.and_then(|solution| {
     let Some(outlook) = MsfqOutlook::new(workload, options.objective.analysed()) else {
         return refused(
-            "msfq-strict: its means are known only for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation",
+            "msfq-strict: the mean values are only known for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation",
         );
     };
     let requested = threshold.map(|l| l as usize);

@@ -40,7 +40,7 @@ pub(super) fn solved(
     let is_below = |exact: &ExactLoad| exact.load < BigRational::one();
     if exact.as_ref().is_some_and(is_below) {
         return refused(format!(
-            "the exact load is below 1, but by less than {LOAD_MARGIN:e}: a policy can stabilize this workload, but double precision does not suffice to tune or analyse it. Multiply the arrival rates by about 1 - 1e-10"
+            "the exact load is below 1, but the difference is less than {LOAD_MARGIN:e}. There is a policy that can stabilize this workload, but it cannot be tuned or analysed in double precision. Multiply the arrival rates by a factor of about 1 - 1e-10"
         ));
     }
     Ok(SynthesisOutcome::Overloaded(Overload {

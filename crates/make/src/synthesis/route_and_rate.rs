@@ -86,11 +86,11 @@ pub(super) fn with_best_route(
     let (route, outlook) = (searches[best].route, &searches[best].outlook);
     if outlook.rate >= outlook.largest {
         let instead = match draft.rates {
-            None => "remove --switching-rate, or lower it",
-            Some(_) => "reduce all rates by the same factor",
+            None => "remove --switching-rate or use a lower value",
+            Some(_) => "divide all rates by the same number",
         };
         return refused(format!(
-            "the policy is unstable at switching rate {}, since it spends too much time on routes; it is stable below {:.6} (route {route}). To fix this, {instead}",
+            "the policy is unstable at a switching rate of {}, because too much time is spent on routes. The rate must be less than {:.6} (route {route}). To fix this, {instead}",
             outlook.rate, outlook.largest
         ));
     }

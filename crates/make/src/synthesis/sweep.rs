@@ -49,7 +49,7 @@ pub fn sweep(
         SynthesisOutcome::Policy(solution) => solution,
         SynthesisOutcome::Overloaded(overload) => {
             return refused(format!(
-                "no policy is known to stabilize this workload: load ρ = {}, expected below 1. `synth --workload FILE --preemption full` prints the proof",
+                "there is no known policy that stabilizes this workload: the load ρ is {}, but it must be less than 1. Use `synth --workload FILE --preemption full` to print the proof",
                 overload.certificate.load
             ));
         }

@@ -55,7 +55,7 @@ pub(super) fn all(
                     turns.into_iter().for_each(&mut add);
                 }
                 time if choice.families.have("static-quickswap") => skipped.push(format!(
-                    "static-quickswap: its turns would take a fraction Σ λ_i/(μ_i c_i) = {time:.3} of the time, and it is known to be stable only below 1"
+                    "static-quickswap: its turns would take a fraction Σ λ_i/(μ_i c_i) = {time:.3} of the time, but it is only known to be stable if this is less than 1"
                 )),
                 _ => {}
             }

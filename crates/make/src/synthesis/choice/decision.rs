@@ -89,11 +89,11 @@ impl Selection<'_> {
             }
             Basis::Settled | Basis::Fairest(..) => {
                 let short = selected.unclaimed();
-                let why = short.map(|why| format!("its separate run was too short ({why})"));
+                let why = short.map(|why| format!("the separate run of the policy was too short ({why})"));
                 return (selected.measured().map(|own| &own.run), why);
             }
-            Basis::StaysLeast | Basis::Guarded => "no policy was seen to converge",
-            Basis::RunsAway => "its number of jobs grew without bound",
+            Basis::StaysLeast | Basis::Guarded => "none of the policies has converged",
+            Basis::RunsAway => "the number of jobs grew without bound",
             Basis::Unseen => "no run was long enough to be conclusive",
             Basis::Analysis | Basis::Given => return (None, None),
         };
@@ -204,7 +204,7 @@ impl Selection<'_> {
             None if basis == Basis::Guarded => {
                 let names: Vec<&str> = self.candidates.iter().map(Candidate::name).collect();
                 return Err(ChoiceError::Broken(format!(
-                    "the number of jobs grew without bound under all policies of these families ({}), and there is no policy with proved stability to guard them. Use --family auto, add resources or reduce the load",
+                    "the number of jobs grew without bound under all policies of these families ({}), and there is no guard that is proved to be stable. Use --family auto, add more resources, or reduce the load",
                     names.join(", ")
                 )));
             }

@@ -95,7 +95,7 @@ fn check_memory(fleet: &Fleet, rules: usize) -> Result<(), SynthesisError> {
         return Ok(());
     }
     Err(SynthesisError::Refused(format!(
-        "comparing {} rules by simulation on {servers} servers would take about {needed:.1} GiB of memory, more than the limit of 1 GiB. Use a smaller fleet, with server counts and arrival rates divided by {:.0}; or select a rule with --family, such as --family partition, which is analysed without simulation",
+        "a simulation of {} rules on {servers} servers would need about {needed:.1} GiB of memory, more than the limit of 1 GiB. Use a smaller fleet, where the number of servers and the arrival rates are divided by {:.0}, or use the option --family. For example, --family partition does not need a simulation",
         rules + 1,
         needed.ceil().max(2.0)
     )))

@@ -124,19 +124,19 @@ impl Selection<'_> {
                         let (kept, error) = (percent(1.0 - above.mean), percent(above.half_width));
                         format!("{kept} ± {error} % of them do")
                     }
-                    Some((rough, None)) => format!("{rough} % of them do, in short runs"),
-                    None => "the runs were too short to tell".into(),
+                    Some((rough, None)) => format!("{rough} % of them do, but the runs are short"),
+                    None => "this is not known because the runs were too short".into(),
                 };
                 format!("{}: {kept}", promise.words(unit))
             });
             format!(
-                "no policy was found that keeps --slo; the nearest is {}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (`synth size` finds how many), or raise --work (now {:.0e})",
+                "no policy was found that keeps --slo. The closest one is {}:\n  {}\nNo policy file has been written. Use a weaker target, reduce the load, add more resources (use `synth size` to find the number), or increase --work, which is {:.0e}",
                 selected.name(),
                 lines.collect::<Vec<String>>().join("\n  "),
                 self.trials.budget
             )
         };
-        let unknown = "no run was long enough to tell whether --slo is kept, so nothing is written. Raise --work or --time";
+        let unknown = "all runs were too short to decide whether --slo is kept, so no policy file has been written. Increase --work or --time";
         Some(Unkept {
             why: trial.map_or_else(|| unknown.into(), nearest),
             policy: selected.name(),

@@ -72,7 +72,7 @@ fn rejects_too_many_jobs_to_drain() {
     ];
     let workload = parsed("100000", &lines);
     let error = synthesize(&workload, &SynthesisOptions::new(Preemption::None)).unwrap_err();
-    let is_named = error.to_string().contains("which has none");
+    let is_named = error.to_string().contains("which does not need a route");
     assert!(is_named, "{error}");
 }
 

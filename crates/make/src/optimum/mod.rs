@@ -112,7 +112,7 @@ impl OptimumError {
 
     /// The error for policies that know more about a job than its type.
     pub fn of_sizes() -> Self {
-        OptimumError("the dynamic program does not support policies that know the size of a job".into())
+        OptimumError("the dynamic program does not support policies that know job sizes".into())
     }
 }
 

@@ -342,7 +342,7 @@ fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), 
     }
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
         return refused(format!(
-            "the route {route} can only be used with preemption `none` or `setup`, because there is no route with full preemption. Remove --route"
+            "the route {route} can only be used with preemption `none` or `setup`, because full preemption works without a route. Remove --route"
         ));
     }
     match (options.preemption, options.setup_rate) {

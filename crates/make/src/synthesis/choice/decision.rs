@@ -89,7 +89,7 @@ impl Selection<'_> {
             }
             Basis::Settled | Basis::Fairest(..) => {
                 let short = selected.unclaimed();
-                let why = short.map(|why| format!("the separate run of the policy was too short ({why})"));
+                let why = short.map(|why| format!("the separate run was too short ({why})"));
                 return (selected.measured().map(|own| &own.run), why);
             }
             Basis::StaysLeast | Basis::Guarded => "none of the policies has converged",

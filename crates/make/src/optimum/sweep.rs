@@ -16,7 +16,7 @@ use synth_multiresource::workload::Workload;
 /// jobs followed by the slots in setup.
 pub(super) struct Sweeps {
     schedules: Vec<Schedule>,
-    /// For each schedule and type, the index of the schedule with one more job. The next fields are similar.
+    /// For each schedule and type, the index of the schedule with one more job; similarly below.
     more: Vec<Vec<Option<usize>>>,
     fewer: Vec<Vec<Option<usize>>>,
     stopped: Vec<Vec<Option<usize>>>,

@@ -1,6 +1,5 @@
-//! This crate computes scheduling policies for multiresource jobs. It contains the schedule program
-//! and its proof, the modulation, the exact analysis, the lower bounds and the selection of a
-//! policy.
+//! This crate computes scheduling policies for multiresource jobs, and proofs, bounds and an exact
+//! analysis for them.
 
 pub mod analysis;
 pub mod bound;

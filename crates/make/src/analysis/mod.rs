@@ -48,8 +48,7 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// Returns the value of the objective \[time\]. For [`Objective::P99`], this is the mean
-    /// response time.
+    /// Returns the objective \[time\]. For [`Objective::P99`], it is the mean response time.
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
             Objective::Mean | Objective::P99 => self.mean_response(workload),
@@ -58,7 +57,7 @@ impl Cost {
     }
 }
 
-/// Returns the weights `w` (K) such that the [analysed](Objective::analysed) objective is equal to
+/// Returns the weights `w` (K) for which the [analysed](Objective::analysed) objective is
 /// `Σ w_i E[T_i]`.
 pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     match objective {
@@ -139,8 +138,7 @@ impl<'a> TypeQueue<'a> {
         &self.queue
     }
 
-    /// Returns the bounds and the approximation of the MSR paper, which are valid for exponential
-    /// sizes.
+    /// Returns the bounds and the approximation of the MSR paper, for exponential sizes.
     pub fn bounds(&self) -> PaperBounds {
         PaperBounds::new(&self.queue)
     }
@@ -193,7 +191,7 @@ impl<'a> TypeQueue<'a> {
         if load >= 1.0 || load.is_nan() {
             let name = self.job_type.name();
             return Err(AnalysisError::Unstable(format!(
-                "type `{name}` has load {load} under this policy; a stable type needs a load below 1"
+                "type `{name}` has load {load} under this policy, but the load of a stable type must be less than 1"
             )));
         }
         let is_within = |work: f64| work <= budget && work.is_finite();
@@ -213,8 +211,8 @@ impl<'a> TypeQueue<'a> {
     /// Returns `E[Q_i]` \[jobs\].
     ///
     /// # Errors
-    /// Returns an error if the type is unstable, if the size of the chain exceeds the `budget`, or
-    /// if the result is not accurate.
+    /// Returns an error if the type is unstable, the chain exceeds the `budget`, or the result is
+    /// not accurate.
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
         if let Some(stages) = &self.stages {
@@ -226,8 +224,8 @@ impl<'a> TypeQueue<'a> {
         Ok(self.by_matrices(&self.queue.qbd())?.mean())
     }
 
-    /// Solves the queue with matrices. If the load is close to 1, the rounding of the rates alone
-    /// changes the mean.
+    /// Solves the queue with matrices. Near a load of 1, the rounding of the rates alone changes
+    /// the mean.
     fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
@@ -239,8 +237,8 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns an error if the mean number of jobs is less than the mean number of jobs in service.
-    /// In this case, the result has no correct digits.
+    /// Returns an error if the mean is less than the mean number in service, which has no correct
+    /// digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {

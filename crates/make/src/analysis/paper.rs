@@ -15,8 +15,7 @@ pub struct PaperBounds {
     pub lower: f64,
     /// `(ρ + E[Δ(v)])/(1 − ρ) − min Δ + β` (theorem 8) \[jobs\].
     pub upper: f64,
-    /// The approximation of section 6.4 (see appendix C), which is clamped to the range of the two
-    /// bounds \[jobs\].
+    /// The approximation of section 6.4, which is clamped to the bounds (appendix C) \[jobs\].
     pub approximation: f64,
 }
 

@@ -60,8 +60,7 @@ fn matches_mean_numbers_of_section_seven() {
     }
 }
 
-/// If the policy switches very fast, then each type of the preemptive loop becomes an M/M/β queue
-/// with half the speed.
+/// If switching is very fast, each type of the preemptive loop is an M/M/β queue of half the speed.
 #[test]
 fn fast_switching_approaches_its_limit() {
     let (workload, policy) = section7(Preemption::Full, Route::ALL[0], 1e6);
@@ -87,8 +86,7 @@ struct Law {
     exits: Vec<f64>,
 }
 
-/// The expected values are from a brute-force solution in extended precision
-/// (`tests/reference/phase_type.py`).
+/// The expected values are from a brute-force solution (`tests/reference/phase_type.py`).
 #[test]
 fn phase_type_means_agree_with_brute_force() {
     let path = concat!(

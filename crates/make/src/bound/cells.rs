@@ -10,7 +10,8 @@ use synth_multiresource::artifact::Objective;
 use synth_multiresource::bound::{BoundCertificate, Costs, Layout, TypeRates, pooled};
 use synth_multiresource::workload::Fleet;
 
-/// The slack of every condition above the solver's tolerance, so that a solution proves a bound.
+/// The amount by which each condition must be satisfied. It is greater than the tolerance of the
+/// solver, so that a solution is a proof of the bound.
 const MARGIN: f64 = 1e-6;
 
 /// With preemption, conditions are generated lazily: the factor allowed on their number, the limit
@@ -93,7 +94,8 @@ fn refined(
     }
 }
 
-/// Returns approximate unknowns of the best function. Time is scaled to mean sizes.
+/// Returns approximate values of the unknowns of the best function. The unit of time is the mean
+/// size.
 fn solve(
     layout: &Layout,
     costs: &Costs,
@@ -167,7 +169,8 @@ fn conditions(
     all
 }
 
-/// Solves with some of the conditions and adds the most violated ones until all hold.
+/// Solves the program with a subset of the conditions. The conditions that are violated most are
+/// added until all of them are satisfied.
 fn generated(
     conditions: &[Condition],
     unknowns: usize,
@@ -219,7 +222,7 @@ fn of_conditions(
     model.make_quiet();
     model.set_option("threads", 1);
     model.set_option("solver", "ipm");
-    // An interior point proves as much as a vertex and is found faster.
+    // An interior point is as good a proof as a vertex, and it can be found faster.
     model.set_option("run_crossover", "off");
     let solved = model.try_solve().map_err(refused)?;
     // The status does not matter, since the values are verified independently.

@@ -13,10 +13,10 @@ use synth_multiresource::workload::{Fleet, JobType};
 /// Reasons why there is no bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BoundError {
-    /// The linear program would have too many rows.
+    /// The linear program has too many rows.
     #[error("the linear program for the lower bound would have more than {0} rows")]
     Large(usize),
-    /// HiGHS found no finite solution.
+    /// HiGHS did not find a finite solution.
     #[error("the linear program for the lower bound could not be solved (HiGHS status: {0})")]
     Solver(String),
     /// The solution proves nothing, or the workload's distributions are not supported.
@@ -27,7 +27,8 @@ pub enum BoundError {
 /// A lower bound and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// No policy has a smaller cost \[time\], given the information that the workload reveals.
+    /// A lower bound on the cost of every policy that uses only the workload's information
+    /// \[time\].
     pub least: f64,
     /// The proof.
     pub proof: Proof,
@@ -35,9 +36,10 @@ pub struct Bound {
 
 /// Returns the best available lower bound.
 ///
-/// Policies that know sizes, or preempt jobs of unknown remaining size, are bounded by prices and
-/// sizes; others by prices, and by a function of the state from a linear program of at most `rows`
-/// rows. Once `is_over` returns true, only the prices of all types are tried.
+/// If a policy knows the sizes, or can preempt jobs whose remaining size is not known, then only
+/// the bounds from prices and from sizes are valid. Otherwise, the bounds are from prices and from
+/// a function of the state, which is the solution of a linear program with at most `rows` rows.
+/// Once `is_over` returns `true`, only the prices of all types are tried.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile or every method fails.
@@ -60,7 +62,7 @@ pub fn lower_bound(
     });
     let rows = if is_over() { 0 } else { rows };
     let by_cells = by_cells(fleet, objective, preemption != Preemption::None, rows);
-    // The bound for preemptive policies also holds for nonpreemptive ones.
+    // A bound for preemptive policies is also a bound for nonpreemptive policies.
     let by_cells = by_cells.or_else(|_| self::by_cells(fleet, objective, true, rows));
     let by_cells = by_cells.map(|(least, certificate)| Bound {
         least,

@@ -1,4 +1,4 @@
-//! Bounds from prices, combined by a linear program or with size distributions.
+//! Lower bounds from prices. They are combined by a linear program or with the size distributions.
 
 use good_lp::{
     Expression, ProblemVariables, Solution as _, SolverModel as _, constraint, variable,
@@ -12,15 +12,15 @@ use synth_multiresource::bound::{
 };
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// The work limit of each program for prices, in depth-first nodes.
+/// The maximum number of depth-first nodes for each program that computes prices.
 const WORK: u64 = 20_000_000;
 
 const FIRSTS: usize = 32;
 
-/// Returns the bound and the inequalities that prove it; theory: [`PriceCut`].
+/// Returns the bound and the inequalities that prove it. See [`PriceCut`] for the theory.
 ///
-/// Tries the prices of program (7) over all types, each type alone, and prefixes of the types in
-/// descending order of cost per work.
+/// This function tries the prices of program (7) over all types, over each type alone, and over the
+/// first types in the order of decreasing cost per unit of work.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile or if the prices are rejected.
@@ -99,7 +99,7 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<P
     cuts
 }
 
-/// Returns the prices of program (7) over some types, if any are positive.
+/// Returns the prices of program (7) over a subset of the types, or `None` if no price is positive.
 fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     types.sort_unstable();
     let part = fleet.only(&types).ok()?;

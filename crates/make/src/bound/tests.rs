@@ -13,7 +13,6 @@ fn model(name: &str) -> Fleet {
     Fleet::read(path.as_ref()).unwrap().workload
 }
 
-/// Cores, arrival rate and size of a type.
 type Kind<'a> = (u32, f64, &'a str);
 
 fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
@@ -27,7 +26,6 @@ fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
     Fleet::parse(&text, "test").unwrap().workload
 }
 
-/// The mean response time of M/M/k, by the Erlang C formula.
 fn erlang(servers: u32, load: f64) -> f64 {
     let (mut term, mut below) = (1.0, 0.0);
     for n in 0..servers {
@@ -38,7 +36,7 @@ fn erlang(servers: u32, load: f64) -> f64 {
     1.0 + waiting / (below + waiting) / (f64::from(servers) - load)
 }
 
-/// With as many exact counts as servers, the bound is exact.
+/// If there are as many exact counts as there are servers, then the bound is exact.
 #[test]
 fn bound_of_one_type_matches_erlang_c() {
     for (servers, load) in [(1, 0.8), (4, 3.2), (3, 1.0)] {
@@ -69,7 +67,8 @@ fn price_bound_is_exact_for_whole_server_jobs() {
         assert!(is_near, "{size}: {bound}, exact {exact}");
         assert_eq!(cuts.len(), 1);
     }
-    // With preemption the remaining size is unknown, so only zero waiting and sizes give bounds.
+    // If there is preemption, the remaining size is not known. In this case, the bound is either
+    // the mean size or it is computed from the distribution of the sizes.
     let fleet = system(3, &[(3, 0.7, "size: {law: deterministic, mean: 1}")]);
     let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::Full, &|| false).unwrap();
     assert!((bound - 1.0).abs() < 1e-8 && cuts.is_empty());
@@ -77,12 +76,12 @@ fn price_bound_is_exact_for_whole_server_jobs() {
     assert!((bound.least / (1.0 + 0.7 / 2.0 / 0.3) - 1.0).abs() < 5e-3);
 }
 
-/// The mean response time of SRPT on one server (Schrage and Miller, Operations Research 14, 1966),
-/// for a density of sizes that is 0 beyond `most`.
+/// Returns the mean response time of SRPT on one server (Schrage and Miller, Operations Research
+/// 14, 1966). The density of the sizes must be 0 for sizes greater than `most`.
 fn shortest_first(rate: f64, density: impl Fn(f64) -> f64, most: f64) -> f64 {
     let steps = 200_000;
     let width = most / f64::from(steps);
-    // Up to x: probability, load and second moment; and the residence time.
+    // The probability, the load and the second moment of sizes up to `x`, and the residence time.
     let (mut chance, mut load, mut square, mut inside) = (0.0, 0.0, 0.0, 0.0);
     let mut mean = 0.0;
     for step in 0..steps {
@@ -123,7 +122,7 @@ fn size_bound_of_whole_server_jobs_matches_srpt() {
     }
 }
 
-/// Simulates the mean response time under preemptive shortest remaining size first.
+/// Simulates the preemptive policy that serves the shortest remaining size first.
 fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut exponential =
@@ -216,7 +215,7 @@ fn size_proofs_are_verified() {
     }
 }
 
-/// The dynamic program is an independent derivation of the optimum.
+/// The dynamic program is an independent way to compute the optimum.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn bounds_do_not_exceed_the_optimum() {
@@ -269,7 +268,7 @@ fn bounds_do_not_exceed_the_optimum() {
     }
 }
 
-/// Section 7 of the MSR paper at load 0.9: the optimum is 3.28 to 3.30, or 5.46 nonpreemptive.
+/// The optimum of section 7 of the MSR paper at load 0.9 is 3.28 to 3.30, or 5.46 if nonpreemptive.
 #[test]
 fn more_rows_improve_the_bound() {
     let fleet = model("section7");

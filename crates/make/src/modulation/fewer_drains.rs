@@ -1,5 +1,6 @@
-//! Descends over the bases of the optimal face to a mix whose loop drains less: a schedule of the
-//! same worth enters, and the simplex ratio test selects the one that leaves.
+//! This module searches the bases of the optimal face for a mix whose loop drains fewer jobs. In
+//! each step, a schedule of the same worth is added, and the ratio test of the simplex method
+//! selects the schedule that is removed.
 
 use std::cmp::Reverse;
 
@@ -13,10 +14,11 @@ use synth_multiresource::workload::Workload;
 
 const WORK: usize = 400_000_000;
 
-/// The relative slack below which a type counts as tight.
+/// If the relative slack of a type is less than this, the type is tight.
 const TIGHT: f64 = 1e-9;
 
-/// Returns a mix of the same load, from schedules of optimal worth, whose loop drains no more.
+/// Returns a mix that has the same load and uses only schedules of optimal worth. The loop of this
+/// mix never drains more jobs than the given one.
 pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
     if face.is_empty() {
         return mix;
@@ -46,7 +48,7 @@ struct Descent<'a> {
     t: f64,
 }
 
-/// The equations of a mix: `Σ_s π_s u_si / b_i = t` for tight types, and `Σ π = 1`.
+/// The equations of a mix: `Σ_s π_s u_si / b_i = t` for each tight type, and `Σ π = 1`.
 struct Basis {
     tight: Vec<usize>,
     equations: LU<f64, Dyn, Dyn>,
@@ -68,7 +70,7 @@ impl<'a> Descent<'a> {
         self.workload.types()[i].offered_load()
     }
 
-    /// `None` if the tight types do not determine the weights.
+    /// Returns `None` if the weights are not determined by the tight types.
     fn basis(&self) -> Option<Basis> {
         let n = self.mix.schedules.len();
         let loads = self.mix.loads(self.workload);
@@ -129,7 +131,8 @@ impl<'a> Descent<'a> {
         Some((leaving, (0..n).map(weight).collect()))
     }
 
-    /// Returns the reduction of twice the drains, with the schedule inserted at the best place.
+    /// Returns twice the number of drains that are saved if the schedule is inserted at its best
+    /// place.
     fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
         let rest = self.order.iter().filter(|s| **s != leaving);
         let rest: Vec<&Schedule> = rest.map(|&s| &self.mix.schedules[s]).collect();

@@ -1,5 +1,6 @@
-//! The order of the loop. Moving from u to v drains `Σ_i (u_i − v_i)⁺` slots; a loop drains half
-//! its L1 length, so the best order is a symmetric travelling-salesman tour.
+//! This module determines the order of the loop. The step from `u` to `v` drains `Σ_i (u_i − v_i)⁺`
+//! slots. A loop drains half of its length in the L1 norm, so the best order is the solution of a
+//! symmetric travelling salesman problem.
 
 use itertools::Itertools;
 
@@ -21,7 +22,8 @@ pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
     all.sorted_by_key(|&s| &schedules[s]).collect()
 }
 
-/// Returns an order with the least to drain: exact up to 12 schedules, by 2-opt beyond.
+/// Returns an order that drains as few jobs as possible. The order is exact for at most 12
+/// schedules and is found with the 2-opt heuristic if there are more.
 pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let start = lexicographic_order(schedules);
     if schedules.len() <= 3 {

@@ -1,10 +1,12 @@
-//! The loop over the working schedules, the switching routes, and the modulating chain.
+//! This module contains the loop over the working schedules, the switching routes, and the
+//! modulating chain.
 //!
-//! A draining slot of type i frees at rate `c_i μ_i`, and that event *is* a type-i completion. The
-//! chain does not depend on the queue, which makes its analysis exact.
+//! A draining slot of type i becomes free at the rate `c_i μ_i`, and this event *is* the completion
+//! of a job of type i. The analysis is exact because the chain does not depend on the queue.
 //!
-//! Source: the MSR paper, §5.1, §7 and appendices E and F. Contrary to the paper, routes matter: in
-//! its own example they change the largest stable switching rate by a factor of 3.4.
+//! See the MSR paper, §5.1, §7 and appendices E and F. Unlike in the paper, the choice of the route
+//! is important. In the example of the paper, the largest stable switching rate changes by a factor
+//! of 3.4.
 
 mod fewer_drains;
 mod loop_order;
@@ -30,10 +32,10 @@ pub struct Modulation {
     pub environment: Environment,
     /// The type that completes, for each edge.
     completions: Arc<[Option<usize>]>,
-    /// The fraction of time in working schedules; the rest is spent on routes.
+    /// The fraction of time in working schedules. The rest of the time is spent on routes.
     pub working_time: f64,
     transit: f64,
-    /// `E[u]` (K): mean number of serving slots of each type, including routes.
+    /// `E[u]` (K), the mean number of slots that serve each type. This includes the routes.
     pub mean_schedule: Vec<f64>,
     mean_in_transit: Vec<f64>,
     switching_rate: f64,
@@ -94,7 +96,7 @@ impl Modulation {
         }
     }
 
-    /// Returns the same chain at another switching rate.
+    /// Returns the same chain with a different switching rate.
     pub fn at(&self, rate: f64) -> Self {
         if self.switching_rate == 0.0 {
             return self.clone();
@@ -106,7 +108,8 @@ impl Modulation {
         Self::summed(phases, completions, environment, rate)
     }
 
-    /// Returns the queue of type i; exact without backfilling and if empty slots keep their clocks.
+    /// Returns the queue of type i, which is exact without backfilling if empty slots keep their
+    /// clocks.
     pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
         let job_type = &workload.types()[i];
         let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
@@ -121,24 +124,24 @@ impl Modulation {
         pairs.map(|(t, u)| t.offered_load() / u).collect()
     }
 
-    /// Returns the number of switches per unit of time: α times the working fraction.
+    /// Returns the number of switches per unit of time, which is α times the working fraction.
     pub fn switching_frequency(&self) -> f64 {
         self.switching_rate * self.working_time
     }
 
     /// Returns the supremum of the switching rates at which every type is stable.
     ///
-    /// By renewal-reward over one round, the working time is `N/α`, and the routes take time `T`
-    /// and give service `C_i`. Type i is stable iff `b_i (N/α + T) < (N/α)(πW)_i + C_i`, linear in
-    /// 1/α.
+    /// In each round, the time spent in working schedules is `N/α`, and the routes take the time
+    /// `T` and serve `C_i`. By renewal-reward, type i is stable if and only if
+    /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`. This is a linear inequality in `1/α`.
     pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
         let mut largest = f64::INFINITY;
         for (i, job_type) in workload.types().iter().enumerate() {
             let (offered, in_transit) = (job_type.offered_load(), self.mean_in_transit[i]);
             let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
-            // Transit time is summed, not 1 − working, so that it is exactly 0 without routes.
+            // The time on routes is a sum and not `1 − working`, so it is exactly 0 without routes.
             let missed = offered * self.transit - in_transit;
-            // Missed service is a difference and counts as 0 below its rounding error.
+            // This is a difference, so it is set to 0 if it is less than the rounding error.
             if missed > 1e-12 * (offered * self.transit + in_transit) {
                 largest = largest.min(self.switching_rate * spare / missed);
             }

@@ -7,12 +7,12 @@ use synth_multiresource::schedule::Packing;
 use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::ChainError;
 
-/// Reasons why a modulating chain cannot be built or solved.
+/// An error that is returned if a modulating chain cannot be built or solved.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulationError {
-    /// The chain would have more phases than this limit.
+    /// The number of phases of the chain would be greater than this limit.
     #[error(
-        "the modulating chain has more than {0} phases, because its routes wait for too many individual jobs. Use a sequential route, which has fewer phases, or full preemption, which has none, or model a part of the server"
+        "the modulating chain has more than {0} phases, because its routes wait for too many individual jobs. Use a sequential route to reduce the number of phases, use full preemption, which does not need a route, or use a smaller server in the model"
     )]
     TooLarge(usize),
     /// The chain has no stationary distribution.
@@ -23,13 +23,13 @@ pub enum ModulationError {
 /// A state of the modulating chain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phase {
-    /// Position in the loop of the working schedule, or of the schedule that the route leads to.
+    /// The position in the loop of the working schedule, or of the schedule that ends the route.
     pub position: usize,
     /// Whether this is a working schedule and not a stage of a route.
     pub working: bool,
-    /// The serving slots of each type (K).
+    /// The number of slots (K) that serve each type.
     pub slots: Vec<u32>,
-    /// The slots of each type (K) in setup, which occupy capacity but serve no job.
+    /// The number of slots of each type (K) in setup. They use capacity, but do not serve a job.
     pub setups: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn chain(
     let packing = Packing::new(workload);
     let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
     let mut chain = DiGraph::new();
-    // In a loop, each further working state comes after the route that leads to it.
+    // In a loop, each of the other working states comes after the route that leads to it.
     let first = match policy.rates {
         None => 1,
         Some(_) => policy.order.len(),
@@ -194,7 +194,8 @@ impl Leg<'_> {
         }
     }
 
-    /// Applies the immediate effects of an event. Eager admission proceeds in type order.
+    /// Applies the immediate effects of an event. If admission is eager, then types are admitted in
+    /// the order in which they are listed.
     fn settle(&self, phase: &mut Phase) {
         if self.policy.preemption == Preemption::Setup {
             for i in self.moving(phase) {

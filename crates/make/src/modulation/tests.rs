@@ -14,7 +14,7 @@ fn section7() -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// Section 7 of the MSR paper at ρ = 0.9, from an independent computation (five digits).
+/// These values for section 7 of the MSR paper at `ρ = 0.9` are from an independent computation.
 #[test]
 fn matches_the_routes_of_section_seven() {
     let workload = section7();
@@ -53,7 +53,8 @@ fn types_become_unstable_at_the_largest_stable_rate() {
     }
 }
 
-/// By hand for sequential eager routes: they take 1.5 and 37/12, with 2 + 3/2 slot-times of type 3.
+/// The sequential eager routes are computed by hand. They have a length of 1.5 and 37/12, and type
+/// 3 is served for `2 + 3/2` units of time.
 #[test]
 fn mean_schedule_matches_renewal_reward() {
     let rate = 0.1;
@@ -170,7 +171,7 @@ fn rejects_chains_beyond_the_limit() {
     }
 }
 
-/// The loops of the 343 979 optimal bases drain 9 to 43 completions (34 in the paper).
+/// The loops of the 343 979 optimal bases drain 9 to 43 jobs. The value in the paper is 34.
 #[test]
 fn finds_the_least_drains_of_appendix_j() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/vms.yaml");

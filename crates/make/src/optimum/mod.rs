@@ -1,14 +1,16 @@
-//! The least mean response time of any policy, for small systems.
+//! This module computes the minimum mean response time over all policies, for small systems.
 //!
-//! With Poisson arrivals and exponential sizes, the nonpreemptive state is the running schedule and
-//! the waiting jobs of each type; with full preemption it is the jobs of each type, and the
-//! schedule is a decision. The least average cost is found by relative value iteration on a box in
-//! which arrivals beyond the box are lost. Its optimum is a lower bound for the unbounded system,
-//! since a policy in the box can imitate any policy and idle in place of lost jobs. The box grows
-//! until that hardly matters.
+//! The arrivals must be Poisson and the sizes must be exponential. Without preemption, the state is
+//! the running schedule and the number of waiting jobs of each type. With full preemption, the
+//! state is the number of jobs of each type, and the schedule is a decision. The minimum of the
+//! average cost is computed by relative value iteration on a box. If a job arrives at the edge of
+//! the box, it is lost. The optimum in the box is a lower bound for the unbounded system, because a
+//! policy in the box can do the same as any other policy and can be idle for each job that was
+//! lost. The size of the box is increased until this makes almost no difference.
 //!
-//! Memory and time grow as schedules × box, and the box exponentially in the number of types: two
-//! types on dozens of servers, or four on a few.
+//! Memory and time are proportional to the number of schedules multiplied by the size of the box,
+//! which is exponential in the number of types. It is possible to solve a system with two types on
+//! dozens of servers, or with four types on a few servers.
 
 mod preemptive;
 mod region;
@@ -30,9 +32,9 @@ use synth_multiresource::workload::{JobType, Workload};
 /// The class of policies, and the metric to minimize.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Problem {
-    /// Whether policies may preempt.
+    /// Whether the policies are allowed to preempt jobs.
     pub preemption: Preemption,
-    /// The setup rate γ, for preemption with setups \[1/time\].
+    /// The setup rate γ, if there is preemption with setups \[1/time\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
     /// The metric that is minimized.
@@ -40,7 +42,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Returns the problem of the least mean response time, without setups.
+    /// Returns the problem of minimizing the mean response time without setups.
     pub fn mean(preemption: Preemption) -> Self {
         Problem {
             preemption,
@@ -61,7 +63,7 @@ pub struct OptimumLimits {
     pub sweeps: usize,
     /// Maximum number of states × sweeps over all boxes: a limit that is the same on every machine.
     pub updates: u64,
-    /// The wall-clock limit over all boxes.
+    /// The limit on the time for all boxes.
     pub time: Duration,
 }
 
@@ -87,7 +89,7 @@ impl OptimumLimits {
         }
     }
 
-    /// Returns limits that give the same answer on every machine, in about half a second.
+    /// Returns limits that give the same result on every machine, in about half a second.
     pub fn in_passing() -> Self {
         OptimumLimits {
             states: 100_000,
@@ -105,12 +107,12 @@ pub struct OptimumError(String);
 impl OptimumError {
     /// The error for fleets of several servers.
     pub fn of_fleet() -> Self {
-        OptimumError("the dynamic program supports only a single server".into())
+        OptimumError("the dynamic program only supports a single server".into())
     }
 
     /// The error for policies that know more about a job than its type.
     pub fn of_sizes() -> Self {
-        OptimumError("the dynamic program supports only policies that do not know job sizes".into())
+        OptimumError("the dynamic program does not support policies that know job sizes".into())
     }
 }
 
@@ -118,7 +120,8 @@ fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
     Err(OptimumError(why.into()))
 }
 
-/// Memory per state: two doubles, and those of the smaller box while it grows \[bytes\].
+/// The memory for each state, including the values of the smaller box while it is extended
+/// \[bytes\].
 const BYTES: f64 = 20.0;
 
 /// The reason why a search ended.
@@ -133,7 +136,7 @@ pub enum Ended {
     Cut,
 }
 
-/// The optimum of one system.
+/// The result of the search for the optimum of one system.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Optimum {
     /// A lower bound on the objective of every policy in this class \[time\].
@@ -142,7 +145,8 @@ pub struct Optimum {
     /// An upper bound on the optimum in the box \[time\].
     #[serde(rename = "upper_bound_in_box")]
     pub upper_in_box: f64,
-    /// Maximum number of jobs of each type in the box: waiting jobs, or all jobs with preemption.
+    /// The maximum number of jobs of each type in the box. With preemption, this is the number of
+    /// all jobs, and without preemption, it is the number of waiting jobs.
     #[serde(rename = "most_jobs")]
     pub limits: Vec<usize>,
     /// The number of states of the last box.
@@ -152,16 +156,16 @@ pub struct Optimum {
     /// The relative effect of the last growth of the box; not a number before that.
     #[schemars(with = "Option<f64>")]
     pub growth: f64,
-    /// Why the search ended.
+    /// The reason why the search ended.
     pub ended: Ended,
 }
 
 /// Progress of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct OptimumStep {
-    /// States of the present box.
+    /// The number of states of the current box.
     pub states: usize,
-    /// Sweeps over it.
+    /// The number of sweeps over the current box.
     pub sweeps: usize,
     /// Lower and upper bound of the optimum in it \[time\].
     pub bounds: [f64; 2],
@@ -174,7 +178,7 @@ impl OptimumStep {
     }
 }
 
-/// Returns the least value of the objective over all policies with this preemption.
+/// Returns the minimum value of the objective over all policies with this kind of preemption.
 ///
 /// # Errors
 /// Returns an error if arrivals or sizes are not memoryless, or if the state space is too large.
@@ -187,24 +191,24 @@ pub fn optimum(
 ) -> Result<Optimum, OptimumError> {
     if workload.start_latency().is_some() {
         return refused(
-            "the dynamic program requires exponential holding times, which a start latency violates. Remove `start_latency`",
+            "the dynamic program requires exponential holding times, but the workload has a start latency. Remove `start_latency`",
         );
     }
     let other = |t: &&JobType| !(t.is_poisson() && t.holding().is_exponential());
     if let Some(job_type) = workload.types().iter().find(other) {
         return refused(format!(
-            "the dynamic program requires Poisson arrivals and exponential sizes, but type `{}` has other distributions",
+            "the dynamic program only supports Poisson arrivals and exponential sizes, but type `{}` has a different distribution",
             job_type.name()
         ));
     }
     let costs = costs(workload, problem.objective);
-    let costs = costs.map_err(|_| OptimumError("the dynamic program cannot minimize a percentile, which is not a sum over jobs. Use --minimize mean or weighted".into()))?;
+    let costs = costs.map_err(|_| OptimumError("the dynamic program cannot minimize a percentile because it is not a sum over all jobs. Use --minimize mean or --minimize weighted".into()))?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
     let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
     if let Some(rate) = problem.setup_rate.filter(is_far) {
         return refused(format!(
-            "the mean setup time is {} and the mean job size {mean}; the dynamic program requires a ratio between 1e-6 and 1e6. For longer setups use --preemption none, for shorter ones full",
+            "the mean setup time is {} and the mean job size {mean}; the dynamic program requires a ratio between 1e-6 and 1e6. If the setups are longer, use --preemption none. If they are shorter, use --preemption full",
             1.0 / rate
         ));
     }
@@ -271,7 +275,8 @@ fn closed_in(
         best = best.max(lower);
         all_sweeps += sweeps;
         let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
-        // Effects of growing boxes decrease at least geometrically; extrapolate all further ones.
+        // If the size of the box is increased again, the effect decreases at least geometrically.
+        // This is the sum of all the effects that would follow.
         let rest = match grown {
             Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
             _ => growth,
@@ -312,7 +317,7 @@ const FIRST: [usize; 3] = [8, 6, 4];
 
 fn too_many(most: usize) -> OptimumError {
     OptimumError(format!(
-        "the dynamic program supports at most {most} schedules, and this workload has more. Use fewer types or fewer servers"
+        "the dynamic program supports at most {most} schedules, and this workload has more. Reduce the number of types or the number of servers"
     ))
 }
 
@@ -333,7 +338,7 @@ fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Reg
         several => format!("{several} schedules × "),
     };
     refused(format!(
-        "the dynamic program would start with {least:.1e} states ({times}job counts of {} types; {:.0} MB), more than the limit of {limit:.1e}. Use fewer types or a lower load, or raise --work of `synth optimum`",
+        "the dynamic program would start with {least:.1e} states ({times}job counts of {} types; {:.0} MB), which is more than the limit of {limit:.1e}. Reduce the number of types or the load, or increase --work of `synth optimum`",
         workload.types().len(),
         least * BYTES / 1e6
     ))

@@ -4,18 +4,18 @@ use super::region::{Dynamic, Region, Uniform};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
-/// Relative value iteration on one box with full preemption. The state is the number of jobs of
-/// each type, and the decision is the maximal schedule to serve.
+/// Relative value iteration on a single box with full preemption. The state is the number of jobs
+/// of each type, and the decision is the maximal schedule to serve.
 ///
-/// With rates divided by the uniformization rate, one sweep is
+/// If all rates are divided by the uniformization rate, then one sweep is equal to
 ///
 /// ```text
 /// V'(q) = c·q + Σ λ_i V(q + e_i) + (1 − Σ λ_i) V(q)
 ///         − max_m Σ min(m_i, q_i) μ_i (V(q) − V(q − e_i))
 /// ```
 ///
-/// Maximal schedules suffice, since an additional job never lowers the cost. Decisions are kept for
-/// several sweeps (Puterman and Shin, Management Science 24, 1978).
+/// It is enough to use maximal schedules, because the cost cannot be lower if there is one more
+/// job. The decisions are used for several sweeps (Puterman and Shin, Management Science 24, 1978).
 pub(super) struct Preemptive {
     region: Region,
     schedules: Vec<Schedule>,
@@ -45,7 +45,7 @@ impl Preemptive {
         }
     }
 
-    /// Computes V' with new or kept decisions; returns the least and the largest change.
+    /// Computes `V'` with new or previous decisions. Returns the minimum and the maximum change.
     fn step(&mut self, decides: bool) -> [f64; 2] {
         let length = self.region.limits.last().map_or(1, |most| most + 1);
         let mut next = std::mem::take(&mut self.next);
@@ -142,7 +142,7 @@ impl Preemptive {
 
 struct Row {
     counts: Vec<usize>,
-    /// Rate-weighted gain of one completion, by type.
+    /// The gain of one completion of each type, multiplied by its rate.
     gains: Vec<Vec<f64>>,
     own: Vec<f64>,
     best: Vec<f64>,

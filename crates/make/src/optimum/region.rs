@@ -40,7 +40,7 @@ impl Region {
         }
     }
 
-    /// Calls `of` with the index ranges of states at the upper edge of type i.
+    /// Calls `of` with the index range of each block of states at the upper edge of type i.
     pub(super) fn edges(&self, i: usize, mut of: impl FnMut(std::ops::Range<usize>)) {
         let (stride, block) = (self.strides[i], self.strides[i] * (self.limits[i] + 1));
         for end in (block..=self.states).step_by(block) {
@@ -48,8 +48,8 @@ impl Region {
         }
     }
 
-    /// Extends the values to a larger box. Values near the edge are distorted by losses, so a
-    /// parabola through three inner points is extrapolated, type by type.
+    /// Extends the values to a larger box. The values at the edge are not accurate because arrivals
+    /// are lost, so a parabola through three inner points is used for each type.
     pub(super) fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {
         let mut sides: Vec<usize> = self.limits.iter().map(|b| b + 1).collect();
         let mut values = values.to_vec();
@@ -79,7 +79,6 @@ impl Region {
     }
 }
 
-/// Returns the Lagrange weights of three points at n.
 fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
     let [a, b, c] = points.map(|p| p as f64);
     let x = n as f64;
@@ -87,10 +86,10 @@ fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
     [weight(a, b, c), weight(b, a, c), weight(c, a, b)]
 }
 
-/// Rates and costs divided by the uniformization rate.
+/// The rates and the costs, divided by the uniformization rate.
 pub(super) struct Uniform {
     pub arrivals: Vec<f64>,
-    /// μ of each type, followed by γ with setups.
+    /// The value of μ for each type. If there are setups, it is followed by γ.
     pub services: Vec<f64>,
     pub costs: Vec<f64>,
     pub rate: f64,
@@ -114,7 +113,8 @@ impl Uniform {
         }
     }
 
-    /// Adds the values after arrivals to a row; returns `cost` plus that of the other types' jobs.
+    /// Adds the values after an arrival to a row. Returns `cost` plus the cost of the other types'
+    /// jobs.
     pub(super) fn arrive(
         &self,
         region: &Region,

@@ -8,14 +8,15 @@ use super::region::{Dynamic, Region, Uniform, add};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
-/// Relative value iteration on one box: `V'(s, q) = c(s, q) + Σ rates × U`, where U of a state is
-/// the least V reachable by starting jobs.
+/// Relative value iteration on a single box: `V'(s, q) = c(s, q) + Σ rates × U`, where the value
+/// `U` of a state is the minimum of `V` over all states that can be reached if jobs are started.
 ///
-/// For any V, the least and the largest `V' − V` bound the least average cost (Odoni, Operations
-/// Research 17, 1969). With setups, a schedule lists running jobs and then slots in setup.
+/// For each `V`, the minimum and the maximum of `V' − V` are bounds on the minimum average cost
+/// (Odoni, Operations Research 17, 1969). If there are setups, a schedule is a list of the running
+/// jobs followed by the slots in setup.
 pub(super) struct Sweeps {
     schedules: Vec<Schedule>,
-    /// The index of the schedule with one more job, by schedule and type; likewise below.
+    /// For each schedule and type, the index of the schedule with one more job; similarly below.
     more: Vec<Vec<Option<usize>>>,
     fewer: Vec<Vec<Option<usize>>>,
     stopped: Vec<Vec<Option<usize>>>,
@@ -60,7 +61,7 @@ impl Sweeps {
         }
     }
 
-    /// Computes U from V: the least value over starting any number of jobs.
+    /// Computes `U` from `V` as the minimum value if any number of jobs can be started.
     fn start(&mut self) {
         for &s in &self.descending {
             let mut own = std::mem::take(&mut self.least[s]);
@@ -76,7 +77,7 @@ impl Sweeps {
         }
     }
 
-    /// Lowers U by preempting jobs. A job preempted at the edge of the box is lost.
+    /// Updates `U` if it is better to preempt jobs. A job preempted at the edge of the box is lost.
     fn stop(&mut self) {
         for s in (0..self.stopped.len()).sorted_by_key(|s: &usize| {
             self.schedules[*s][..self.rates.arrivals.len()]
@@ -98,7 +99,7 @@ impl Sweeps {
         }
     }
 
-    /// Replaces V of one schedule by V'; returns the least and the largest change.
+    /// Replaces the `V` of one schedule with `V'`. Returns the minimum and the maximum change.
     fn one(&self, s: usize, values: &mut [f64]) -> [f64; 2] {
         let (waiting, own) = (&self.waiting, &self.least[s]);
         let schedule = &self.schedules[s];
@@ -165,7 +166,7 @@ impl Dynamic for Sweeps {
     }
 }
 
-/// Returns, by schedule and type, the index of the schedule with one more or one fewer job.
+/// Returns, for each schedule and type, the index of the schedule with one more or one fewer job.
 pub(super) fn neighbours(schedules: &[Schedule], up: bool) -> Vec<Vec<Option<usize>>> {
     let places = schedules.iter().enumerate();
     let places: HashMap<&Schedule, usize> = places.map(|(n, s)| (s, n)).collect();
@@ -183,7 +184,7 @@ pub(super) fn neighbours(schedules: &[Schedule], up: bool) -> Vec<Vec<Option<usi
     schedules.iter().map(of).collect()
 }
 
-/// Returns all ways to split the schedules into running slots and slots in setup.
+/// Returns all the ways to divide the slots of the schedules into running slots and slots in setup.
 pub(super) fn in_setup(schedules: &[Schedule]) -> Vec<Schedule> {
     let parts = |schedule: &Schedule| {
         let ranges = schedule.iter().map(|slots| 0..=*slots);

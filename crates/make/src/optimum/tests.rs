@@ -23,7 +23,7 @@ fn solve(workload: &Workload, preemption: Preemption, tolerance: f64) -> Optimum
     found(workload, Problem::mean(preemption), &limits)
 }
 
-/// One type on three servers is M/M/3 with any preemption.
+/// If there is only one type on three servers, the system is an M/M/3 queue.
 #[test]
 fn one_type_matches_erlang() {
     let job = "  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n";
@@ -34,8 +34,9 @@ fn one_type_matches_erlang() {
     }
 }
 
-/// Without preemption the mean waits are `W₀/((1 − σ)(1 − σ'))` (Cobham). With it, the faster type
-/// has `E[S]/(1 − σ_1)` and the slower one `(E[S] + W)/((1 − σ_1)(1 − σ_2))`.
+/// Without preemption, the mean waiting times are equal to `W₀/((1 − σ)(1 − σ'))` (Cobham). With
+/// preemption, the faster type has `E[S]/(1 − σ_1)` and the slower one
+/// `(E[S] + W)/((1 − σ_1)(1 − σ_2))`.
 #[test]
 fn one_server_follows_the_c_mu_rule() {
     let text = "  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}
@@ -95,7 +96,8 @@ fn weighted_optimum_equals_mean_for_identical_types() {
     assert_eq!(mean.ended, Ended::Close);
 }
 
-/// The dual linear program over time fractions (Manne, Management Science 6, 1960).
+/// The optimum must be the same as for the dual of the linear program over fractions of time
+/// (Manne, Management Science 6, 1960).
 #[test]
 fn box_optimum_matches_a_linear_program() {
     let workload = light_and_heavy();
@@ -224,7 +226,8 @@ fn setup_optimum_lies_between_full_and_no_preemption() {
     assert!(least.is_sorted_by(|a, b| *a > 1.01 * b), "{least:?}");
 }
 
-/// Manne's linear program in the same box; preemptions and starts are instantaneous flows.
+/// The optimum must be the same as for the linear program of Manne in the same box. A preemption or
+/// a start is a flow that takes no time.
 #[test]
 fn setup_box_optimum_matches_a_linear_program() {
     let gamma = 4.0;
@@ -298,7 +301,7 @@ fn assert_is_the_least(
     assert!(bounds.contains(&least), "{least} not in {bounds:?}");
 }
 
-/// Manne's linear program in the same box.
+/// The optimum must be the same as for the linear program of Manne in the same box.
 #[test]
 fn preemptive_box_optimum_matches_a_linear_program() {
     let workload = light_and_heavy();

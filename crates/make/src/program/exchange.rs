@@ -1,8 +1,9 @@
-//! Improves columns by exchange: removes some jobs of one type, fills the freed capacity with a
-//! second type, and the remainder with a third.
+//! This module improves columns by exchanges. An exchange removes some jobs of one type, and uses
+//! the capacity for jobs of a second type and, if there is capacity left, of a third type.
 //!
-//! A column in the basis is worth exactly the pricing threshold, so any gain improves the program.
-//! Exchanges find schedules that fill several resources at once, which prices do not reveal.
+//! The worth of a column in the basis is equal to the threshold of the pricing problem, so the
+//! program is improved by any gain. Exchanges find schedules that use several resources completely,
+//! which cannot be found from the prices.
 
 use synth_multiresource::schedule::{Packing, Schedule};
 
@@ -18,7 +19,7 @@ const STEPS: usize = 3;
 
 const WORTH: f64 = 1e-12;
 
-/// Gain, jobs removed, and jobs added (two types).
+/// The gain, the jobs that are removed, and the jobs of two types that are added.
 type Step = (f64, Option<(usize, u32)>, [(usize, u32); 2]);
 
 impl<'a> Exchange<'a> {
@@ -33,7 +34,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Applies the best exchange repeatedly; `None` if there is no gain.
+    /// Applies the best exchange until there is no gain. Returns `None` if there is no gain at all.
     pub(super) fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
         let mut room = self.packing.room(schedule)?;
         let mut better = schedule.clone();

@@ -1,20 +1,23 @@
-//! The optimum as exact fractions, proven from both sides. With `x_s = ρ π_s`, program (7) and its
-//! dual are
+//! This module computes the optimum as exact fractions, with a proof from both sides. If we set
+//! `x_s = ρ π_s`, then program (7) and its dual are
 //!
 //! ```text
 //! ρ  =  min Σ_s x_s    s.t.  Σ_s x_s u_si ≥ b_i,  x ≥ 0
 //!    =  max Σ_i b_i v_i  s.t.  v·u ≤ 1 (each u ∈ S),  v ≥ 0
 //! ```
 //!
-//! and the certificate's prices are `y_i = b_i v_i / ρ`. The floating-point optimum tells which
-//! schedules are in use, which types are tight and which have a price. Then `x` solves the
-//! equations of the tight types and `v` those of the schedules in use (as in Applegate, Cook, Dash,
-//! Espinoza, Operations Research Letters 35, 2007), and everything is verified in integers.
+//! and the prices of the certificate are `y_i = b_i v_i / ρ`. The floating-point solution is used
+//! to determine which schedules are in use, which types are tight, and which types have a price.
+//! Then `x` is the solution of the equations for the tight types, and `v` is the solution of the
+//! equations for the schedules in use (as in Applegate, Cook, Dash, Espinoza, Operations Research
+//! Letters 35, 2007). All results are verified with integers.
 //!
-//! Only independent rows are used, so degenerate optima need no special case. If the schedules in
-//! use do not determine the prices, further schedules of worth 1 are searched for. Proving that no
-//! schedule is worth more takes a search ([`is_bounded`]), unless ρ is the fluid bound: at v_i =
-//! D_ij/P_j of the bottleneck j no schedule is worth more than 1.
+//! Only independent rows are used, so there is no special case for degenerate optima. If the prices
+//! are not determined by the schedules in use, then other schedules of worth 1 are added. In
+//! general, a search is needed to prove that there is no schedule of a higher worth (see
+//! [`is_bounded`]). If `ρ` is equal to the fluid bound, no search is needed. In this case, the
+//! values are `v_i = D_ij/P_j` for the bottleneck `j`, and the worth of a schedule cannot be
+//! greater than 1.
 
 mod knapsack;
 mod system;
@@ -33,16 +36,16 @@ use system::{Echelon, Fractions, dot};
 
 const CORRECTIONS: usize = 8;
 
-/// The relative slack up to which a type counts as tight, or a schedule as worth 1.
+/// A type is tight, and a schedule has a worth of 1, if the relative difference is at most this.
 const TIGHT: f64 = 1e-7;
 
 const ROUNDING: f64 = 1e-9;
 
 const TRIED: usize = 5_000;
 
-/// Returns the optimum as exact fractions, searching at most `nodes` nodes for a proof.
+/// Returns the optimum as exact fractions. At most `nodes` nodes are searched for a proof.
 ///
-/// `None` if a load is not rational or the floating-point solution is too far from a vertex.
+/// Returns `None` if a load is not rational or the solution is too far from a vertex.
 pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<ExactLoad> {
     let program = Program::new(workload)?;
     let (schedules, times) = program.times(solution)?;
@@ -57,7 +60,7 @@ pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<Exa
     })
 }
 
-/// The program in integers: `b_i = loads_i / unit`.
+/// The program with integer coefficients, where `b_i = loads_i / unit`.
 struct Program {
     packing: Packing,
     loads: Vec<BigInt>,
@@ -88,7 +91,7 @@ impl Program {
         BigRational::new(total, &times.denominator * &self.unit)
     }
 
-    /// Returns the schedules with `x_s > 0`, and these times in multiples of 1/unit.
+    /// Returns the schedules with `x_s > 0` and their times as multiples of `1/unit`.
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
         let Mix { schedules, weights } = &solution.mixes[0];
         let mut used: Vec<usize> = (0..schedules.len()).collect();
@@ -107,7 +110,8 @@ impl Program {
                 return (nearest(&self.load(&times)) <= most)
                     .then(|| in_use(schedules, used, times));
             }
-            // Rounding misjudged these: schedules not in use, tight types.
+            // Because of rounding errors, some of these schedules are not in use, or other types
+            // are tight.
             let signs = used.iter().zip(&times.numerators);
             let kept = signs.filter(|(_, x)| !x.is_negative());
             used = kept.map(|(s, _)| *s).collect();
@@ -183,7 +187,7 @@ impl Program {
             .collect()
     }
 
-    /// Returns values `v` (K) of running jobs at which each schedule of the mix is worth 1.
+    /// Returns the values `v` (K) of running jobs for which each schedule of the mix is worth 1.
     fn values(&self, solution: &Solution, mix: &[Schedule], nodes: u64) -> Option<Fractions> {
         let prices = &solution.certificate.prices;
         let mut priced: Vec<usize> = (0..prices.len()).filter(|&i| prices[i] > 0.0).collect();
@@ -213,7 +217,7 @@ impl Program {
     }
 }
 
-/// Solves the first independent equations with dependent unknowns at 0; the rest is not checked.
+/// Solves the first independent equations, with all other unknowns at 0. The rest is not checked.
 fn solve_independent(
     equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
     unknowns: usize,

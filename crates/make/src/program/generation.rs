@@ -1,4 +1,5 @@
-//! Column generation: columns come from exchanges and branch and bound, the bound from the latter.
+//! This module implements column generation. The columns are found by exchanges and by branch and
+//! bound, which also gives the bound.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -27,7 +28,7 @@ pub(super) struct Proof {
     pub values: Vec<f64>,
     /// The worth of a server of each site (H).
     pub servers: Vec<ShapeWorth>,
-    /// The search tree that bounds each site (H), if it needed node-specific prices.
+    /// The search tree that proves the bound of each site (H), if the nodes need different prices.
     trees: Vec<Option<Tree>>,
     pub t: f64,
 }
@@ -38,7 +39,6 @@ pub(super) struct Generation<'a> {
     pub weights: Vec<f64>,
     pub proof: Proof,
     pub rounds: usize,
-    /// The remaining work.
     left: Cell<u64>,
     deadline: Option<Instant>,
     efforts: &'static [Effort],
@@ -102,8 +102,9 @@ impl<'a> Generation<'a> {
         primal.value >= self.proof.t * (1.0 - MET)
     }
 
-    /// Adds columns from the cheapest source that has any; `false` if the optimum is proven or none
-    /// is found. Exchanges with a third type are tried only while they are productive.
+    /// Adds columns from the cheapest source that has any. Returns `false` if the optimum is proven
+    /// or if there are no new columns. A third type is only tried as long as this gives many
+    /// columns.
     fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
             let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
@@ -179,7 +180,8 @@ impl<'a> Generation<'a> {
             let (mut priced, work) = search.run(effort, left.get(), deadline);
             left.set(left.get().saturating_sub(work));
             if priced.tree.is_none() {
-                // Too long for others to repeat: use the bound of the root prices.
+                // It would take too long to verify this, so the bound at the prices of the root is
+                // used.
                 priced.bound = knapsack.relaxed();
             }
             priced
@@ -189,7 +191,7 @@ impl<'a> Generation<'a> {
         found
     }
 
-    /// Prices all sites and improves the proof; also returns whether all searches finished.
+    /// Solves the pricing problem for all sites. Also returns `true` if all searches were complete.
     fn priced(
         &mut self,
         primal: &Primal,
@@ -224,7 +226,8 @@ impl<'a> Generation<'a> {
         (columns, all_exact)
     }
 
-    /// Returns the worth that a schedule on each site must exceed, rescaled to sum to t exactly.
+    /// Returns the minimum worth of a new schedule on each site, scaled so that the sum is exactly
+    /// `t`.
     fn bars(problem: &Problem, primal: &Primal) -> Vec<f64> {
         let sites = problem.sites.iter().zip(&primal.bars);
         let total: f64 = sites.map(|(site, bar)| site.count * bar).sum();
@@ -234,7 +237,7 @@ impl<'a> Generation<'a> {
 }
 
 impl Proof {
-    /// Records each search tree in its smallest form.
+    /// Replaces each search tree with a smaller one that proves the same bound.
     fn compact(&mut self, problem: &Problem) {
         for (h, (site, server)) in problem.sites.iter().zip(&mut self.servers).enumerate() {
             let values = problem.local(h, &self.values);
@@ -243,7 +246,7 @@ impl Proof {
         }
     }
 
-    /// Returns the fluid bound: jobs are divisible, and each site is limited by one resource.
+    /// Returns the fluid bound, where jobs can be divided and each site is limited by one resource.
     fn fluid(problem: &Problem) -> Self {
         let values = problem.fluid_values();
         let (mut t, mut servers) = (0.0, Vec::new());

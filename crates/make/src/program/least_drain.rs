@@ -1,8 +1,9 @@
-//! Selects among the optima one that drains little when a nonpreemptive loop changes schedules.
+//! This module selects an optimal mix for which a nonpreemptive loop drains only a few jobs.
 //!
-//! Minimizes `Σ_s π_s ‖u_s − t b‖₁` over the optimal face: schedules near the mean are near each
-//! other. By complementary slackness, optimal mixes use only schedules worth exactly t at the
-//! certificate's prices.
+//! The function to minimize is `Σ_s π_s ‖u_s − t b‖₁` over the optimal face, because two schedules
+//! that are close to the mean are also close to each other. It follows from complementary slackness
+//! that the worth of each schedule in an optimal mix is exactly `t` at the prices of the
+//! certificate.
 
 use good_lp::{
     Expression, ProblemVariables, ResolutionError, Solution as _, SolverModel, Variable,
@@ -19,12 +20,12 @@ use synth_multiresource::workload::Workload;
 
 const NODES_A_SCHEDULE: u64 = 100;
 
-/// The relative distance from the optimal worth up to which a schedule is on the face.
+/// A schedule is on the face if its relative distance from the optimal worth is at most this value.
 const SLACK: f64 = 1e-9;
 
 const ENTRIES: usize = 100_000;
 
-/// Returns schedules of the optimal face, and the optimal mix nearest to their mean, if found.
+/// Returns the schedules of the optimal face, and the optimal mix that is closest to their mean.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
@@ -47,8 +48,8 @@ pub(super) fn choose(
     let Some(weights) = nearest_mix(&columns, &scaled, &centre, t * fluid) else {
         return Ok((columns, None));
     };
-    // Since t is rounded, the vertex may have a surplus schedule with a weight of about 1e-12; the
-    // program over the chosen schedules alone has a basis of at most K.
+    // Since `t` is rounded, there may be one more schedule with a weight of about 1e-12. If the
+    // program is solved again for these schedules only, the basis has at most K of them.
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(&workload.clone().into());
     let mut master = Master::new(&problem)?;
@@ -58,7 +59,8 @@ pub(super) fn choose(
     Ok((columns, mix))
 }
 
-/// Solves `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`.
+/// Solves `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled) and
+/// `Σ π_s = 1`.
 fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
     let distance = |u: &Schedule| -> f64 {
         let pairs = u.iter().zip(centre);
@@ -80,7 +82,7 @@ fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> 
     Some(weights.iter().map(|w| solution.value(*w)).collect())
 }
 
-/// Returns weights of the rows (N × K) that maximize `min_i (mean row)_i / b_i`.
+/// Returns the weights of the rows (N × K) that maximize `min_i (mean row)_i / b_i`.
 ///
 /// # Errors
 /// Returns an error if HiGHS finds no optimum.

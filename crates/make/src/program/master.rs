@@ -1,4 +1,5 @@
-//! The restricted master program, kept in HiGHS so that each solve is warm-started.
+//! This module contains the restricted master program. It is stored in HiGHS, so that each solution
+//! is the starting point for the next one.
 
 use std::collections::HashSet;
 
@@ -16,14 +17,15 @@ const FULL_PIVOTS: usize = 200;
 /// The largest coefficient of the master after [`Master::coarsen`].
 const COARSE: f64 = 1e7;
 
-/// Never binds, since t is at most 1; keeps the program bounded if the solver drops coefficients.
+/// An upper bound on `t`, which is at most 1. It has no effect, except that the program is bounded
+/// if the solver ignores small coefficients.
 const MOST: f64 = 4.0;
 
 pub(super) struct Master<'a> {
     problem: &'a Problem,
     /// The divisor of each row (K): [`Problem::scaled`], or larger if the solver fails with it.
     scaled: Vec<f64>,
-    /// `None` while HiGHS runs, and after a failure.
+    /// This is `None` while HiGHS is running, and after an error.
     model: Option<Model>,
     rows: Vec<Row>,
     convexity: Vec<Row>,
@@ -34,9 +36,9 @@ pub(super) struct Master<'a> {
 pub(super) struct Primal {
     pub value: f64,
     pub weights: Vec<f64>,
-    /// Worth `v_i = y_i/b_i` of a running job (K); nonnegative, `Σ b_i v_i = 1`.
+    /// The value `v_i = y_i/b_i ≥ 0` of a running job of each type (K), with `Σ b_i v_i = 1`.
     pub values: Vec<f64>,
-    /// Per site, the worth that a schedule must exceed to improve t.
+    /// For each site, the worth of a schedule must be greater than this value to improve `t`.
     pub bars: Vec<f64>,
 }
 
@@ -47,7 +49,8 @@ impl<'a> Master<'a> {
 
     fn scaled(problem: &'a Problem, scaled: Vec<f64>, most: f64) -> Result<Self, ProgramError> {
         let mut lp = ColProblem::new();
-        // Rows are divided by b_i; otherwise a type with rate 1e-9 starves within the tolerance.
+        // The rows are divided by `b_i`. If they are not, a type with a rate of 1e-9 may not be
+        // served at all, because this is within the tolerance.
         let rows: Vec<Row> = scaled.iter().map(|_| lp.add_row(0.0..)).collect();
         let convexity = problem.sites.iter().map(|_| lp.add_row(..=1.0)).collect();
         lp.add_column(1.0, 0.0..=most, rows.iter().map(|r| (*r, -1.0)));
@@ -99,7 +102,7 @@ impl<'a> Master<'a> {
     pub(super) fn solve(&mut self) -> Result<Primal, ProgramError> {
         let mut solution = self.run();
         if solution.is_err() && self.model.is_some() {
-            // Presolve drops small coefficients when magnitudes differ widely.
+            // The presolve of HiGHS may remove small coefficients if others are much larger.
             self.model().set_option("presolve", "off");
             solution = self.run();
         }
@@ -109,7 +112,8 @@ impl<'a> Master<'a> {
         }
         let solution = solution.map_err(ProgramError::Solver)?;
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
-        // HiGHS reports the duals of ≥ rows as negative in a maximization, and in scaled rows.
+        // If the objective is maximized, HiGHS returns a negative value for the dual of a `≥` row.
+        // The values are for the scaled rows.
         let (of_types, of_convexity) = solution.dual_rows().split_at(self.rows.len());
         let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();
@@ -140,8 +144,9 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// Rebuilds the master with coefficients of at most [`COARSE`], giving rare types more time
-    /// than they need. Weights and prices stay valid, but the gap may stay open.
+    /// Builds the master again with coefficients of at most [`COARSE`]. As a result, rare types may
+    /// get more time than they need. The weights and the prices are still valid, but it may not be
+    /// possible to close the gap.
     fn coarsen(&mut self) -> Result<(), ProgramError> {
         let mut scaled = self.scaled.clone();
         for Column(site, schedule) in &self.columns {
@@ -157,9 +162,9 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Re-solves the equations of the basis at full precision, since the solver's absolute
-    /// tolerance is too coarse for rare types; keeps the result if t does not fall. With N columns
-    /// in use on H sites, N + 1 − H rows are tight.
+    /// Solves the equations of the basis again in full precision, because the absolute tolerance of
+    /// the solver is too large for rare types. The result is used only if `t` is not smaller. If
+    /// `N` columns are used on `H` sites, then `N + 1 − H` rows are tight.
     pub(super) fn polished(&self, weights: Vec<f64>) -> Vec<f64> {
         let used: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] > 0.0).collect();
         let served = self.served(&weights);
@@ -181,7 +186,7 @@ impl<'a> Master<'a> {
             })
         };
         let is_on = |s: usize, site: usize| f64::from(u8::from(self.columns[s].0 == site));
-        // Unknowns: the weights in use, then t. Rows: the tight types, then Σ π = 1 for each site.
+        // The unknowns are the weights in use and `t`. The last rows are `Σ π = 1` for each site.
         let entry = |row: usize, s: usize| match (row < equations, s < n) {
             (true, true) => factor(&self.columns[used[s]], tight[row]),
             (true, false) => -1.0,

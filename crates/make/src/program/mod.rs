@@ -1,20 +1,22 @@
-//! Computes the optimal mix of schedules: program (7) of the MSR paper, extended to `n_h` servers
-//! of each shape h and solved by column generation with a certificate.
+//! This module computes the optimal mix of schedules. The linear program is program (7) of the MSR
+//! paper, with `n_h` servers of each shape `h`. It is solved by column generation, and the result
+//! includes a certificate.
 //!
 //! ```text
 //! maximize t   s.t.   Σ_h n_h Σ_{s∈S_h} π_hs u_hsi / b_i − t ≥ 0  (each type i),
 //!                     Σ_s π_hs ≤ 1  (each shape h),   π ≥ 0;                        ρ = 1/t
 //! ```
 //!
-//! Servers of one shape are identical and the constraints convex, so one mix per shape suffices.
-//! *Any* prices `y ≥ 0, Σ y_i = 1` prove `t ≤ Σ_h n_h z_h`, with one knapsack per shape:
-//! `z_h = max_{u∈S_h} Σ_i (y_i/b_i) u_i` (Farley, Operations Research 38, 1990). The certificate
-//! consists of the mixes and the prices.
+//! It is enough to have one mix for each shape, because all servers of a shape are identical and
+//! the constraints are convex. *Any* prices `y ≥ 0, Σ y_i = 1` are a proof of `t ≤ Σ_h n_h z_h`,
+//! where `z_h = max_{u∈S_h} Σ_i (y_i/b_i) u_i` is the value of a knapsack for each shape (Farley,
+//! Operations Research 38, 1990). The certificate is the set of mixes and prices.
 //!
-//! A job that needs g servers (a gang) is relaxed to g independent tasks, which `b_i` counts. The
-//! bound holds for every policy, but with gangs it may not be attainable.
+//! A job that needs `g` servers (a gang) is replaced by `g` independent tasks, which are included
+//! in `b_i`. The bound is valid for every policy, but if there are gangs, it may not be possible to
+//! reach it.
 //!
-//! Correction to the paper: its `ρ_i = λ_i/(πW)_i` lacks the factor `μ_i`.
+//! There is an error in the paper: the factor `μ_i` is missing in `ρ_i = λ_i/(πW)_i`.
 
 mod exchange;
 mod fractions;

@@ -1,9 +1,11 @@
-//! The pricing problem `max Σ_i v_i u_i` over `S`, an integer knapsack in R dimensions: depth-first
-//! branch and bound, or a [`tree`] of linear relaxations if that takes too long.
+//! The pricing problem is `max Σ_i v_i u_i` over `S`, which is an integer knapsack problem in R
+//! dimensions. It is solved by depth-first branch and bound. If this takes too long, a [`tree`] of
+//! linear relaxations is used.
 //!
-//! The relaxation's dual gives resource prices `w ≥ 0` with `D_i·w ≥ v_i`. Types are visited in
-//! descending order of efficiency `e_i = v_i / (D_i·w) ≤ 1`; if the remaining types start at i the
-//! gain is at most `e_i (w·room)`, since `e_i w` is dual feasible for them.
+//! The solution of the dual of the relaxation is a set of resource prices `w ≥ 0` with
+//! `D_i·w ≥ v_i`. The types are sorted by their efficiency `e_i = v_i / (D_i·w) ≤ 1`, in descending
+//! order. If only the types from `i` on are left, then the gain is at most `e_i (w·room)`, because
+//! `e_i w` is a feasible solution of the dual for these types.
 
 mod simplex;
 mod tree;
@@ -20,10 +22,9 @@ pub(super) use tree::{Effort, Search, Tree, efforts};
 
 use synth_multiresource::schedule::{Packing, Schedule, largest, price};
 
-/// A knapsack with its resource prices.
 pub(crate) struct Knapsack<'a> {
     pub(super) packing: &'a Packing,
-    /// Per unit of each resource.
+    /// The price of one unit of each resource.
     prices: Vec<f64>,
     /// Most efficient first.
     items: Vec<Item>,
@@ -75,7 +76,8 @@ const COLUMNS_A_ROUND: usize = 20;
 const WORTH: f64 = 1e-12;
 
 impl<'a> Knapsack<'a> {
-    /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one per type.
+    /// Creates the problem `max Σ v_i u_i`. There is one value for each type, which is never
+    /// negative.
     pub(crate) fn new(packing: &'a Packing, values: &[f64]) -> Self {
         let (counts, prices) = relaxation(packing, values);
         let item = |i: usize| Item {
@@ -92,7 +94,8 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns prices `w` per integer unit of the resources, with `D_i·w ≥ v_i` for every type.
+    /// Returns the price `w` of an integer unit of each resource, with `D_i·w ≥ v_i` for every
+    /// type.
     pub(crate) fn resource_prices(&self) -> Vec<f64> {
         self.prices.clone()
     }
@@ -102,7 +105,7 @@ impl<'a> Knapsack<'a> {
         price(self.packing.capacity(), &self.prices)
     }
 
-    /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
+    /// Returns schedules that are worth more than `threshold`. At most `nodes` nodes are visited.
     pub(super) fn solve(&self, threshold: f64, nodes: u64) -> Priced {
         let mut search = BranchAndBound {
             packing: self.packing,
@@ -132,7 +135,8 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns schedules worth at least `target * (1 − slack)`, nearest to `centre` first.
+    /// Returns schedules worth at least `target * (1 − slack)`. The closest ones to `centre` are
+    /// first.
     pub(super) fn face(
         &self,
         target: f64,
@@ -156,7 +160,7 @@ impl<'a> Knapsack<'a> {
         found.map(|counts| self.schedule(counts)).collect()
     }
 
-    /// Converts counts in item order to a schedule, filled up with jobs that still fit.
+    /// Converts the counts of the items to a schedule, and adds more jobs if they fit.
     fn schedule(&self, counts: &[u32]) -> Schedule {
         let mut schedule = vec![0; self.packing.types()];
         for (item, count) in self.items.iter().zip(counts) {
@@ -167,7 +171,6 @@ impl<'a> Knapsack<'a> {
     }
 }
 
-/// A depth-first search for schedules worth more than the best so far.
 struct BranchAndBound<'a> {
     packing: &'a Packing,
     items: &'a [Item],
@@ -178,7 +181,7 @@ struct BranchAndBound<'a> {
     ceiling: f64,
     counts: Vec<u32>,
     room: Vec<u64>,
-    /// The worth and counts of the leading items, ascending.
+    /// The worth and the counts of the first items, in ascending order.
     found: Vec<(f64, Vec<u32>)>,
 }
 
@@ -211,7 +214,7 @@ impl BranchAndBound<'_> {
             let left = price - f64::from(count) * item.cost;
             let bound = next * left + self.surplus[k + 1];
             if value.max(value + bound) <= self.best * (1.0 + WORTH) {
-                // With fewer jobs of this item the bound only falls.
+                // If there are fewer jobs of this type, the bound can only be lower.
                 if count < first { break } else { continue }
             }
             self.counts[k] = count;
@@ -268,7 +271,8 @@ impl Walk<'_> {
     }
 }
 
-/// Solves the knapsack without integrality: counts (K) and unit prices (R) with `D_i·w ≥ v_i`.
+/// Solves the linear relaxation of the knapsack problem. Returns the counts (K) and the price of a
+/// unit of each resource (R), such that `D_i·w ≥ v_i`.
 fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let capacity = packing.capacity();
     let (counts, per_capacity) = if capacity.len() == 1 {
@@ -305,9 +309,9 @@ fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
     valued.map(|i| values[i] / cost(i)).fold(1.0, f64::max)
 }
 
-/// Raises prices until every type costs at least its value, so that the bound is sound despite the
-/// solver's absolute tolerance. Large shortages go to the type's most used resource, since a price
-/// of 0 cannot be scaled up.
+/// Increases the prices until the cost of every type is at least its value. This makes the bound
+/// valid even though the solver has an absolute tolerance. If the difference is large, it is added
+/// to the resource that the type uses most, because a price of 0 cannot be scaled.
 fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64> {
     let short = shortage(packing, values, &prices);
     if short <= 1.0 + SHORT {
@@ -342,13 +346,15 @@ pub(crate) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
     one.set_option("primal_feasibility_tolerance", tolerance)
 }
 
-/// Never binds: each scaled unknown is at most 1.
+/// An upper bound that has no effect, because each of the scaled unknowns is at most 1.
 const MOST: f64 = 2.0;
 
-/// Solves `max v·u`, `u ≥ 0`, with each resource at most full, demands as shares of capacity.
+/// Solves `max v·u` for `u ≥ 0`, where the total demand for each resource is at most its capacity.
+/// All demands are given as fractions of the capacity.
 ///
-/// With `units`, unknowns are relative to the count that fits alone, so the largest coefficient of
-/// each is 1. They are bounded because the solver drops small coefficients.
+/// If `units` is set, the unit of each unknown is the number of jobs of the type that fit alone. In
+/// this case, the largest coefficient of each unknown is 1. The unknowns are bounded because the
+/// solver ignores small coefficients.
 fn relaxed_program(
     packing: &Packing,
     values: &[f64],
@@ -378,7 +384,7 @@ fn relaxed_program(
     let counts = pairs.map(|(u, n)| solution.value(*u).max(0.0) * n);
     let counts = counts.collect();
     let duals = solution.compute_dual();
-    // HiGHS's sign convention differs between senses; a price is nonnegative.
+    // The sign depends on the sense of the objective in HiGHS, but a price is never negative.
     let prices = limits.into_iter().map(|c| duals.dual(c).abs() * dearest);
     Some((counts, prices.collect()))
 }

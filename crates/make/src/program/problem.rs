@@ -4,9 +4,10 @@ use synth_multiresource::workload::{Fleet, JobType, Workload};
 pub(super) struct Problem {
     pub sites: Vec<Site>,
     pub offered: Vec<f64>,
-    /// Offered loads, scaled so that t is about 1 and `u_i / scaled_i` stays in the range of HiGHS,
-    /// which drops coefficients below 1e-9 and rejects those above 1e15. A type that needs less
-    /// than 1e-13 of the time is rounded up to that.
+    /// The offered loads, which are scaled such that `t` is about 1 and the values of
+    /// `u_i / scaled_i` are in the range of HiGHS. HiGHS ignores coefficients less than 1e-9 and
+    /// does not support values greater than 1e15. If a type needs less than 1e-13 of the time, it
+    /// is rounded up to that.
     pub scaled: Vec<f64>,
 }
 
@@ -41,7 +42,7 @@ impl Problem {
         }
     }
 
-    /// Expands a column's schedule to all types (K).
+    /// Returns the schedule of a column as a schedule of all types (K).
     pub(super) fn over_all(&self, Column(site, schedule): &Column) -> Schedule {
         let mut all = vec![0; self.offered.len()];
         for (&i, jobs) in self.sites[*site].types.iter().zip(schedule) {
@@ -55,8 +56,9 @@ impl Problem {
         self.sites[site].types.iter().map(|&i| values[i]).collect()
     }
 
-    /// Initial prices (K), `Σ_i b_i v_i = 1`: each type's shares of the bottleneck resources. For
-    /// one shape they are the prices of the fluid bound.
+    /// Returns the initial value of each type (K), with `Σ_i b_i v_i = 1`. It is proportional to
+    /// the part of the bottleneck resources that a job of this type needs. If there is only one
+    /// shape, these are the prices of the fluid bound.
     pub(super) fn fluid_values(&self) -> Vec<f64> {
         let mut values = vec![0.0; self.offered.len()];
         for site in &self.sites {
@@ -76,7 +78,7 @@ impl Problem {
     }
 }
 
-/// Computes [`Problem::scaled`] for a fleet, as if all servers were alike.
+/// Computes [`Problem::scaled`] for a fleet. All servers are assumed to be the same.
 fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     let mut least = vec![f64::INFINITY; offered.len()];
     let mut most = vec![0.0; offered.len()];

@@ -12,7 +12,8 @@ use synth_multiresource::workload::JobType;
 /// A certificate counts as a proof if its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
 
-/// Loads within this distance of 1 are indistinguishable from 1, hence not called stabilizable.
+/// If the distance of a load from 1 is at most this value, it is not possible to decide whether the
+/// load is less than 1. For this reason, it is not called stabilizable.
 pub const LOAD_MARGIN: f64 = 1e-11;
 
 /// The relative gap at which the two sides of the certificate count as equal.
@@ -21,13 +22,15 @@ pub(super) const MET: f64 = 1e-11;
 /// The limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
 pub struct SolveLimits {
-    /// The budget of the searches in depth-first nodes of about 20 ns; beyond it nothing is proven.
+    /// The maximum number of depth-first nodes of all searches. Each node takes about 20 ns. If the
+    /// limit is reached, there is no proof.
     pub work: u64,
-    /// The wall-clock limit of the column generation; beyond it nothing is proven.
+    /// The limit on the time for the column generation. If it is reached, there is no proof.
     pub time: Duration,
     /// How many times a search without a result is repeated with a larger budget.
     pub longer: usize,
-    /// The most schedules of the optimal face among which to look for the least draining; 0: any.
+    /// The maximum number of schedules of the optimal face that are used to find a mix with few
+    /// drains. If it is 0, any optimal mix is returned.
     pub face: usize,
 }
 
@@ -45,11 +48,12 @@ impl Default for SolveLimits {
 /// Upper and lower bound on the load.
 #[derive(Clone, Debug)]
 pub struct LoadCertificate {
-    /// An upper bound on the load ρ: `max_i ρ_i` of the mixes.
+    /// An upper bound on the load ρ, which is equal to `max_i ρ_i` of the mixes.
     pub load: f64,
-    /// The prices `y` (K), nonnegative, with sum 1.
+    /// The prices `y` (K), which are not negative. The sum of all prices is 1.
     pub prices: Vec<f64>,
-    /// The worth of a server of each shape (H), and the resource prices that show what is scarce.
+    /// The worth of a server of each shape (H), and the prices that show which resources are
+    /// scarce.
     pub servers: Vec<ShapeWorth>,
     /// A lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
     pub bound: f64,
@@ -76,30 +80,33 @@ impl LoadCertificate {
 /// A solution of program (7).
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The best mix of each shape (H) over all types (K); for one server, one with little draining.
+    /// The best mix of each shape (H) over all types (K). If there is only one server, the mix is
+    /// chosen such that few jobs are drained.
     pub mixes: Vec<Mix>,
     /// The proof of optimality, or the remaining gap.
     pub certificate: LoadCertificate,
     /// The optimum as exact fractions, if it was requested and found.
     pub exact: Option<ExactLoad>,
-    /// For one server, schedules that optimal mixes may use; empty if they were not searched for.
+    /// The schedules that can be used in an optimal mix, if there is only one server. The list is
+    /// empty if they have not been computed.
     pub face: Vec<Schedule>,
-    /// The number of master programs solved.
+    /// The number of master programs that have been solved.
     pub rounds: usize,
     /// The number of columns in the last master program.
     pub columns: usize,
 }
 
-/// The optimum of program (7) as exact fractions.
+/// The optimum of program (7) in the form of exact fractions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactLoad {
-    /// `ρ = max_i b_i / (πW)_i` of the mix.
+    /// The load of the mix, `ρ = max_i b_i / (πW)_i`.
     pub load: BigRational,
-    /// The schedules `W` (N × K) of the mix.
+    /// The schedules of the mix, `W` (N × K).
     pub schedules: Vec<Schedule>,
-    /// Their weights `π` (N), positive, with sum 1.
+    /// The weights of the schedules, `π` (N). Each weight is positive, and the sum is 1.
     pub weights: Vec<BigRational>,
-    /// Prices `y` (K) with sum 1 at which no schedule is worth more than `1/ρ`; `None` if unproven.
+    /// The prices `y` (K) for which the worth of each schedule is at most `1/ρ`. The sum of the
+    /// prices is 1. This is `None` if there is no proof.
     pub prices: Option<Vec<BigRational>>,
 }
 
@@ -123,17 +130,17 @@ pub fn nearest(fraction: &BigRational) -> f64 {
     fraction.to_f64().expect("a denominator is not 0")
 }
 
-/// Reasons why program (7) has no solution.
+/// The reason why there is no solution of program (7).
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// HiGHS did not report an optimum; its answer is discarded.
+    /// HiGHS did not find an optimal solution. Its result is not used.
     #[error(
-        "the linear program could not be solved in double precision (solver status: {0}). Remove the types with the least load, or use demands of more similar magnitude"
+        "the linear program could not be solved in double precision (solver status: {0}). Remove the types with the lowest load, or use demands of the same order of magnitude"
     )]
     Solver(String),
     /// A number outside the range that double precision can handle.
     #[error(
-        "{0}, outside the supported range 1e-100 to 1e100. Choose a time unit that brings rates and sizes into that range, or remove the type if it never arrives"
+        "{0}, but the supported range is from 1e-100 to 1e100. Use a time unit such that the rates and the sizes are in this range, or remove the type if it never arrives"
     )]
     OutOfRange(String),
 }

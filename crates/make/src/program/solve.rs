@@ -6,7 +6,8 @@ use synth_core::number::shown;
 use synth_multiresource::schedule::{Fluid, Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Solves program (7) by column generation; see [`LoadCertificate::proven`].
+/// Returns the solution of program (7), which is computed by column generation. See also
+/// [`LoadCertificate::proven`].
 ///
 /// # Errors
 /// Returns an error if HiGHS finds no optimum or a number is out of range.
@@ -17,9 +18,10 @@ pub fn solve(
     solve_from(&servers.clone().into(), limits, &[])
 }
 
-/// Solves program (7) from known good schedules over all types (K), one list per shape (H).
+/// Solves program (7), starting with a list of good schedules over all types (K) for each shape
+/// (H).
 ///
-/// Schedules that do not fit are ignored.
+/// If a schedule does not fit, it is ignored.
 ///
 /// # Errors
 /// Same as [`solve`].
@@ -87,7 +89,7 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
     columns
 }
 
-/// Returns the mix of each site over all types; sites without weight get their first schedule.
+/// Returns the mix of each site over all types, or the first schedule if all its weights are 0.
 fn mixes(problem: &Problem, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     let mix = |site: usize| {
         let pairs = columns.iter().zip(weights);
@@ -115,8 +117,9 @@ fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
 
 const ROUNDINGS: usize = 256;
 
-/// Returns maximal schedules built around each type, so that every type is served, and roundings of
-/// the mean schedule at the fluid bound, which meet the bound if jobs are small.
+/// Returns a maximal schedule for each type that includes this type, so that every type is served.
+/// It also includes schedules that are rounded from the mean schedule of the fluid bound. If the
+/// jobs are small, these are close to the bound.
 fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let k = packing.types();
     let load = |i: usize| workload.types()[i].offered_load();
@@ -137,7 +140,7 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     (0..k).map(around).chain(roundings).collect()
 }
 
-/// Returns `max_i ρ_i` of the mixes.
+/// Returns the value of `max_i ρ_i` for the mixes.
 fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
     let mut served = vec![0.0; fleet.types().len()];
     for (shape, mix) in fleet.shapes().iter().zip(mixes) {

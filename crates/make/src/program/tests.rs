@@ -72,7 +72,7 @@ fn proofs_hold_for_all_schedules_of_random_workloads() {
     }
 }
 
-/// 0.90766491 is from an independent column generation.
+/// The value 0.90766491 is the result of an independent implementation of column generation.
 #[test]
 fn matches_known_loads_of_the_models() {
     for (name, load, tolerance) in [
@@ -99,7 +99,7 @@ fn finds_the_unique_optimum_of_section_seven() {
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
 }
 
-/// Without division by b_i, solvers accept a mix that starves the rare type.
+/// If the rows are not divided by `b_i`, a solver may accept a mix that never serves the rare type.
 #[test]
 fn rare_types_are_not_starved() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
@@ -113,11 +113,11 @@ fn rare_types_are_not_starved() {
         .iter()
         .all(|load| *load <= solution.certificate.load && *load > 0.0);
     assert!(are_below, "{loads:?}");
-    // Common jobs alone need 2/3 of the time, three at a time; the rare ones almost none.
+    // The common jobs need 2/3 of the time, three at a time, and the rare jobs almost no time.
     assert!((solution.certificate.load - 2.0 / 3.0).abs() < 1e-8);
 }
 
-/// Scaling all rates scales the load (theorem 10).
+/// If all rates are multiplied by a factor, the load is multiplied by the same factor (theorem 10).
 #[test]
 fn load_is_linear_in_the_rates() {
     for seed in 300..330 {
@@ -140,7 +140,7 @@ fn zero_time_limit_proves_nothing() {
     assert!(solution.certificate.gap() > 0.0);
 }
 
-/// Without scaling, HiGHS would drop or reject some coefficients.
+/// If the coefficients were not scaled, HiGHS would ignore some of them or return an error.
 #[test]
 fn solves_loads_of_very_different_magnitude() {
     for (common, rare, load) in [
@@ -225,7 +225,7 @@ fn relaxation_prices_cover_all_values() {
             let cost = cost(&prices, packing.demand(i));
             assert!(cost >= value * (1.0 - 1e-14), "seed {seed}: {cost} {value}");
         }
-        // Each resource alone, at the price that covers its most valuable type.
+        // The price of each resource alone is determined by the type with the highest value.
         for j in 0..packing.capacity().len() {
             let each = (0..packing.types()).map(|i| values[i] / packing.demand(i)[j] as f64);
             let server = each.fold(0.0, f64::max) * packing.capacity()[j] as f64;

@@ -13,7 +13,7 @@ use synth_multiresource::artifact::{
 use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::MEMORY;
 
-/// The work for the distributions of all types at effort 1, roughly in nanoseconds.
+/// The work for the distributions of all types at an effort of 1, roughly in nanoseconds.
 pub(super) const LAWS: f64 = 1e10;
 
 const SOME: f64 = 0.1;
@@ -65,7 +65,7 @@ pub(super) fn load(workload: &Workload, load: f64) -> Claim {
     claim(workload, program, Quantity::Load, None, load)
 }
 
-/// Returns the claims that follow from mean numbers of jobs.
+/// Returns the claims that can be computed from the mean number of jobs of each type.
 pub(super) fn of_numbers(workload: &Workload, method: Method, numbers: &[f64]) -> Vec<Claim> {
     let law = &memoryless(method);
     let types = workload.types().iter().zip(numbers).enumerate();
@@ -87,7 +87,7 @@ pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
     loads.iter().enumerate().map(own).collect()
 }
 
-/// Returns the loads under a guard, which make the guarded rule stable.
+/// Returns the load of each type under a guard. The guarded rule is stable because of these loads.
 pub(super) fn of_guard(workload: &Workload, guard: &MsrConfig) -> Vec<Claim> {
     let modulation = Modulation::new(workload, guard, PHASE_LIMIT);
     let loads = modulation.map_or(Vec::new(), |modulation| modulation.loads(workload));
@@ -172,7 +172,7 @@ impl Claims<'_> {
         Ok(out_of_reach)
     }
 
-    /// Returns the work allowed per type; if the effort does not suffice, for the cheapest only.
+    /// Returns the budget of each type. If the effort is too low, only the cheapest types have one.
     fn budgets(&self) -> Vec<f64> {
         let all = self.options.work(LAWS);
         let types = self.workload.types().len();
@@ -208,7 +208,6 @@ impl Claims<'_> {
         exact
     }
 
-    /// Returns the mean number and the claims of type i.
     fn exact_queue(&self, i: usize, budget: f64) -> Result<(f64, Vec<Claim>), AnalysisError> {
         let exact = &self.of_queues(Method::ExactQbd, Some(i));
         let claim = |quantity, value| claim(self.workload, exact, quantity, Some(i), value);
@@ -236,7 +235,8 @@ impl Claims<'_> {
         Ok((number, claims))
     }
 
-    /// Adds the claims for all jobs; an approximation if one type has only that.
+    /// Adds the claims for all jobs, or an approximation if there is only that for one of the
+    /// types.
     fn totals(&mut self, cost: &Cost, exact: bool) {
         let response = cost.mean_response(self.workload);
         if !exact {
@@ -272,7 +272,7 @@ impl Claims<'_> {
         Some(bounds.approximation)
     }
 
-    /// Returns method and conditions; an approximation assumes nothing about the distributions.
+    /// Returns the method and the conditions. An approximation does not depend on distributions.
     fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
         let all = self.workload.types();
         let types = job_type.map_or(all, |i| &all[i..=i]);

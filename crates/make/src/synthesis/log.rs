@@ -13,7 +13,7 @@ pub struct SynthesisLog {
     pub rounds: usize,
     /// The number of columns in the last master program, over all shapes.
     pub columns: usize,
-    /// Routes that were considered.
+    /// The routes that have been considered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteTried>,
     /// The selection by simulation, if there was one.
@@ -22,33 +22,33 @@ pub struct SynthesisLog {
     /// A lower bound for all policies, if one was requested and found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower_bound: Option<Floor>,
-    /// Possible upgrades, with the load after each.
+    /// The possible upgrades, and the load after each of them.
     pub upgrades: Upgrades,
 }
 
-/// A lower bound for all policies that know no more about a job than the workload reveals.
+/// A lower bound for all policies that use only the information in the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Floor {
     /// The objective that is bounded.
     pub objective: Objective,
-    /// The preemption that policies may use.
+    /// The kind of preemption that a policy is allowed to use.
     pub preemption: Preemption,
     /// A lower bound on the objective of every policy \[time\].
     pub least: f64,
-    /// Whether it also holds for policies that know job sizes, not only types.
+    /// Whether the bound is also valid for policies that know the size of each job.
     pub knows_sizes: bool,
-    /// Whether it is near the optimum, as found by a dynamic program.
+    /// Whether the bound is close to the optimum, which is computed by a dynamic program.
     pub is_near_optimum: bool,
 }
 
-/// A route at its best switching rate.
+/// A route and the best switching rate for it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RouteTried {
     /// The route.
     pub route: Route,
-    /// The switching rate \[1/time\].
+    /// The switching rate of the policy \[1/time\].
     pub switching_rate: f64,
-    /// The objective \[time\]; absent if the policy is unstable at this rate.
+    /// The value of the objective \[time\]. It is missing if the policy is unstable at this rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// The method by which the value was found.
@@ -75,29 +75,31 @@ impl SynthesisLog {
     }
 }
 
-/// The selection of a policy among families by simulation.
+/// A selection of one of the policy families by simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChoiceLog {
     /// The objective that was minimized \[time\].
     pub objective: Objective,
-    /// The guarantees for job types.
+    /// The guarantees that are required for some job types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
-    /// Seed of the comparison. Tuning used the next seed, and the final measurement the one after.
+    /// The seed of the comparison. The tuning and the final run used the next two seeds.
     pub seed: u64,
     /// The number of independent replications.
     pub replications: u32,
-    /// The work allowed, in events of First-Fit with few types.
+    /// The maximum amount of work, in events of First-Fit with few types.
     pub budget: u64,
     /// The number of simulated events.
     pub events: u64,
-    /// Whether the selected policy is better than or within 1 % of each other one (95 % together).
+    /// Whether the selected policy is better than each of the others or within 1 % of it. The
+    /// confidence level is 95 % for all of them together.
     pub decided: bool,
-    /// The candidates by objective; the selected one is first, those without a steady state last.
+    /// The candidates, sorted by their objective. The first one is the selected policy, and the
+    /// last ones did not reach a steady state.
     pub candidates: Vec<CandidateLog>,
 }
 
-/// A relative difference between policies that does not justify longer runs.
+/// If the relative difference between two policies is less than this, no longer runs are needed.
 pub const CLOSE: f64 = 1e-2;
 
 /// Rules in common use, with which the report compares the policy.
@@ -110,7 +112,7 @@ pub const USUAL: [&str; 6] = [
     "best-fit",
 ];
 
-/// The default budget of a selection, in events of First-Fit with few types.
+/// The default value for the budget of a selection, in events of First-Fit with few types.
 pub const BUDGET: u64 = 400_000_000;
 
 impl ChoiceLog {
@@ -127,7 +129,7 @@ impl ChoiceLog {
         }
     }
 
-    /// Returns how many candidates have converged.
+    /// Returns the number of candidates that have converged.
     pub fn settled(&self) -> usize {
         let steady = |candidate: &&CandidateLog| candidate.outcome == Steadiness::Steady;
         self.candidates.iter().filter(steady).count()
@@ -135,38 +137,38 @@ impl ChoiceLog {
 }
 
 impl CandidateLog {
-    /// Returns whether it keeps the guarantees and matches the selected policy within 1 %.
+    /// Returns `true` if it keeps the guarantees and is within 1 % of the selected policy.
     pub fn is_level(&self) -> bool {
         let is_known = |r: &LoggedMean| r.half_width <= 5.0 * CLOSE;
         let is_near = |r: &LoggedMean| r.mean <= 1.0 + CLOSE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Returns whether it keeps the guarantees and is surely better than the selected policy.
+    /// Returns `true` if it keeps the guarantees and is certainly better than the selected policy.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }
 }
 
-/// A policy that was simulated.
+/// The results of a policy that has been simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CandidateLog {
     /// The name of its family or rule.
     pub name: String,
-    /// A description of its tuning parameters.
+    /// A description of the values of its tuning parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knobs: Option<String>,
     /// The number of policies of the family that were tried.
     pub tried: usize,
     /// Whether it converged.
     pub outcome: Steadiness,
-    /// The objective \[time\] with its 95 % interval, from a separate run or via the ratio.
+    /// The objective \[time\] and its 95 % interval, from a separate run or from the ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<LoggedMean>,
     /// The ratio of the objective to that of the selected policy, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<LoggedMean>,
-    /// A lower bound (95 %) on the ratio, if the run stopped early because it exceeded 1.
+    /// A lower bound (95 %) on the ratio, if the run was stopped because it is greater than 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The mean wait of each type \[time\], in the order of the workload; empty without a ratio.
@@ -178,12 +180,12 @@ pub struct CandidateLog {
     /// The largest mean slowdown of a type over the smallest, in the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
-    /// Whether it was seen to keep the guarantees; `None` without guarantees or if inconclusive.
+    /// Whether the guarantees were kept. It is missing if there are none or if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
 }
 
-/// A simulated mean with its 95 % confidence interval.
+/// A mean value from a simulation with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoggedMean {
     /// The mean.
@@ -192,15 +194,15 @@ pub struct LoggedMean {
     pub half_width: f64,
 }
 
-/// Whether a simulated policy reached a steady state.
+/// Whether the simulation of a policy has reached a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
     /// It converged.
     Steady,
-    /// The runs were too short to tell.
+    /// The runs were too short to decide this.
     Unsettled,
-    /// It was dropped before it converged, since its jobs stayed more than twice as long.
+    /// The run was stopped before it converged because the jobs stayed more than twice as long.
     Behind,
     /// The number of jobs, in total or of one type, grew without bound.
     Unstable,

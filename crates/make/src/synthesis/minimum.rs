@@ -1,8 +1,8 @@
 const FLAT: f64 = 1e-4;
 
-/// Minimizes a function of a rate below `largest` by Brent's method on a logarithmic scale, from a
-/// bracket around `start`; returns the rate and the minimum. For a monotonic function the search
-/// ends at a gain below [`FLAT`].
+/// Finds the minimum of a function of a rate that is less than `largest`. It uses Brent's method on
+/// a logarithmic scale, starting with a bracket around `start`, and returns the rate and the
+/// minimum. If the function is monotonic, the search ends when the gain is less than [`FLAT`].
 pub(super) fn minimum(
     mut function: impl FnMut(f64) -> f64,
     start: f64,

@@ -1,4 +1,5 @@
-//! Synthesis of a policy from a workload: program, loop, route, switching rate and claims.
+//! This module computes a policy for a workload. It solves the program, selects the order of the
+//! loop, the route and the switching rate, and computes the claims.
 
 mod choice;
 mod claims;
@@ -43,11 +44,11 @@ pub const PHASE_LIMIT: usize = 20_000;
 
 const PHASES_OF_TYPES: usize = 4_000_000;
 
-/// More switching only helps if preemption is free; the MSR paper (§7.1, Figure 2a) finds most of
-/// the gain at α = 2 for sizes of mean 1.
+/// It is only useful to switch more often if preemption is free. In the MSR paper (§7.1, Figure
+/// 2a), most of the gain is reached at `α = 2` if the mean size is 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
 
-/// The accepted rates times the mean job size; beyond this range results would have no digits.
+/// The range of rates times the mean job size. Outside of it, the results have no correct digits.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 
 /// The options of a synthesis; everything else is determined automatically.
@@ -55,30 +56,31 @@ const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 pub struct SynthesisOptions {
     /// The kind of preemption that is allowed.
     pub preemption: Preemption,
-    /// The setup rate γ, only with [`Preemption::Setup`] \[1/time\].
+    /// The setup rate γ, which can only be used with [`Preemption::Setup`] \[1/time\].
     pub setup_rate: Option<f64>,
-    /// The switching rate α; tuned if absent \[1/time\].
+    /// The switching rate α, or `None` if it should be tuned \[1/time\].
     pub switching_rate: Option<f64>,
-    /// The route; selected if absent.
+    /// The route, or `None` if the best one should be selected.
     pub route: Option<Route>,
-    /// Whether free capacity is offered to waiting jobs.
+    /// Whether the free capacity can be used by waiting jobs.
     pub backfill: Backfill,
-    /// What happens to empty draining slots.
+    /// Determines what happens to a draining slot that is empty.
     pub empty_slots: EmptySlots,
-    /// The objective; see [analysed](Objective::analysed) for route and switching rate.
+    /// The metric to minimize. For the route and the switching rate, see
+    /// [analysed](Objective::analysed).
     pub objective: Objective,
-    /// Whether to claim the bounds of theorem 8 even for types with exact means.
+    /// Whether the bounds of theorem 8 should also be included for types with an exact mean.
     pub bounds: bool,
-    /// The effort of the exact analysis; 1 is about ten seconds.
+    /// The effort of the exact analysis. A value of 1 takes about ten seconds.
     pub effort: f64,
-    /// The limits on solving program (7).
+    /// The limits on the work to solve program (7).
     pub limits: SolveLimits,
     /// The deadline, if any; with one, results depend on the machine.
     pub end: Option<Instant>,
 }
 
 impl SynthesisOptions {
-    /// Returns the defaults: backfilling, released slots, and everything else tuned.
+    /// Returns the defaults: jobs are backfilled, empty slots are released, and the rest is tuned.
     pub fn new(preemption: Preemption) -> Self {
         SynthesisOptions {
             preemption,
@@ -99,7 +101,7 @@ impl SynthesisOptions {
         left(self.end)
     }
 
-    /// Returns the remaining work \[ns\], given the work at effort 1.
+    /// Returns the amount of work that is left \[ns\], if the work is `at_one` for an effort of 1.
     fn work(&self, at_one: f64) -> f64 {
         (self.effort * at_one).min(1e9 * self.left().as_secs_f64())
     }
@@ -111,7 +113,7 @@ impl SynthesisOptions {
         }
     }
 
-    /// Returns the problem whose optimum bounds these policies.
+    /// Returns the problem whose optimum is a bound for these policies.
     pub fn problem(&self) -> Problem {
         Problem {
             preemption: self.preemption,
@@ -138,10 +140,10 @@ pub enum SynthesisOutcome<T = Synthesis> {
 }
 
 impl<T> SynthesisOutcome<T> {
-    /// Applies a further step to a policy.
+    /// Calls the next step with the policy, if there is one.
     ///
     /// # Errors
-    /// The errors of the step.
+    /// Returns the error of `step`.
     pub fn and_then<U, E>(
         self,
         step: impl FnOnce(T) -> Result<U, E>,
@@ -162,24 +164,24 @@ pub struct Synthesis {
     pub policy: MsrConfig,
     /// The solution of program (7), with the mix of the policy.
     pub solution: Solution,
-    /// The routes that were considered.
+    /// The routes that have been considered.
     pub routes: Vec<RouteOption>,
     /// Why some types have bounds instead of an exact mean.
     pub out_of_reach: Vec<AnalysisError>,
-    /// The completions, or setups, that one round of the loop waits for.
+    /// The number of completions or setups for which one round of the loop has to wait.
     pub drains: u64,
-    /// The objective for which route and switching rate were tuned.
+    /// The objective that was used to select the route and the switching rate.
     pub objective: Objective,
     /// The load of the best schedules, if the policy uses other ones.
     pub best: Option<f64>,
 }
 
-/// A workload at or beyond capacity.
+/// A workload whose load is at least 1.
 #[derive(Debug)]
 pub struct Overload {
-    /// Whether it is proved that no policy stabilizes the workload.
+    /// Whether there is a proof that no policy stabilizes the workload.
     pub decided: bool,
-    /// The load and its proof.
+    /// The load and the proof of its value.
     pub certificate: LoadCertificate,
     /// The load as an exact fraction, if known.
     pub exact: Option<ExactLoad>,
@@ -188,21 +190,21 @@ pub struct Overload {
 /// Invalid options, or a failure of a solver.
 #[derive(Debug, thiserror::Error)]
 pub enum SynthesisError {
-    /// The linear program failed.
+    /// The linear program could not be solved.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The modulating chain failed.
     #[error(transparent)]
     Modulation(#[from] ModulationError),
-    /// The exact analysis failed.
+    /// The exact analysis returned an error.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// Conflicting options, an unsuitable rate, or a load too close to capacity.
+    /// The options are in conflict, a rate is not valid, or the load is too close to 1.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Synthesizes an MSR policy for the workload.
+/// Returns an MSR policy for the workload.
 ///
 /// # Errors
 /// Returns an error if options conflict, the given switching rate is unstable, or a solver fails.
@@ -214,10 +216,12 @@ pub fn synthesize(
     solved.and_then(|solution| of_solution(workload, options, solution))
 }
 
-/// Analyses given schedules, with the route and the switching rate of the options or the best ones.
+/// Analyses the given schedules. If the route or the switching rate is not set in the options, the
+/// best value is used.
 ///
 /// # Errors
-/// Same as [`synthesize`], and if these schedules cannot carry the load.
+/// Same as [`synthesize`]. An error is also returned if it is not possible to carry the load with
+/// these schedules.
 pub fn analyse(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -241,7 +245,7 @@ fn of_own(
     let above = loads.filter(|(load, _)| *load >= 1.0 - LOAD_MARGIN);
     if let Some((load, kind)) = above.max_by(|a, b| a.0.total_cmp(&b.0)) {
         return Err(ChoiceError::Broken(format!(
-            "these schedules do not carry the load: type `{}` has load {load}, expected less than 1. Other schedules do carry it: omit these, or change their weights",
+            "these schedules do not carry the load: type `{}` has load {load}, but it must be less than 1. It is possible to carry the load with other schedules. Remove these schedules, or change their weights",
             kind.name()
         )));
     }
@@ -296,9 +300,9 @@ fn of_draft(
     })
 }
 
-/// Returns the assumptions of the queue analysis of these types: Poisson arrivals, and exponential
-/// sizes unless they are of phase type with preemption. Without preemption a type's service depends
-/// on the completions of the others.
+/// Returns the assumptions of the queue analysis of these types. The arrivals must be Poisson, and
+/// the sizes must be exponential unless they are of phase type and there is preemption. Without
+/// preemption, the service of a type depends on the completions of the other types.
 pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
     let staged = |kind: &JobType| {
         let size = kind.holding();
@@ -333,21 +337,21 @@ fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), 
     }
     if options.preemption != Preemption::None && workload.start_latency().is_some() {
         return refused(
-            "the workload has a start latency, whose cost for preempted jobs is undefined. Use --preemption none; or remove `start_latency` and model the cost with setup times (--preemption setup and --setup-rate)",
+            "the workload has a start latency, but its cost is not defined for jobs that are preempted. Use --preemption none, or remove `start_latency` and use setup times instead (--preemption setup and --setup-rate)",
         );
     }
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
         return refused(format!(
-            "the route {route} requires preemption `none` or `setup`; full preemption switches without a route. Remove --route"
+            "the route {route} can only be used with preemption `none` or `setup`, because full preemption works without a route. Remove --route"
         ));
     }
     match (options.preemption, options.setup_rate) {
         (Preemption::Setup, None) => refused(
-            "preemption `setup` needs the setup rate γ: add `--setup-rate γ`, the reciprocal of the mean setup time of a slot in the workload's time unit",
+            "preemption `setup` needs the setup rate γ. Use `--setup-rate γ`, where γ is 1 divided by the mean setup time of a slot in the time unit of the workload",
         ),
         (Preemption::Setup, Some(rate)) => check("setup rate", rate),
         (_, Some(rate)) => refused(format!(
-            "the setup rate ({rate}) requires `--preemption setup`; remove it or select that preemption"
+            "the setup rate ({rate}) can only be used with `--preemption setup`. Either remove the setup rate or use this option"
         )),
         _ => Ok(()),
     }
@@ -357,7 +361,7 @@ fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
     Err(SynthesisError::Refused(why.into()))
 }
 
-/// The policy before tuning, with a switching rate of 1 per mean size.
+/// Returns the policy before it is tuned. Its switching rate is 1 divided by the mean size.
 fn first_draft(workload: &Workload, options: &SynthesisOptions, solution: &Solution) -> MsrConfig {
     MsrConfig {
         preemption: options.preemption,

@@ -12,38 +12,38 @@ use synth_multiresource::artifact::{Family, Method, Objective, StaticQuickswapCo
 use synth_multiresource::policy::{OneOrAll, Unsuitable};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// A one-or-all system with Poisson arrivals and exponential sizes under MSFQ.
+/// The analysis of MSFQ for a one-or-all system with Poisson arrivals and exponential sizes.
 #[derive(Clone, Debug)]
 pub struct MsfqOutlook {
-    /// The light and the heavy type.
+    /// The system, which has a light type and a heavy type.
     pub system: OneOrAll,
     light: OneOrAllType,
     heavy: OneOrAllType,
-    /// The weights of the mean response times of light and heavy jobs.
+    /// The weight of the mean response time of the light jobs and of the heavy jobs.
     weights: [f64; 2],
 }
 
-/// MSFQ results by threshold.
+/// The results of MSFQ for each threshold.
 #[derive(Clone, Debug)]
 pub struct MsfqTable {
     /// The least and the largest threshold, powers of 2 between them, and the best threshold ℓ*.
     pub rows: Vec<MsfqRow>,
-    /// Whether all thresholds were evaluated.
+    /// Whether the results of all thresholds have been computed.
     pub is_complete: bool,
-    /// Distinct reasons why some evaluated thresholds have no means.
+    /// The different reasons why there is no mean for some of the thresholds.
     pub unknown: Vec<MsfqError>,
 }
 
-/// Results for one threshold.
+/// The results of MSFQ for a single threshold.
 #[derive(Clone, Debug)]
 pub struct MsfqRow {
     /// The threshold ℓ.
     pub threshold: usize,
     /// Whether it is the best threshold ℓ*.
     pub is_best: bool,
-    /// The exact mean response times of light and of heavy jobs \[time\]; `None` if inaccurate.
+    /// The exact mean response time of light and of heavy jobs \[time\], or `None` if not accurate.
     pub response: Option<[f64; 2]>,
-    /// The objective by the Quickswap paper's approximation \[time\]; `None` if invalid.
+    /// The objective for the approximation of the Quickswap paper \[time\], or `None` if not valid.
     pub approximation: Option<f64>,
 }
 
@@ -79,13 +79,13 @@ impl MsfqOutlook {
         MsfqQueue::new(servers, threshold, self.light, self.heavy)
     }
 
-    /// Returns the objective for mean response times of light and of heavy jobs \[time\].
+    /// Returns the objective for the mean response times of the light and the heavy jobs \[time\].
     pub fn value(&self, response: [f64; 2]) -> f64 {
         self.weights[0] * response[0] + self.weights[1] * response[1]
     }
 
-    /// Returns the best threshold ℓ* with accurate means. Beyond 64 servers only powers of 2 and a
-    /// local refinement are evaluated.
+    /// Returns the best threshold ℓ* for which the means are accurate. If there are more than 64
+    /// servers, only powers of 2 and some values close to the best of them are tried.
     pub fn best(&self) -> Option<usize> {
         self.best_of(&self.look())
     }
@@ -147,7 +147,8 @@ impl MsfqOutlook {
     }
 }
 
-/// Returns strict MSFQ with this threshold or with ℓ*, and claims its means.
+/// Returns a strict MSFQ policy with this threshold, or with ℓ* if it is `None`. The claims contain
+/// its mean values.
 ///
 /// # Errors
 /// Returns an error if the workload is unsuitable, the means are inaccurate, or the solver fails.
@@ -163,7 +164,7 @@ pub fn strict_msfq(
     solved(&fleet, options)?.and_then(|solution| {
     let Some(outlook) = MsfqOutlook::new(workload, options.objective.analysed()) else {
         return refused(
-            "msfq-strict: its means are known only for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation",
+            "msfq-strict: the mean values are only known for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation",
         );
     };
     let requested = threshold.map(|l| l as usize);

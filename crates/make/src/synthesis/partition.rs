@@ -1,11 +1,12 @@
-//! A partition of a fleet into slots for each type: analysed exactly, and a guard for other rules.
+//! A partition of a fleet into slots for each type. It can be analysed exactly, and it can be used
+//! as a guard for other rules.
 //!
-//! If each server keeps one schedule, type i with `c_i` slots is an M/M/c_i queue of mean number
-//! `b_i + C(c_i, b_i) ρ/(1 − ρ)`, where C is Erlang's C formula. Assignments are sampled
-//! systematically from the program's mix: server k of n gets the schedule at position `(k + θ)/n`.
-//! The best one is improved by changing single servers. If none carries all types, the policy loops
-//! over all of them; see [`Partition`](synth_multiresource::policy::Partition) for the cost of a
-//! leg.
+//! If each server uses only one schedule, then type i with `c_i` slots is an M/M/c_i queue. The
+//! mean number of jobs is `b_i + C(c_i, b_i) ρ/(1 − ρ)`, where `C` is Erlang's C formula. The
+//! assignments are a systematic sample of the mix of the program, in which server `k` of `n` uses
+//! the schedule at position `(k + θ)/n`. The best assignment is then improved by changing one
+//! server at a time. If no assignment is stable for all types, the policy is a loop over several
+//! assignments. See [`Partition`](synth_multiresource::policy::Partition) for the cost of a leg.
 
 use std::collections::HashMap;
 
@@ -21,12 +22,12 @@ const PART: f64 = 0.5;
 
 const SHORTEST: f64 = 1e-6;
 
-/// A partition and its analysis.
+/// A partition and the results of its analysis.
 #[derive(Clone, Debug)]
 pub struct Partitioned {
     /// The policy.
     pub policy: PartitionConfig,
-    /// The loads `ρ_i < 1` (K).
+    /// The load of each type, `ρ_i < 1` (K).
     pub loads: Vec<f64>,
     /// Exact `E[N_i]` (K); `None` if there are several assignments.
     pub numbers: Option<Vec<f64>>,
@@ -88,7 +89,7 @@ type Assignment = Vec<u32>;
 
 struct Site<'a> {
     fleet: &'a Fleet,
-    /// The shape and the jobs per type (K); for each shape the schedules of the mix come first.
+    /// The shape and the jobs of each type (K). For each shape, the schedules of the mix are first.
     schedules: Vec<(usize, Schedule)>,
 }
 
@@ -252,7 +253,7 @@ fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
     (parts, lengths.iter().map(|length| length / all).collect())
 }
 
-/// Gives the free capacity to the types in turn, one job each.
+/// Adds one job of each type in turn as long as there is free capacity.
 fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
     let Some(mut room) = packing.room(&schedule) else {
         return schedule;
@@ -289,7 +290,7 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// Returns E\[N_i\] with this many server slots, or a penalty if they do not suffice.
+    /// Returns `E[N_i]` for this number of slots, or a penalty if they are not sufficient.
     fn on_servers(&mut self, i: usize, slots: u64) -> f64 {
         self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
     }
@@ -310,7 +311,7 @@ impl<'a> Queues<'a> {
         each.map(|(i, c)| self.on_servers(i, *c)).sum()
     }
 
-    /// Returns the change in cost if a server gets another schedule.
+    /// Returns the change of the cost if the schedule of a server is replaced by another one.
     fn gain(&mut self, slots: &[u64], from: &[u32], to: &[u32]) -> f64 {
         let mut gain = 0.0;
         for (i, (from, to)) in from.iter().zip(to).enumerate() {
@@ -408,8 +409,8 @@ impl Legs {
     }
 }
 
-/// Returns the mean maximum `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt` of exponential times, by the
-/// trapezoidal rule after t = exp(π/2 sinh x).
+/// Returns the mean of the maximum of exponential times, `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`. The
+/// integral is computed with the trapezoidal rule for `t = exp(π/2 sinh x)`.
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     const STEP: f64 = 1.0 / 128.0;
     let all = counts.iter().zip(rates).filter(|(c, _)| **c > 0);

@@ -14,10 +14,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 
 const NODES: u64 = 2_000_000;
 
-/// Solves program (7) and decides whether a policy can carry the load.
-///
-/// # Errors
-/// Returns an error if options conflict or the solver fails.
+/// Solves program (7) and decides whether there is a policy that can carry the load.
 pub(super) fn solved(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -43,7 +40,7 @@ pub(super) fn solved(
     let is_below = |exact: &ExactLoad| exact.load < BigRational::one();
     if exact.as_ref().is_some_and(is_below) {
         return refused(format!(
-            "the exact load is below 1, but by less than {LOAD_MARGIN:e}: a policy can stabilize this workload, but double precision does not suffice to tune or analyse it. Multiply the arrival rates by about 1 - 1e-10"
+            "the exact load is below 1, but the difference is less than {LOAD_MARGIN:e}. There is a policy that can stabilize this workload, but it cannot be tuned or analysed in double precision. Multiply the arrival rates by a factor of about 1 - 1e-10"
         ));
     }
     Ok(SynthesisOutcome::Overloaded(Overload {
@@ -61,10 +58,10 @@ fn adopt(workload: &Workload, exact: ExactLoad, solution: &mut Solution) {
     certificate.load = nearest(&exact.load);
     let exact = solution.exact.insert(exact);
     let Some(prices) = &exact.prices else { return };
-    // Prices that already prove the load are kept.
+    // If the current prices are a proof of the load, they are not changed.
     if !certificate.proven() {
         certificate.prices = prices.iter().map(nearest).collect();
-        // At these prices every job costs at least its value `y_i/b_i`.
+        // For these prices, the cost of a job is never less than its value `y_i/b_i`.
         let values = certificate.values(workload.types());
         certificate.servers[0].resource_prices =
             Knapsack::new(&Packing::new(workload), &values).resource_prices();

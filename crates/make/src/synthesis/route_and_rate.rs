@@ -1,4 +1,5 @@
-//! Selects the route and the switching rate with the least cost, exactly if that is affordable.
+//! This module selects the route and the switching rate with the lowest cost. The cost is exact if
+//! this does not need too much work.
 
 use super::claims::LAWS;
 use super::minimum::minimum;
@@ -8,42 +9,42 @@ use crate::modulation::{Modulation, ModulationError};
 use synth_multiresource::artifact::{Drain, Method, MsrConfig, Preemption, Route};
 use synth_multiresource::workload::Workload;
 
-/// The work for tuning at effort 1, roughly in nanoseconds.
+/// The work for tuning at an effort of 1, roughly in nanoseconds.
 const TUNING: f64 = 1.5e9;
 
 const CHEAP: f64 = 1e6;
 
-/// Numbers of evaluations of a search, and the resulting precision of ln α.
+/// The number of evaluations in a search, and the precision of `ln α` for this number.
 const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 
-/// A route without exact results must be predicted to be better by this factor.
+/// If there are no exact results for a route, its predicted value must be better by this factor.
 const WORTH_A_GUESS: f64 = 1.25;
 
-/// A route that was considered.
+/// A route that has been considered.
 #[derive(Clone, Debug)]
 pub struct RouteOption {
     /// The route.
     pub route: Route,
-    /// Results for the route; `None` if its chain has too many phases or there was no time.
+    /// The results, or `None` if the chain has too many phases or there was no time left.
     pub outlook: Option<Outlook>,
 }
 
-/// Results for a route.
+/// The results for a single route.
 #[derive(Clone, Debug)]
 pub struct Outlook {
     /// The number of phases of its chain.
     pub phases: usize,
-    /// The supremum of the stable switching rates \[1/time\].
+    /// The supremum of the switching rates that are stable \[1/time\].
     pub largest: f64,
-    /// The requested switching rate, or the best one found \[1/time\].
+    /// The switching rate that was requested, or the best rate \[1/time\].
     pub rate: f64,
-    /// The objective at that rate \[time\]; infinite if the policy is unstable.
+    /// The value of the objective at that rate \[time\]. It is infinite if the policy is unstable.
     pub value: f64,
     /// How the value was found.
     pub method: Method,
-    /// Whether exact means at that rate are within the effort.
+    /// Whether the effort is sufficient to compute the exact means at this rate.
     pub within_reach: bool,
-    /// The best switching rate and value by the approximation of section 6.4.
+    /// The best switching rate and its value, computed with the approximation of section 6.4.
     pub predicted: (f64, f64),
 }
 
@@ -53,7 +54,7 @@ impl Outlook {
     }
 }
 
-/// Returns the policy with the best route and switching rate, and all routes considered.
+/// Returns the policy with the best route and switching rate, and a list of all the routes.
 pub(super) fn with_best_route(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -85,11 +86,11 @@ pub(super) fn with_best_route(
     let (route, outlook) = (searches[best].route, &searches[best].outlook);
     if outlook.rate >= outlook.largest {
         let instead = match draft.rates {
-            None => "remove --switching-rate, or lower it",
-            Some(_) => "reduce all rates by the same factor",
+            None => "remove --switching-rate or use a lower value",
+            Some(_) => "divide all rates by the same number",
         };
         return refused(format!(
-            "the policy is unstable at switching rate {}, since it spends too much time on routes; it is stable below {:.6} (route {route}). To fix this, {instead}",
+            "the policy is unstable at a switching rate of {}, because too much time is spent on routes. The rate must be less than {:.6} (route {route}). To fix this, {instead}",
             outlook.rate, outlook.largest
         ));
     }
@@ -149,7 +150,7 @@ pub(super) struct RateSearch<'a> {
     options: &'a SynthesisOptions,
     route: Route,
     pub modulation: Modulation,
-    /// Results so far, initially the prediction.
+    /// The results so far. The initial value is the prediction.
     outlook: Outlook,
 }
 
@@ -211,19 +212,18 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// Returns an upper limit for the search. With short setups, frequent switching can pay.
+    /// Returns an upper limit for the search. If setups are short, it is useful to switch often.
     fn ceiling(&self) -> f64 {
         let most = super::RATES.end() / mean_size(self.workload);
         self.outlook.largest.min(most)
     }
 
-    /// Returns the range of stable switching rates around the predicted best.
     pub(super) fn range(&self) -> (f64, f64) {
         let best = self.outlook.rate;
         (best / 30.0, (best * 30.0).min(0.98 * self.outlook.largest))
     }
 
-    /// Returns the best switching rate; `None` if more switching never costs.
+    /// Returns the best switching rate, or `None` if switching is free.
     pub(super) fn best_rate(&mut self) -> Result<Option<f64>, SynthesisError> {
         if self.is_free() {
             return Ok(None);
@@ -264,8 +264,8 @@ impl<'a> RateSearch<'a> {
             .or_else(|| self.is_free().then(brisk))
     }
 
-    /// Replaces the prediction by exact values within the budget, unless the route cannot be the
-    /// best. Returns the work spent.
+    /// Replaces the prediction by the exact values if this is within the budget, unless this cannot
+    /// be the best route. Returns the amount of work that was done.
     fn refine(&mut self, budget: f64, best: f64) -> Result<f64, SynthesisError> {
         let chain = self.modulation.at(self.outlook.rate);
         let most = self.options.work(LAWS);
@@ -318,7 +318,7 @@ impl<'a> RateSearch<'a> {
         };
         let (rate, value) = minimum(exact, self.outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
-            // The failure also occurs at the predicted rate, where it is reported.
+            // The same error occurs at the predicted rate, and it is returned there.
             return self.take_exact();
         }
         self.outlook.method = Method::ExactQbd;

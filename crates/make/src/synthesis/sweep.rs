@@ -9,32 +9,35 @@ use crate::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
 use synth_multiresource::artifact::Route;
 use synth_multiresource::workload::Workload;
 
-/// The cost of a policy at one route and switching rate: mean response times \[time\].
+/// The mean response times of a policy with one route and switching rate \[time\].
 #[derive(Clone, Copy, Debug)]
 pub struct SweepPoint {
     /// The route.
     pub route: Route,
-    /// The switching rate α \[1/time\].
+    /// The switching rate α of the policy \[1/time\].
     pub switching_rate: f64,
     /// Exact `E[T]`; `None` if the chain is too large.
     pub mean_response: Option<f64>,
     /// Exact `Σ w_i E[T_i]`.
     pub weighted_response: Option<f64>,
-    /// `E[T]` at the corrected lower bounds of theorem 8.
+    /// The value of `E[T]` for the corrected lower bounds of theorem 8.
     pub lower: f64,
-    /// `E[T]` by the approximation of section 6.4.
+    /// The value of `E[T]` for the approximation of section 6.4.
     pub approximation: f64,
-    /// `E[T]` at the corrected upper bounds of theorem 8.
+    /// The value of `E[T]` for the corrected upper bounds of theorem 8.
     pub upper: f64,
 }
 
-/// Returns the cost at `points` rates around the best, and at the best rate, for each route.
+/// Returns the cost of each route at the best switching rate and at `points` other rates close to
+/// it.
 ///
-/// Empty if one schedule serves all types. An interrupt or the deadline ends the sweep early;
-/// `begun` is called once the program is solved.
+/// The result is empty if all types can be served by a single schedule. If there is an interrupt or
+/// the deadline is reached, the other points are not computed. The function `begun` is called after
+/// the program has been solved.
 ///
 /// # Errors
-/// Same as [`super::synthesize`], and if no policy can stabilize the workload.
+/// Same as [`super::synthesize`]. An error is also returned if no policy can stabilize the
+/// workload.
 pub fn sweep(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -46,7 +49,7 @@ pub fn sweep(
         SynthesisOutcome::Policy(solution) => solution,
         SynthesisOutcome::Overloaded(overload) => {
             return refused(format!(
-                "no policy is known to stabilize this workload: load ρ = {}, expected below 1. `synth --workload FILE --preemption full` prints the proof",
+                "there is no known policy that stabilizes this workload: the load ρ is {}, but it must be less than 1. Use `synth --workload FILE --preemption full` to print the proof",
                 overload.certificate.load
             ));
         }
@@ -97,5 +100,5 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// The work per type and point at effort 1, roughly in nanoseconds.
+/// The work for each type and point at an effort of 1, roughly in nanoseconds.
 const POINT: f64 = 1e9;

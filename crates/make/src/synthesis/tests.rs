@@ -54,7 +54,7 @@ fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
     }
 }
 
-/// The best switching rates and mean numbers, from an independent computation (six digits).
+/// The best switching rates and mean numbers are from an independent computation (six digits).
 #[test]
 fn best_switching_rates_of_section_seven() {
     let none = |route: &str| SynthesisOptions {
@@ -240,7 +240,7 @@ fn sweep_contains_the_exact_optimum() {
     }
     let least = swept.iter().filter_map(|p| p.mean_response);
     let least = least.fold(f64::MAX, f64::min);
-    // The exact optimum is 168.4711473517 jobs at 3.15 arrivals per unit of time.
+    // The exact optimum is 168.4711473517 jobs if 3.15 jobs arrive per unit of time.
     let best = 168.4711473517 / 3.15;
     assert!((least / best - 1.0).abs() < 1e-9, "{least}");
 }

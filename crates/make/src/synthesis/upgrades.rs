@@ -1,4 +1,4 @@
-//! The load after upgrades: program (7) solved for slightly larger servers.
+//! This module computes the load after an upgrade. It solves program (7) again for larger servers.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ const PART: u32 = 10;
 
 const LONGER: usize = 1;
 
-/// Possible upgrades and the resulting loads; they are not claimed for the policy.
+/// The possible upgrades and the load after each of them. The policy does not claim these values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Upgrades {
     /// Upgrades by one step of a resource or by one server, the most effective first.
@@ -26,12 +26,12 @@ pub struct Upgrades {
 /// An upgrade, and the load with it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Upgrade {
-    /// The server shape that is upgraded or of which a server is added.
+    /// The shape of the server that is upgraded, or of the server that is added.
     pub shape: String,
     /// The resource; absent if a server is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// The increase per server, the smallest that has an effect; 1 for an added server.
+    /// The smallest increase for each server that has an effect. This is 1 if a server is added.
     pub more: f64,
     /// The resulting load, or an upper bound if it is not proven.
     pub load: f64,
@@ -39,7 +39,7 @@ pub struct Upgrade {
     pub proven: bool,
 }
 
-/// Returns the load for each upgrade; `known` lists schedules over all types by shape (H).
+/// Returns the load for each upgrade. For each shape (H), `known` lists schedules over all types.
 pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule>]) -> Upgrades {
     let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);

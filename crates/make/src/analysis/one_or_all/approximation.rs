@@ -47,8 +47,7 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     }
     let first = grows * (full + rest);
     let away = drain.mean + first;
-    // The variance of phase 2 is the sum of `own` and the variance of phases 4 and 1 multiplied by
-    // `shrinks²`.
+    // The variance of phase 2 is `own` plus the variance of phases 4 and 1 times `shrinks²`.
     let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
     let noise = grows.powi(2) * (slow.variance + own)
         + (1.0 + grows).powi(2) * drain.variance
@@ -61,8 +60,7 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
 }
 
 /// Returns the mean waiting time in an M/M/1 busy period that is started by all but `fewer` of the
-/// arrivals in `during`. This is Welch's queue with a first service that has a different
-/// distribution.
+/// arrivals in `during`. This is Welch's queue, where the first service is different.
 fn in_busy_period(stream: OneOrAllType, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
     let number = came - fewer;
@@ -86,8 +84,8 @@ impl MsfqQueue {
         };
         let age = |time: Time| time.square() / (2.0 * time.mean);
 
-        // For the light jobs that arrive in phase 3, this is the integral `∫ (n − (k−1))⁺` over the
-        // passages above `k − 1`.
+        // For light jobs that arrive in phase 3, this is `∫ (n − (k−1))⁺` over the passages above
+        // `k − 1`.
         let (mut jobs, mut area) = (full.service_rate * passages.busy.mean.powi(2), 0.0);
         for i in (self.threshold + 1..self.servers).rev() {
             jobs *= light.arrival_rate / (i as f64 * light.service_rate);

@@ -5,8 +5,7 @@ use super::queue::MsfqQueue;
 /// type is also used for the increments of these values for each light job at the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// The length of the time in which the system is empty, of phases 2 and 3, of phase 4, and of
-    /// phase 1.
+    /// The time when the system is empty, in phases 2 and 3, in phase 4, and in phase 1.
     pub idle: f64,
     pub working: f64,
     pub draining: f64,
@@ -69,8 +68,7 @@ impl Before {
         }
     }
 
-    /// Adds phase 1, which is determined by the heavy jobs that arrive in phases 2 to 4 and the
-    /// light jobs that arrive in phase 4.
+    /// Adds phase 1 for the heavy jobs that arrive in phases 2 to 4 and the light jobs of phase 4.
     fn with_heavy(self, queue: &MsfqQueue) -> Cycle {
         let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
         let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -78,8 +76,7 @@ impl Before {
         let pairs = heavy.arrival_rate.powi(2) * self.both_square;
         let phase = came * busy.mean;
         let phase_square = came * busy.square() + pairs * busy.mean * busy.mean;
-        // `E[D · length of phase 1]` is needed for the time that the light jobs wait for heavy
-        // jobs.
+        // `E[D · length of phase 1]` is needed for the time that light jobs wait for heavy ones.
         let crossed = heavy.arrival_rate * busy.mean * self.together;
         let counted = self.drain_square + 2.0 * crossed + phase_square;
         let left = light * (self.draining + phase);
@@ -172,8 +169,7 @@ impl Cycles {
     }
 }
 
-/// Returns a cycle that starts with the empty system. It includes all the cycles before it that end
-/// with an empty system.
+/// Returns a cycle that starts with the empty system, and all cycles before it that end with it.
 fn from_empty(queue: &MsfqQueue, light_first: &Cycle) -> Cycle {
     let (light, heavy, rate) = (queue.light, queue.heavy, queue.filling_rate());
     let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);

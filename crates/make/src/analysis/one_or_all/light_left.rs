@@ -4,8 +4,7 @@ use rayon::prelude::*;
 use super::queue::MsfqQueue;
 use super::transforms::{C, iterate, reach};
 
-/// The values of a function on the circle `|z| = r`. The coefficients are computed from these with
-/// the trapezoidal rule.
+/// The values of a function on the circle `|z| = r`. The trapezoidal rule gives its coefficients.
 struct Circle {
     /// The results of [`iterate`] at the points of the upper half circle.
     values: Vec<(Vec<C>, C)>,
@@ -18,8 +17,8 @@ struct Circle {
 impl Circle {
     fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
-        // The aliasing error is `(r/reach)^points`. Rounding errors are multiplied by at most
-        // `r^-k ≤ 20 000`.
+        // The aliasing error is `(r/reach)^points`. Rounding is amplified by `r^-k ≤ 20 000` or
+        // less.
         let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
         let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
         let radius = radius.min(0.995);
@@ -89,8 +88,7 @@ impl LightLeft {
 
     /// Returns the largest rounding error of a function with these derivatives.
     pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
-        // If `P M = L U` and `e` is added to the right-hand side of `M x`, then `d·x` changes by
-        // `(M⁻ᵀ d)·e`.
+        // If `P M = L U`, adding `e` to the right-hand side of `M x` changes `d·x` by `(M⁻ᵀ d)·e`.
         let (l, u) = (self.equations.l(), self.equations.u());
         let weights = u.tr_solve_upper_triangular(derivatives);
         let weights = weights.and_then(|w| l.tr_solve_lower_triangular(&w));

@@ -71,21 +71,21 @@ impl MsfqQueue {
         let refused = |why: String| Err(MsfqError(why));
         if self.servers > MOST_SERVERS {
             return refused(format!(
-                "{} light jobs run at once; the exact analysis supports at most {MOST_SERVERS}",
+                "{} light jobs run at once, but the exact analysis supports a maximum of {MOST_SERVERS}",
                 self.servers
             ));
         }
         let Some(left) = LightLeft::new(self) else {
             let load = self.load();
             return refused(format!(
-                "at load {load} the exact analysis takes too many steps"
+                "the load is {load}, so the exact analysis takes too many steps"
             ));
         };
         let means = self.with(&left);
         if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
             Ok(means)
         } else {
-            refused("the exact means have too few digits left after rounding".into())
+            refused("the exact means have too few digits because of rounding errors".into())
         }
     }
 

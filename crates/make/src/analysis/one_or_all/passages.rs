@@ -54,8 +54,7 @@ impl Passages {
             let (above, area) = down[i];
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
-            // `X = H + (with probability λ/(λ + iμ)) X' + X`. The variance is computed for a given
-            // number of repetitions.
+            // `X = H + (with probability λ/(λ + iμ)) X' + X`, for a given number of repetitions.
             let again = above.mean + mean;
             let up = rate / (rate + service);
             let own = 1.0 / (rate + service).powi(2) + up * above.variance;

@@ -20,8 +20,7 @@ fn matches_known_response_times_at_rate_6() {
     }
 }
 
-/// An independent computation gives 12.2146 for the light jobs, which is 0.08 % more than this
-/// value.
+/// An independent computation gives 12.2146 for the light jobs, which is 0.08 % more.
 #[test]
 fn approximation_matches_known_values_at_rate_6() {
     let queue = queue(32, 31, [5.4, 0.6]);

@@ -22,16 +22,14 @@ impl MsfqQueue {
         light + heavy.arrival_rate * followed.re
     }
 
-    /// Returns `1 − y'(1)`, where `y'(1)` is the mean number of light jobs that replace one light
-    /// job.
+    /// Returns `1 − y'(1)`, where `y'(1)` is the mean number of light jobs that replace one.
     pub(super) fn contraction_gap(&self) -> f64 {
         let light = self.light.offered() / self.servers as f64;
         (1.0 - self.load()) / ((1.0 - light) * (1.0 - self.heavy.offered()))
     }
 }
 
-/// The values at a point `z`. Each of them is stored as its difference from 1, which is the limit
-/// of the iteration.
+/// The values at a point `z`, stored as the difference from 1, which is the limit of the iteration.
 struct Point {
     /// `1 − y(z)`, where `y` is the factor that replaces each light job after the first `k` jobs.
     next: C,
@@ -50,8 +48,7 @@ impl Point {
         let all = k as f64 * light.service_rate;
         let next = busy_period(light.arrival_rate, all, sigma);
         let y = 1.0 - next;
-        // The value of `losses[i]` is `1 − x`, where `x` is the factor for the passage from `i`
-        // light jobs to `i − 1`.
+        // `losses[i]` is one minus the factor for the passage from `i` light jobs to `i − 1`.
         let mut losses = vec![next; k + 1];
         for i in (1..k).rev() {
             let leaves = if i <= queue.threshold {
@@ -87,8 +84,8 @@ impl Point {
     }
 }
 
-/// Returns a radius of at most 2 for which the sums in [`iterate`] are power series. If `z` is equal
-/// to this radius, all transforms exist and `y(z) < z`.
+/// Returns a radius of at most 2 for which the sums in [`iterate`] are power series. If `z` is
+/// equal to this radius, all transforms exist and `y(z) < z`.
 pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     let exists = |radius: &f64| {
         let point = Point::new(queue, C::from(1.0 - radius));

@@ -1,12 +1,13 @@
-//! Enumerates schedules worth nearly 1 by depth-first search in order of value per cost.
+//! This module enumerates all schedules whose worth is close to 1. It is a depth-first search in
+//! which the types are sorted by their value per unit of cost.
 
 use synth_multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 
-/// Integer scale of values, and approximate cost of the whole server.
+/// The scale of the integer values, which is the approximate cost of the whole server.
 const SERVER: f64 = (1_u64 << 50) as f64;
 
-/// Passes each schedule worth more than `1 − slack` to `visit` until that returns false or the node
-/// limit is reached. `prices` (R) only guide the search.
+/// Calls `visit` for each schedule whose worth is greater than `1 − slack`, until it returns
+/// `false` or the node limit is reached. The `prices` (R) only have an effect on the order.
 pub(super) fn near(
     packing: &Packing,
     values: &[f64],
@@ -40,7 +41,7 @@ pub(super) fn near(
 }
 
 fn walk(packing: &Packing, values: &[f64], prices: &[f64]) -> DepthFirst<i128> {
-    // Positive integer prices at which the server costs slightly more than [`SERVER`].
+    // These are positive integers, and the cost of the server is slightly greater than [`SERVER`].
     let pairs = packing.capacity().iter().zip(prices);
     let total: f64 = pairs.map(|(p, w)| *p as f64 * w).sum();
     let scaled = |w: &f64| if total > 0.0 { w / total * SERVER } else { 0.0 };
@@ -71,7 +72,7 @@ mod tests {
     use crate::program::tests::model;
     use synth_multiresource::schedule::enumerate;
 
-    /// The schedule (0, 5, 0) is worth 1.
+    /// The worth of the schedule `(0, 5, 0)` is 1.
     #[test]
     fn finds_all_near_optimal_schedules_once() {
         let packing = Packing::new(&model("section7"));

@@ -1,15 +1,16 @@
-//! Exact solution of linear systems with integer coefficients.
+//! This module solves systems of linear equations with integer coefficients exactly.
 //!
-//! Elimination modulo a prime p identifies independent rows and columns and gives an inverse. Then
-//! `A x = b` is lifted modulo p², p³, … (Dixon, Numerische Mathematik 40, 1982), and fractions are
-//! reconstructed by Euclid's algorithm (Wang, SYMSAC 1981) and verified in integers. A regular
-//! system whose determinant p divides is rejected; the odds are one in 10⁷ for 200 equations.
+//! First, elimination modulo a prime number `p` is used to find independent rows and columns and to
+//! compute an inverse. Then `A x = b` is solved modulo p², p³, … (Dixon, Numerische Mathematik 40,
+//! 1982). The fractions are computed by Euclid's algorithm (Wang, SYMSAC 1981) and verified with
+//! integers. If `p` is a divisor of the determinant, there is no result, even if the matrix is
+//! regular. The probability of this is `10⁻⁷` for 200 equations.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// The prime; products of residues fit into 62 bits.
+/// The prime number. The product of two residues is less than 2⁶².
 const P: u64 = (1 << 31) - 1;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +29,10 @@ impl Fractions {
     }
 }
 
-/// Rows that are independent modulo the prime, added one by one.
+/// A set of rows that are independent modulo the prime number. The rows are added one at a time.
 #[derive(Default)]
 pub(super) struct Echelon {
-    /// Pivot column and reduced row: 1 at its pivot, 0 at earlier pivots.
+    /// The pivot column, and the reduced row, which is 1 at its pivot and 0 at the previous pivots.
     rows: Vec<(usize, Vec<u64>)>,
 }
 
@@ -60,7 +61,7 @@ impl Echelon {
     }
 }
 
-/// Solves `A x = b` for a square `A`; `None` if A is singular modulo the prime.
+/// Solves `A x = b` for a square `A`. Returns `None` if it is singular modulo the prime number.
 pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> {
     let inverse = inverse(matrix)?;
     let mut lifted = vec![BigInt::zero(); right.len()];
@@ -124,7 +125,7 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     Some(rows.into_iter().map(|mut row| row.split_off(n)).collect())
 }
 
-/// Returns the next digit of the solution: `A⁻¹ r` modulo the prime.
+/// Returns the next digit of the solution, which is equal to `A⁻¹ r` modulo the prime number.
 fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     let p = BigInt::from(P);
     let residue = |r: &BigInt| r.mod_floor(&p).to_u64().expect("a residue is below p");
@@ -148,7 +149,7 @@ fn digits(matrix: &[Vec<u32>], right: &[BigInt]) -> usize {
     (2.0 * (bits + largest + n.log2() + 1.0) / 30.9).ceil() as usize + 1
 }
 
-/// Returns fractions with these residues and small numerators and denominator.
+/// Returns the fractions that have these residues and whose numerators and denominator are small.
 fn reconstruct(residues: &[BigInt], modulus: &BigInt) -> Option<Fractions> {
     let most = (modulus / 2_u32).sqrt();
     let mut denominator = BigInt::one();
@@ -182,7 +183,7 @@ fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     }
 }
 
-/// Returns the positive denominator of a fraction with this residue and a numerator ≤ `most`.
+/// Returns the denominator of a fraction with this residue and a numerator of at most `most`.
 fn small_denominator(residue: &BigInt, modulus: &BigInt, most: &BigInt) -> BigInt {
     let (mut r, mut s) = (
         (modulus.clone(), residue.clone()),
@@ -212,7 +213,6 @@ mod tests {
     use num_rational::BigRational;
     use rand::{RngExt, SeedableRng};
 
-    /// Gaussian elimination in rational arithmetic.
     fn eliminated(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Vec<BigRational>> {
         let n = matrix.len();
         let fraction = |x: BigInt| BigRational::from_integer(x);

@@ -16,7 +16,6 @@ fn solved(workload: &Workload) -> ExactLoad {
     exact(workload, &solution, NODES).unwrap()
 }
 
-/// Verifies mix and prices against every schedule in exact arithmetic.
 fn verify(workload: &Workload, found: &ExactLoad) {
     let offered = workload.types().iter().map(|t| t.exact_load().unwrap());
     let offered: Vec<BigRational> = offered.collect();
@@ -43,19 +42,20 @@ fn verify(workload: &Workload, found: &ExactLoad) {
     }
 }
 
-/// Appendix J of the MSR paper: the load is 131/200 in every optimum, and the network binds.
+/// The load of appendix J of the MSR paper is 131/200 for every mix, and the network is the
+/// bottleneck.
 #[test]
 fn exact_load_of_appendix_j() {
     let workload = model("vms");
     let found = solved(&workload);
     assert_eq!(found.load, ratio(131, 200));
-    // y_i ∝ b_i D_i: 4·1, 5·10, 2·5, 1.5·1 of 65.5.
+    // The prices are `y_i ∝ b_i D_i`, which are 4·1, 5·10, 2·5 and 1.5·1 of a total of 65.5.
     let prices = [(8, 131), (100, 131), (20, 131), (3, 131)].map(|(n, d)| ratio(n, d));
     assert_eq!(found.prices.as_ref().unwrap(), &prices);
     verify(&workload, &found);
 }
 
-/// Section 7 at load 0.9: (0, 0, 2) and (1, 4, 0) half of the time each.
+/// For section 7 at load 0.9, `(0, 0, 2)` and `(1, 4, 0)` are each used half of the time.
 #[test]
 fn exact_load_of_section_seven() {
     let workload = model("section7");
@@ -121,7 +121,7 @@ fn incomplete_search_proves_nothing() {
     assert_eq!((found.load, found.prices), (ratio(9, 10), None));
 }
 
-/// Perturbs the solution: an extra schedule, spurious prices, noisy weights.
+/// Changes the solution by adding another schedule, a wrong price, and noise in the weights.
 #[test]
 fn perturbed_solutions_never_give_a_false_proof() {
     let (mut settled, mut proven) = (0, 0);

@@ -1,25 +1,26 @@
-//! The bounded linear relaxation of a knapsack, by a warm-started dual simplex method. Rounding
-//! cannot invalidate [`Simplex::bound`], which holds for all prices `w ≥ 0`:
+//! This module solves the linear relaxation of a bounded knapsack problem with a dual simplex
+//! method that starts from the previous basis. The value of [`Simplex::bound`] is correct for all
+//! prices `w ≥ 0`, so it does not depend on rounding errors:
 //!
 //! ```text
 //! Σ v_i x_i  =  Σ (v_i − w·a_i) x_i + w·Σ a_i x_i  ≤  Σ (v_i − w·a_i)⁺ most_i + w·room
 //! ```
 //!
-//! The ratio test flips bounds while that improves the dual (Maros, Computational Techniques of the
-//! Simplex Method, 2003, §10.2.1).
+//! The ratio test can move a variable to its other bound if this improves the dual (Maros,
+//! Computational Techniques of the Simplex Method, 2003, §10.2.1).
 
 /// `max Σ v_i x_i` over `0 ≤ x ≤ most`, `Σ_i x_i a_i ≤ room`, for n types.
 pub(super) struct Simplex {
-    /// The share of each resource's capacity that one job takes: R × n.
+    /// The fraction of the capacity of each resource that is used by one job (R × n).
     shares: Vec<Vec<f64>>,
     values: Vec<f64>,
-    /// R column indices: below n a type, from n on the slack of a resource.
+    /// The indices of R columns. An index below `n` is a type, and the others are slacks.
     basis: Vec<usize>,
     is_basic: Vec<bool>,
     /// Whether a nonbasic column is at its upper bound.
     is_at_most: Vec<bool>,
     inverse: Vec<Vec<f64>>,
-    /// The prices w (R) of the whole capacities.
+    /// The price of the total capacity of each resource, `w` (R).
     pub prices: Vec<f64>,
     /// Reduced values: `v_i − w·a_i` (n), then `−w`.
     pub reduced: Vec<f64>,
@@ -56,7 +57,8 @@ impl Simplex {
         simplex
     }
 
-    /// Solves for upper bounds `most` (n) and free capacity `room` (R, as shares of the capacity).
+    /// Solves the problem for the given upper bounds `most` (n) and the free capacity `room` (R),
+    /// which is given as fractions of the capacity.
     pub(super) fn solve(&mut self, most: &[f64], room: &[f64]) {
         for _ in 0..PIVOTS {
             if !self.invert() {
@@ -97,7 +99,6 @@ impl Simplex {
         self.values.len()
     }
 
-    /// Resets to the basis of slacks.
     fn reset(&mut self) {
         let all = self.types() + self.shares.len();
         self.basis = (self.types()..all).collect();
@@ -115,7 +116,7 @@ impl Simplex {
         most.get(i).copied().unwrap_or(FAR)
     }
 
-    /// Inverts the basis by Gauss-Jordan elimination with row pivoting; `false` if it is singular.
+    /// Inverts the basis by Gauss-Jordan elimination. Returns `false` if the basis is singular.
     fn invert(&mut self) -> bool {
         let n = self.basis.len();
         let row = |j: usize| self.basis.iter().map(|&i| self.share(j, i)).collect();
@@ -150,7 +151,7 @@ impl Simplex {
         true
     }
 
-    /// Computes prices and reduced values, and sets the bound at which each nonbasic column stands.
+    /// Computes the prices and reduced values, and sets each nonbasic column to one of its bounds.
     fn price_by_basis(&mut self) {
         self.prices.fill(0.0);
         for (row, &i) in self.inverse.iter().zip(&self.basis) {
@@ -181,7 +182,7 @@ impl Simplex {
         }
     }
 
-    /// Computes the basic values from the nonbasic ones.
+    /// Computes the values of the basic columns from the values of the nonbasic ones.
     fn count(&mut self, most: &[f64], room: &[f64]) {
         let n = self.types();
         let mut left = room.to_vec();
@@ -213,7 +214,8 @@ impl Simplex {
         (worst.1 > TOLERANCE).then_some(worst)
     }
 
-    /// Replaces the leaving column, keeping dual feasibility; `false` if no column can enter.
+    /// Replaces the leaving column and keeps dual feasibility. Returns `false` if this is not
+    /// possible.
     fn pivot(&mut self, (place, mut slope, above): (usize, f64, bool), most: &[f64]) -> bool {
         let n = self.types();
         self.row.fill(0.0);
@@ -240,7 +242,8 @@ impl Simplex {
         false
     }
 
-    /// Returns the column with the smallest dual ratio, ties to the largest pivot, and its pivot.
+    /// Returns the column with the smallest dual ratio, and its pivot. If two ratios are equal, the
+    /// column with the larger pivot is used.
     fn entering(&self, sign: f64) -> Option<(usize, f64)> {
         let mut best = (f64::INFINITY, 0.0, 0);
         for (i, entry) in self.row.iter().enumerate() {

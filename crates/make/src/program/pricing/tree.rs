@@ -1,9 +1,10 @@
-//! Branch and bound with the linear relaxation solved at each node.
+//! This module implements branch and bound. The linear relaxation is solved at each node.
 //!
-//! One price system bounds a knapsack badly if whole-server types leave resources unused, so each
-//! node has its own. Bounds on counts are tightened by free capacity and reduced costs. Nodes
-//! solved by a short depth-first search or a one-resource table are closed. A tree proves its bound
-//! without a solver.
+//! If jobs that need a whole server leave some of the resources unused, the bound from a single set
+//! of prices is not good. For this reason, each node has its own prices. The bounds on the counts
+//! are reduced with the free capacity and the reduced costs. A node is closed if it can be solved
+//! by a short depth-first search or with a table for one of the resources. A tree is a proof of its
+//! bound, and no solver is needed to verify it.
 
 mod subtree;
 
@@ -34,7 +35,7 @@ pub(in crate::program) fn efforts(longer: usize) -> &'static [Effort] {
 
 const NODE: u64 = 300;
 
-/// At most 64 MB of counts in open nodes.
+/// The maximum total number of counts in all open nodes, which need at most 64 MB.
 const OPEN: usize = 8_000_000;
 
 /// The limit on the depth-first nodes of a recorded proof.
@@ -44,7 +45,8 @@ const CARRIED: u64 = 25_000_000;
 const COARSE: u64 = 20_000;
 const COARSE_WORK: u64 = 20_000_000;
 
-/// A solver-free proof of an upper bound; the root comes first, branches before their children.
+/// A proof of an upper bound that can be verified without a solver. The first node is the root, and
+/// each node is stored before its children.
 pub(in crate::program) type Tree = Vec<Node>;
 
 #[derive(Clone, Debug)]
@@ -83,7 +85,8 @@ pub(in crate::program) struct Search<'a> {
     found: Vec<Schedule>,
     nodes: Vec<Node>,
     work: u64,
-    /// The current node: free capacity beyond the least counts, their worth, and the jobs left.
+    /// The free capacity at the current node after the least counts, the worth of these counts, and
+    /// the number of jobs that can be added.
     room: Vec<u64>,
     settled: f64,
     more: Vec<f64>,
@@ -193,7 +196,7 @@ impl<'a> Search<'a> {
     /// Tightens the node, and returns whether its prices, a depth-first search or a table close it.
     fn is_closed(&mut self, node: &mut Open, each: u64) -> bool {
         let share = self.shares_left();
-        // Sums of some hundred terms round by about 1e-14.
+        // If about a hundred terms are added, the rounding error is about 1e-14.
         let bound = (self.settled + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
         node.lower(bound);
         if node.bound() <= self.bar() {
@@ -223,8 +226,8 @@ impl<'a> Search<'a> {
         node.bound() <= self.bar()
     }
 
-    /// Updates the node's free capacity and worth, and caps counts at what fits; `false` if the
-    /// least counts do not fit.
+    /// Updates the free capacity and the worth of the node, and reduces each count to the number of
+    /// jobs that fit. Returns `false` if the least counts do not fit.
     fn fit(&mut self, node: &mut Open) -> bool {
         self.room.clear();
         self.room.extend_from_slice(self.packing.capacity());
@@ -263,7 +266,7 @@ impl<'a> Search<'a> {
         pairs.map(|(w, all)| over(w * self.unit, *all)).collect()
     }
 
-    /// Tightens counts by reduced cost.
+    /// Uses the reduced cost of each type to reduce the range of its count.
     fn tighten(&self, node: &mut Open, bound: f64) {
         let above = bound - self.bar();
         for (k, more) in self.more.iter().enumerate() {
@@ -334,7 +337,8 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// Records the same proof with fewer nodes; `None` if one search at the root prices proves it.
+    /// Returns the same proof with fewer nodes, or `None` if one search at the root's prices is
+    /// enough.
     pub(in crate::program) fn coarser(
         tree: &Tree,
         packing: &Packing,
@@ -366,7 +370,6 @@ impl Search<'_> {
         Some(search.record())
     }
 
-    /// Records the nodes in preorder.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];
@@ -393,7 +396,7 @@ fn is_fractional(count: f64) -> bool {
     (count - count.round()).abs() > 1e-7
 }
 
-/// Returns the types with value, without those that jobs of another type can replace at no loss.
+/// Returns the types with a value that cannot be replaced by another type without a loss.
 fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
     let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
     types.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));

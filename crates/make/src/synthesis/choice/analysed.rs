@@ -28,7 +28,7 @@ impl From<Box<Synthesis>> for Analysed {
 }
 
 impl Analysed {
-    /// Solves the program of a fleet and partitions its servers.
+    /// Solves the program of a fleet and computes a partition of its servers.
     ///
     /// # Errors
     /// Returns an error if options conflict or the solver fails.
@@ -42,7 +42,7 @@ impl Analysed {
         })
     }
 
-    /// Returns the solved program.
+    /// Returns the solution of the program.
     pub fn solution(&self) -> &Solution {
         match self {
             Analysed::Server(msr) => &msr.solution,
@@ -63,14 +63,14 @@ impl Analysed {
     /// Returns an error if no stable partition was found.
     pub fn partitioned(&self, fleet: &Fleet) -> Result<Chosen, SynthesisError> {
         let Some(slots) = self.slots() else {
-            return Err(SynthesisError::Refused("no partition of this fleet is stable at this load, because of rounding to whole slots and the time to change assignments. Use --family auto, fewer jobs or more servers".into()));
+            return Err(SynthesisError::Refused("no partition of this fleet is stable at this load, because the number of slots must be an integer and it takes time to change the assignment. Use --family auto, reduce the number of jobs, or add more servers".into()));
         };
         let policy = slots.policy.clone().into();
         let artifact = claimed::artifact(fleet, (self.solution(), Some(slots)), &policy, None);
         Ok(Chosen::new(artifact, Basis::Given))
     }
 
-    /// Returns the partition of a fleet if no rule can improve on it by a relevant margin.
+    /// Returns the partition of a fleet if no other rule can be better by a relevant margin.
     pub(super) fn suffices(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
         let numbers = slots.numbers.clone()?;
@@ -84,7 +84,7 @@ impl Analysed {
         Some(Chosen {
             basis: Basis::Analysis,
             skipped: vec![format!(
-                "rules that need simulation: jobs stay {:.2} % longer than they run under the partition, so no rule can improve on it by more",
+                "rules that need a simulation: under the partition, the jobs stay {:.2} % longer than they run, so this is the most by which another rule can be better",
                 100.0 * above
             )],
             ..chosen

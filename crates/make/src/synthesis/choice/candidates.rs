@@ -1,4 +1,4 @@
-//! Starting candidates of a search, with parameters that worked well before.
+//! This module contains the initial candidates, with parameters that have worked well before.
 
 use super::analysed::Analysed;
 use super::options::{ChoiceOptions, Families};
@@ -43,7 +43,8 @@ pub(super) fn all(
         (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()).into_iter().for_each(add),
         (Analysed::Server(msr), Preemption::Full) => {
             full(workload, msr).into_iter().for_each(&mut add);
-            // Preemptive rules ignore sizes; if sizes are known, a nonpreemptive one may do better.
+            // Preemptive rules do not use sizes. If they are known, a nonpreemptive rule may be
+            // better.
             by_priority(workload, true).into_iter().for_each(add);
         }
         (Analysed::Server(msr), Preemption::None | Preemption::Setup) => {
@@ -54,7 +55,7 @@ pub(super) fn all(
                     turns.into_iter().for_each(&mut add);
                 }
                 time if choice.families.have("static-quickswap") => skipped.push(format!(
-                    "static-quickswap: its turns would take a fraction Σ λ_i/(μ_i c_i) = {time:.3} of the time, and it is known to be stable only below 1"
+                    "static-quickswap: its turns would take a fraction Σ λ_i/(μ_i c_i) = {time:.3} of the time, but it is only known to be stable if this is less than 1"
                 )),
                 _ => {}
             }
@@ -155,7 +156,7 @@ fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
     [with(Reservations::First), with(Reservations::None)].concat()
 }
 
-/// Scales the prices so that the most valuable schedule is worth 1.
+/// Scales the prices such that the worth of the most valuable schedule is 1.
 fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
     let prices = msr.solution.certificate.values(workload.types());
     let worths = msr.policy.schedules.iter().map(|u| worth(u, &prices));
@@ -218,8 +219,8 @@ fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     .into()
 }
 
-/// Parameters that worked well on section 7 of the MSR paper and on one-or-all systems, and with a
-/// price of drains if job lengths differ.
+/// Parameters that worked well for section 7 of the MSR paper and for one-or-all systems. If the
+/// lengths of the jobs are different, there is also a price for drains.
 fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let most = msr.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().expect("a policy has a schedule"));
@@ -279,7 +280,7 @@ fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     starts
 }
 
-/// The exponents a, and powers b of the service rates, that worked well.
+/// The values of the exponent `a` and of the power `b` of the service rates that worked well.
 const WEIGHTS: [(f64, f64); 7] = [
     (0.25, 0.0),
     (0.25, 0.25),
@@ -372,7 +373,7 @@ const SPLITS: usize = 3;
 
 const SPARE: f64 = 1.1;
 
-/// Returns zones for the largest types if others run longer, with a few spare servers.
+/// Returns zones for the largest types, with a few spare servers, if the other types run longer.
 fn zones(fleet: &Fleet) -> Vec<Zone> {
     let types = fleet.types();
     let shares = fleet.envelope().dominant_shares();

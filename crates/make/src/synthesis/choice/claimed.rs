@@ -1,4 +1,4 @@
-//! Policy files of rules, with proved and measured claims.
+//! This module creates the policy file of a rule, with the claims that are proved or measured.
 
 use super::trials::{DONE, measured};
 use crate::analysis::Cost;
@@ -64,10 +64,10 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
     };
     let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
         let own = reaching(own?, least);
-        // Values too rare to be measured are not claimed.
+        // If the value is so rare that it cannot be measured, there is no claim for it.
         (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, job_type, own))
     };
-    // With constant arrivals and sizes, only the ends are uncertain, by about one job.
+    // If the arrivals and the sizes are constant, only the ends are uncertain, by about one job.
     let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
         let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
         Some(Claim {

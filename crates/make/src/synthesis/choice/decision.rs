@@ -1,4 +1,5 @@
-//! Compares the best of each family on fresh samples, and measures the selected policy separately.
+//! This module compares the best policy of each family with new samples. The selected policy is
+//! measured in a separate run.
 
 use super::guard::guarded;
 use super::ladder::{Candidate, Ladder, Selection};
@@ -14,7 +15,7 @@ const LONGER: f64 = 0.9;
 
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// The required relative precision of claims, in total and per type, and the events of their run.
+/// The relative precision of claims, in total and for each type, and the minimum length of the run.
 const PRECISION: f64 = 0.01;
 const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;
@@ -24,8 +25,9 @@ const LASTING: f64 = 4.0;
 const OWN_RUN: f64 = 0.7;
 
 impl Selection<'_> {
-    /// Compares candidates and `rivals`, rules in current use, until the best is known or the work
-    /// is spent. If none has converged, the cheapest one continues alone.
+    /// Compares the candidates and the `rivals`, which are rules in common use, until the best one
+    /// is known or there is no work left. If none of them has converged, only the cheapest one is
+    /// continued.
     pub(super) fn compare(&mut self, rivals: Vec<Family>) -> Result<(), Failure> {
         self.trials.begin(0, COMPARISON);
         for rule in rivals {
@@ -55,7 +57,8 @@ impl Selection<'_> {
         })
     }
 
-    /// Moves the selected candidate to the front; returns why, and whether it is surely best.
+    /// Moves the selected candidate to the front. Returns why, and whether it is certainly the
+    /// best.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
@@ -86,18 +89,18 @@ impl Selection<'_> {
             }
             Basis::Settled | Basis::Fairest(..) => {
                 let short = selected.unclaimed();
-                let why = short.map(|why| format!("its separate run was too short ({why})"));
+                let why = short.map(|why| format!("the separate run was too short ({why})"));
                 return (selected.measured().map(|own| &own.run), why);
             }
-            Basis::StaysLeast | Basis::Guarded => "no policy was seen to converge",
-            Basis::RunsAway => "its number of jobs grew without bound",
+            Basis::StaysLeast | Basis::Guarded => "none of the policies has converged",
+            Basis::RunsAway => "the number of jobs grew without bound",
             Basis::Unseen => "no run was long enough to be conclusive",
             Basis::Analysis | Basis::Given => return (None, None),
         };
         (None, Some(why.into()))
     }
 
-    /// Returns the best converged candidate that a separate run has confirmed.
+    /// Returns the best candidate that has converged and that is confirmed by a separate run.
     fn settled_best(&mut self) -> Result<Option<(usize, Basis)>, Failure> {
         loop {
             let Some(best) = self.best(|_| true) else {
@@ -128,7 +131,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Measures a candidate, doubling the length until two runs agree on the guarantees.
+    /// Measures a candidate, and doubles the length until two runs agree about the guarantees.
     fn measure(&mut self, n: usize) -> Result<(), Failure> {
         let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
         trials.report(format!("measuring {}", candidate.name()));
@@ -166,8 +169,8 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// Returns the policy whose jobs stayed shortest, if none has converged. Replications much
-    /// shorter than the longest mean size are inconclusive.
+    /// Returns the policy with the shortest jobs if no policy has converged. If the replications
+    /// are much shorter than the largest mean size, the run is not conclusive.
     fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
         self.rank();
         let workload = self.trials.workload;
@@ -201,7 +204,7 @@ impl Selection<'_> {
             None if basis == Basis::Guarded => {
                 let names: Vec<&str> = self.candidates.iter().map(Candidate::name).collect();
                 return Err(ChoiceError::Broken(format!(
-                    "the number of jobs grew without bound under all policies of these families ({}), and there is no policy with proved stability to guard them. Use --family auto, add resources or reduce the load",
+                    "the number of jobs grew without bound under all policies of these families ({}), and there is no guard that is proved to be stable. Use --family auto, add more resources, or reduce the load",
                     names.join(", ")
                 )));
             }

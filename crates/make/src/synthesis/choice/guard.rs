@@ -1,4 +1,5 @@
-//! Guards: policies with proved stability that take over when jobs pile up under another rule.
+//! A guard is a policy that has been proved to be stable. It is used instead of another rule while
+//! that rule has too many jobs in the system.
 
 use super::analysed::Analysed;
 use super::options::ChoiceOptions;
@@ -8,7 +9,8 @@ use synth_multiresource::artifact::{
 };
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// The guard takes over at these multiples of the rule's and its own mean number of jobs.
+/// The guard is used if the number of jobs is greater than each of these values multiplied by the
+/// mean number of jobs, under the rule and under the guard, respectively.
 const GUARD: f64 = 10.0;
 const OWN: f64 = 4.0;
 
@@ -40,7 +42,7 @@ pub(super) fn guards(
     }
 }
 
-/// Returns the analysed policy; with preemption also a nonpreemptive one if some rules need it.
+/// Returns the analysed policy. With preemption, a nonpreemptive one is added if a rule needs it.
 fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -> Vec<Guard> {
     let mut guards: Vec<Guard> = Guard::new(workload, msr).into_iter().collect();
     let stops_none = match options.preemption {
@@ -64,7 +66,7 @@ fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -
 }
 
 impl Guard {
-    /// Returns the MSR policy without backfilling, if its stability is proved.
+    /// Returns the MSR policy without backfilling if there is a proof that it is stable.
     fn new(workload: &Workload, msr: &Synthesis) -> Option<Self> {
         let policy = MsrConfig {
             backfill: Backfill::None,

@@ -1,6 +1,7 @@
-//! The ladder of run lengths that candidates climb, the one with the cheapest next run first.
+//! This module runs candidates with increasing lengths, like the rungs of a ladder. The candidate
+//! whose next run is the cheapest is always the next one.
 //!
-//! Runs of one rung share seed and length, so ratios of candidates are precise
+//! All runs of a rung have the same seed and length, so the ratio of two candidates is precise
 //! ([`synth_multiresource::simulator::paired_ratio`]).
 
 use std::cmp::Ordering;
@@ -12,17 +13,19 @@ use synth_multiresource::artifact::{Family, Objective};
 use synth_multiresource::simulator::{Estimate, Failure, Ranking};
 use synth_multiresource::workload::Workload;
 
-/// The factor between the run lengths of successive rungs.
+/// The factor between the length of a run and the length of the next one.
 const LONGER: u64 = 2;
 
-/// The relative cost beyond which a candidate leaves a search, per two rungs.
+/// The maximum relative cost of a candidate, for every two rungs. If the cost is higher, the
+/// candidate is removed from the search.
 const SLACK: [f64; 4] = [4.0, 2.0, 1.4, 1.25];
 
-/// The number of candidates ahead beyond which a candidate leaves a search, per two rungs.
+/// The maximum number of better candidates, for every two rungs. If there are more, the candidate
+/// is removed from the search.
 const FIELD: [usize; 4] = [64, 12, 6, 4];
 
-/// Relative cost beyond which a candidate leaves the comparison; higher without convergence, where
-/// a few rare jobs decide.
+/// The maximum relative cost of a candidate in the comparison. The value is higher if a run has not
+/// converged, because the result may depend on a few rare jobs.
 const FAR: f64 = 2.0;
 const FAR_UNSETTLED: f64 = 10.0;
 
@@ -35,7 +38,7 @@ pub(super) struct Candidate<'w> {
     pub is_eligible: bool,
     pub runs: Vec<Trial>,
     underway: Option<Underway<'w>>,
-    /// The separate run for claims, since the best of several is partly the best by chance.
+    /// A separate run for the claims, because the best of several is partly the best by chance.
     pub own: Option<Trial>,
 }
 
@@ -66,7 +69,7 @@ impl Candidate<'_> {
         tells.or(self.longest())
     }
 
-    /// Returns why the separate run is too short for claims.
+    /// Returns the reason why the separate run is too short to be used for claims.
     pub(super) fn unclaimed(&self) -> Option<String> {
         let trial = self.own.as_ref()?;
         if let Some(why) = &trial.run.unsettled {
@@ -88,7 +91,7 @@ impl Candidate<'_> {
         self.longest().is_some_and(Trial::runs_away)
     }
 
-    /// Returns whether its longest run has converged and its separate run does not contradict that.
+    /// Returns `true` if the longest run has converged and the separate run does not contradict it.
     pub(super) fn is_settled(&self) -> bool {
         self.longest().is_some_and(|run| run.value.is_some()) && !self.is_refuted()
     }
@@ -99,7 +102,8 @@ impl Candidate<'_> {
         own.is_some_and(|own| own.runs_away() || own.run.own.guarded > UNDER_GUARD)
     }
 
-    /// Returns the outcome. If stability is proved, growing queues mean that the run was too short.
+    /// Returns the outcome. If there is a proof that the policy is stable, a growing number of jobs
+    /// means that the run was too short.
     pub(super) fn outcome(&self, workload: &Workload, is_far: bool) -> Steadiness {
         match self.measured() {
             None => Steadiness::Unsettled,
@@ -138,7 +142,7 @@ pub(super) struct Selection<'w> {
 }
 
 impl<'w> Selection<'w> {
-    /// Runs candidates, the cheapest next run first, while some are `open` and work is left.
+    /// Runs the candidates, the cheapest first, as long as some are `open` and there is work left.
     pub(super) fn climb(
         &mut self,
         ladder: Ladder,
@@ -175,7 +179,7 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Sorts candidates by the number of cheaper ones; those without a run are last.
+    /// Sorts the candidates by the number of cheaper ones. Candidates without a run are last.
     pub(super) fn rank(&mut self) {
         let key = |c: &Candidate<'_>| (c.runs.is_empty(), self.ahead(c).len());
         let keys: Vec<_> = self.candidates.iter().map(key).collect();
@@ -235,9 +239,9 @@ impl<'w> Selection<'w> {
         own.ratio(objective, other)
     }
 
-    /// Returns the sort key by guarantees ([`super::trials::Verdict`]). Candidates without a
-    /// separate run are compared with one that has one, since the best of several similar ones
-    /// looks too good.
+    /// Returns the sort key for the guarantees ([`super::trials::Verdict`]). If a candidate has no
+    /// separate run, it is compared with a candidate that has one, because the best of several
+    /// similar ones looks too good.
     pub(super) fn place(&self, n: usize) -> f64 {
         let own = &self.candidates[n];
         let Some(run) = own.measured() else {
@@ -262,7 +266,8 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Returns the best converged candidate by guarantees, then by the number of candidates ahead.
+    /// Returns the best candidate that has converged. The candidates are compared by the guarantees
+    /// first, and then by the number of candidates that are better.
     pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
         let settled = self.all(|_, c| c.is_eligible && c.is_settled() && is(c));
         let is_ahead = |other: usize, n: usize| {
@@ -279,8 +284,9 @@ impl<'w> Selection<'w> {
         all.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Returns the nearly best candidate whose worst-off type has the lowest slowdown, and the
-    /// ratio to the best; `None` if there is no relevant improvement.
+    /// Returns the candidate with the lowest slowdown of its worst type among those that are almost
+    /// as good as the best one, and the ratio to the best one. Returns `None` if there is no
+    /// relevant improvement.
     pub(super) fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(self.trials.objective, n, best);
@@ -313,7 +319,8 @@ impl<'w> Selection<'w> {
         open
     }
 
-    /// Returns the candidates that have not converged but look better than the best that has.
+    /// Returns the candidates that have not converged, but seem to be better than the best that
+    /// has.
     pub(super) fn may_be_better(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
             return Vec::new();
@@ -326,7 +333,6 @@ impl<'w> Selection<'w> {
         })
     }
 
-    /// Returns whether a candidate costs far more than another.
     pub(super) fn is_far(&self, from: usize, n: usize) -> bool {
         let (near, far) = (&self.candidates[from], &self.candidates[n]);
         let Some((a, b)) = common(near, far) else {
@@ -338,8 +344,8 @@ impl<'w> Selection<'w> {
         is_long && b.rough_cost > most * a.rough_cost
     }
 
-    /// Returns whether a candidate is surely not better by a relevant margin. Unless the best
-    /// surely keeps all guarantees, only the guarantees count.
+    /// Returns `true` if it is certain that a candidate is not better by a relevant margin. If it
+    /// is not certain that the best one keeps all guarantees, only the guarantees are compared.
     pub(super) fn is_decided(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let ratio = self.ratio(self.trials.objective, n, best);

@@ -1,14 +1,15 @@
-//! Selection among policy families by simulation.
+//! This module selects one of the policy families by simulation.
 //!
-//! Several policies of each family are searched, the best are tuned, and the best of each family
-//! are compared on fresh samples. The claims come from a separate run of fixed length, because
-//! stopping once the interval is narrow would bias them. It has a guard if the policy is not proved
-//! stable.
+//! First, several policies of each family are tried. The best of them are tuned, and the best
+//! policy of each family is then compared with new samples. The claims are from a separate run with
+//! a fixed length. If a run were stopped as soon as the interval is narrow, the result would be
+//! biased. The run has a guard if there is no proof that the policy is stable.
 //!
-//! Work is counted in events of First-Fit ([`Family::work`]), so a seed gives the same policy on
-//! every machine. Candidates climb a ladder of run lengths ([`ladder`]); those clearly behind stop.
-//! The comparison ends when all others are surely slower than the best (95 % together, Bonferroni)
-//! or within 1 % of it.
+//! The unit of work is an event of First-Fit ([`Family::work`]), so the result for a given seed is
+//! the same on every machine. The length of the runs is increased in steps ([`ladder`]), and a
+//! candidate is stopped if it is clearly worse. The comparison ends if it is certain that each of
+//! the others is either worse than the best or within 1 % of it (95 % for all together,
+//! Bonferroni).
 
 mod analysed;
 mod candidates;
@@ -94,7 +95,7 @@ fn check_memory(fleet: &Fleet, rules: usize) -> Result<(), SynthesisError> {
         return Ok(());
     }
     Err(SynthesisError::Refused(format!(
-        "comparing {} rules by simulation on {servers} servers would take about {needed:.1} GiB of memory, more than the limit of 1 GiB. Use a smaller fleet, with server counts and arrival rates divided by {:.0}; or select a rule with --family, such as --family partition, which is analysed without simulation",
+        "a simulation of {} rules on {servers} servers would need about {needed:.1} GiB of memory, more than the limit of 1 GiB. Use a smaller fleet, where the number of servers and the arrival rates are divided by {:.0}, or use the option --family. For example, --family partition does not need a simulation",
         rules + 1,
         needed.ceil().max(2.0)
     )))

@@ -6,12 +6,12 @@ use crate::synthesis::{ChoiceLog, Synthesis, SynthesisError};
 use synth_multiresource::artifact::{Artifact, Family, Promise};
 use synth_multiresource::simulator::{Failure, Run};
 
-/// The policy families of the candidates.
+/// The policy families that can be selected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Families {
     /// One fixed policy.
     Fixed(Box<Family>),
-    /// Families with these names.
+    /// Only the families with these names.
     Only(&'static [&'static str]),
     /// All families.
     All,
@@ -34,22 +34,22 @@ impl Families {
 /// The options of a selection.
 #[derive(Clone, Debug)]
 pub struct ChoiceOptions {
-    /// The policy families of the candidates.
+    /// The policy families that can be selected.
     pub families: Families,
-    /// The work that may be done, in events of First-Fit with few types.
+    /// The maximum amount of work, in events of First-Fit with few types.
     pub budget: u64,
     /// The deadline, if any; with one, the result depends on the machine.
     pub end: Option<Instant>,
-    /// The seed of the comparison; tuning and the run for claims use the next two seeds.
+    /// The seed of the comparison. The tuning and the run for claims use the next two seeds.
     pub seed: u64,
-    /// The guarantees on the delays of job types.
+    /// The guarantees on the delay of some job types.
     pub promises: Vec<Promise>,
     /// If set, the selection ends with the best policy so far.
     pub interrupt: Arc<AtomicBool>,
 }
 
 impl ChoiceOptions {
-    /// Returns options without a deadline or guarantees.
+    /// Returns options that have no deadline and no guarantees.
     pub fn new(families: Families, budget: u64, seed: u64) -> Self {
         ChoiceOptions {
             families,
@@ -67,17 +67,17 @@ impl ChoiceOptions {
 pub enum Basis {
     /// It has converged and has the lowest cost.
     Settled,
-    /// As good as the named policy, with a slowdown of its worst-off type lower by this fraction.
+    /// It is as good as this policy, and the slowdown of its worst type is lower by this fraction.
     Fairest(&'static str, f64),
-    /// None has converged, and jobs stayed shortest under this policy.
+    /// No policy has converged, and the jobs stayed for the shortest time under this policy.
     StaysLeast,
-    /// It was specified by name, although its number of jobs grew without bound.
+    /// It was selected by name, even though the number of jobs grew without bound.
     RunsAway,
-    /// The number of jobs grew without bound under all policies, and a guard carries the load.
+    /// The number of jobs grew without bound for all policies, so the load is carried by a guard.
     Guarded,
-    /// No run is conclusive; its stability is proved, or it is the first candidate.
+    /// There is no conclusive run. The policy is proved to be stable, or it is the first candidate.
     Unseen,
-    /// Analysis proves that no policy can be better by a relevant margin.
+    /// There is a proof by analysis that no policy can be better by a relevant margin.
     Analysis,
     /// It is the only policy of the required family.
     Given,
@@ -97,11 +97,11 @@ pub struct Chosen {
     pub artifact: Artifact,
     /// Why it was selected.
     pub basis: Basis,
-    /// Whether an interrupt or a time limit ended the selection.
+    /// Whether the selection was stopped by an interrupt or by a time limit.
     pub is_cut: bool,
-    /// Its measurements; `None` if no candidate was seen to converge.
+    /// The results of its run, or `None` if no candidate has converged.
     pub run: Option<Run>,
-    /// Why no simulated results are claimed for it.
+    /// The reason why no results of a simulation are claimed for it.
     pub unclaimed: Option<String>,
     /// The results of its run that were rejected as impossible and are not claimed.
     pub retracted: Vec<String>,
@@ -109,7 +109,7 @@ pub struct Chosen {
     pub choice: Option<ChoiceLog>,
     /// Its synthesis, if it is an MSR policy.
     pub synthesis: Option<Box<Synthesis>>,
-    /// The families that were not considered, with reasons.
+    /// The families that have not been considered, and the reason for each of them.
     pub skipped: Vec<String>,
 }
 
@@ -135,31 +135,31 @@ pub enum ChoiceError {
     /// The synthesis failed.
     #[error(transparent)]
     Synthesis(#[from] SynthesisError),
-    /// A simulated rule failed.
+    /// The simulation of a rule returned an error.
     #[error(transparent)]
     Failure(#[from] Failure),
     /// The options cannot carry the load, or the number of jobs grew without bound in all runs.
     #[error("{0}")]
     Broken(String),
-    /// No policy was seen to keep the guarantees.
+    /// No policy has been found that keeps the guarantees.
     #[error("{}", .0.why)]
     Unkept(Box<Unkept>),
 }
 
-/// The policy that comes nearest to the guarantees without keeping them.
+/// The policy that is closest to the guarantees, although it does not keep all of them.
 #[derive(Debug)]
 pub struct Unkept {
     /// What it achieves, and what to do.
     pub why: String,
     /// Its name in common use.
     pub policy: &'static str,
-    /// Whether it breaks a guarantee by its whole 95 % interval.
+    /// Whether the whole 95 % interval of a guarantee is above its limit.
     pub surely: bool,
-    /// Its measurements; `None` if no run was long enough.
+    /// The results of its run, or `None` if all runs were too short.
     pub run: Option<Run>,
 }
 
-/// Progress of a selection.
+/// The progress of a selection.
 #[derive(Clone, Debug)]
 pub struct SelectionStage {
     /// The present stage.

@@ -15,12 +15,12 @@ impl From<Estimate> for LoggedMean {
 }
 
 impl Selection<'_> {
-    /// Returns the record of the selection, with the selected policy first.
     pub(super) fn record(&self, basis: &Basis, decided: bool) -> ChoiceLog {
         let all = 0..self.candidates.len();
         let mut candidates: Vec<CandidateLog> = all.map(|n| self.recorded(basis, n)).collect();
         let first = candidates[0].value;
-        // Sorted by the shown values: ratios may come from shorter runs than the ranking.
+        // The list is sorted by the values that are shown, because the ratios may be from shorter
+        // runs than the order of the candidates.
         let value = |c: &CandidateLog| {
             let of_first = first.map_or(1.0, |value| value.mean);
             let least = c.at_least.map(|times| times * of_first);
@@ -124,19 +124,19 @@ impl Selection<'_> {
                         let (kept, error) = (percent(1.0 - above.mean), percent(above.half_width));
                         format!("{kept} ± {error} % of them do")
                     }
-                    Some((rough, None)) => format!("{rough} % of them do, in short runs"),
-                    None => "the runs were too short to tell".into(),
+                    Some((rough, None)) => format!("{rough} % of them do, but the runs are short"),
+                    None => "this is not known because the runs were too short".into(),
                 };
                 format!("{}: {kept}", promise.words(unit))
             });
             format!(
-                "no policy was found that keeps --slo; the nearest is {}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (`synth size` finds how many), or raise --work (now {:.0e})",
+                "no policy was found that keeps --slo. The closest one is {}:\n  {}\nNo policy file has been written. Use a weaker target, reduce the load, add more resources (use `synth size` to find the number), or increase --work, which is {:.0e}",
                 selected.name(),
                 lines.collect::<Vec<String>>().join("\n  "),
                 self.trials.budget
             )
         };
-        let unknown = "no run was long enough to tell whether --slo is kept, so nothing is written. Raise --work or --time";
+        let unknown = "all runs were too short to decide whether --slo is kept, so no policy file has been written. Increase --work or --time";
         Some(Unkept {
             why: trial.map_or_else(|| unknown.into(), nearest),
             policy: selected.name(),
@@ -146,7 +146,8 @@ impl Selection<'_> {
     }
 }
 
-/// Multiplies the two, since separate runs may contradict ratios from common runs.
+/// Returns the product of the two values. If only the values of separate runs were shown, they
+/// could contradict the ratios, which are from common runs.
 fn product(first: &Estimate, ratio: &Estimate) -> LoggedMean {
     let (own, of_ratio) = (ratio.mean * first.half_width, first.mean * ratio.half_width);
     LoggedMean {

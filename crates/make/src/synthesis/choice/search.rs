@@ -1,4 +1,4 @@
-//! Searches for the best policy of each family, and tunes the best ones by steps on grids.
+//! This module finds the best policy of each family, and then tunes the best ones on a grid.
 
 use super::ladder::{Candidate, Ladder, Selection};
 use super::trials::{FEW, Trial, Trials};
@@ -132,7 +132,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Runs a policy; `None` if it is surely worse than another run or was cut short.
+    /// Runs a policy. Returns `None` if it is certainly worse than another run or was stopped.
     fn evaluate(&mut self, policy: Family, than: Option<&Trial>) -> Result<Option<Place>, Failure> {
         let objective = self.trials.objective;
         let is_worse = |own: &Trial, than: &Trial| {

@@ -1,4 +1,4 @@
-//! Simulations of candidates, with an account of the work.
+//! This module runs the simulations of the candidates and counts the work.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,16 +17,18 @@ use synth_multiresource::workload::{Fleet, Workload};
 
 pub(super) const REPLICATIONS: u32 = 8;
 
-/// Replications of each tuning run: a few long ones see more of rare types than many short ones.
+/// The number of replications in a tuning run. With a few long replications, there are more jobs of
+/// the rare types than with many short ones.
 pub(super) const FEW: u32 = 4;
 
-/// Completed jobs of each type that a conclusive run needs.
+/// The minimum number of completed jobs of each type in a conclusive run.
 pub(super) const DONE: u64 = 300;
 
-/// The minimum cost factor for breaking a guarantee.
+/// The minimum factor for the cost if a guarantee is not kept.
 const BROKEN: f64 = 10.0;
 
-/// A run ends at this factor times the jobs in service, plus the constant, many jobs in the system.
+/// A run is stopped if the number of jobs in the system is greater than the number of jobs in
+/// service multiplied by the first value, plus the second value.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
 const CACHED: f64 = 300.0;
@@ -34,20 +36,19 @@ const CACHED: f64 = 300.0;
 const TELLING: u64 = 100_000;
 const SOME: f64 = 30.0;
 
-/// Work beyond the budget to decide guarantees, in budgets and as a fraction of the default one, so
-/// that larger budgets decide no fewer guarantees than smaller ones.
+/// The additional work to decide about guarantees, as a multiple of the budget and as a fraction of
+/// the default one. It is chosen such that no fewer guarantees are decided if the budget is larger.
 const DECIDING: (f64, f64) = (3.0, 0.25);
 
 const VAGUE: f64 = 0.06;
 
 pub(super) type Underway<'w> = (Simulation<'w>, u64);
 
-/// A run and the conclusions from it.
 pub(super) struct Trial {
     pub run: Run,
     /// The objective \[time\]; `None` without a steady state.
     pub value: Option<Estimate>,
-    /// The objective, increased if guarantees are broken; infinite without a steady state.
+    /// The objective, which is higher if a guarantee is not kept. It is infinite if it is unknown.
     pub cost: f64,
     /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
@@ -66,7 +67,6 @@ impl Trial {
         self.run.health == Health::Unstable
     }
 
-    /// Returns the ratio of an objective to that of another run.
     pub(super) fn ratio(&self, objective: Objective, than: &Trial) -> Option<Estimate> {
         let [own, other] = [self, than].map(|trial| measured(objective, &trial.run).1);
         let known = own.iter().zip(other);
@@ -92,17 +92,18 @@ impl Trial {
 pub(super) struct Verdict {
     /// Index in [`Run::watched`] for each guarantee.
     pub seen: Vec<Option<usize>>,
-    /// The fraction of late jobs relative to the allowed fraction, for the worst guarantee.
+    /// The fraction of late jobs divided by the fraction that is allowed, for the worst guarantee.
     pub worst: f64,
-    /// Sort key: 0 if all intervals keep the guarantees, 1 if the means do, otherwise `worst`.
+    /// The sort key. It is 0 if the guarantees are kept for the whole intervals, 1 if they are kept
+    /// for the means, and the value of `worst` otherwise.
     pub place: f64,
-    /// Whether some guarantee is broken by its whole 95 % interval.
+    /// Whether the whole 95 % interval of some guarantee is above its limit.
     pub surely_breaks: bool,
-    /// Whether the intervals decide.
+    /// Whether the intervals are narrow enough to decide.
     pub is_sure: bool,
 }
 
-/// Simulates candidates on common arrivals and sizes, and accounts for the work.
+/// Simulates all candidates with the same arrivals and sizes, and counts the work.
 pub(super) struct Trials<'a> {
     fleet: &'a Fleet,
     pub workload: &'a Workload,
@@ -114,7 +115,7 @@ pub(super) struct Trials<'a> {
     pub common: Vec<usize>,
     /// The number of events after which a twofold difference in cost is not chance.
     pub telling: u64,
-    /// The budget of all stages, in events of First-Fit with few types.
+    /// The budget for all stages, in events of First-Fit with few types.
     pub budget: f64,
     pub deciding: f64,
     pub limit: f64,
@@ -186,17 +187,17 @@ impl<'a> Trials<'a> {
         self.choice.interrupt.load(Ordering::Relaxed) || left(self.end).is_zero()
     }
 
-    /// Returns the work of an event under this policy.
     pub(super) fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
-        // The state of many busy servers exceeds the caches; measured on 1000 to 100 000 servers.
+        // The state of many servers is larger than the caches, as measured for 1000 to 100 000
+        // servers.
         let busy = in_service(workload).min(self.fleet.servers() as f64);
         let misses = (busy / CACHED).max(1.0).powf(0.75);
         let works = self.works.entry(policy.called());
         *works.or_insert_with(|| misses * policy.work(workload))
     }
 
-    /// Simulates up to this many events, continuing `underway`; `None` if it was cut short.
+    /// Simulates up to this number of events, or continues `underway`. Returns `None` if stopped.
     pub(super) fn run(
         &mut self,
         underway: &mut Option<Underway<'a>>,
@@ -255,7 +256,8 @@ impl<'a> Trials<'a> {
             surely_breaks |= above.is_some_and(|own| own.mean - own.half_width > allowed);
             seen.push(place);
         }
-        // Keeping all guarantees costs less than breaking one, unless jobs stay ten times as long.
+        // If all guarantees are kept, the cost is lower than if one is not kept, unless the jobs
+        // stay ten times as long.
         let (place, factor) = match worst {
             worst if worst > 1.0 => (worst, BROKEN * worst),
             _ if surely_keeps => (0.0, 1.0),
@@ -288,8 +290,8 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the objective from the second half of a run (Little's law), increased if jobs stay
-    /// so long that tuning could hide the waits of a rare type beyond the end of the run.
+    /// Returns the objective for the second half of a run (Little's law). It is increased if jobs
+    /// stay so long that the waits of a rare type after the end would not be seen.
     fn late_cost(&self, run: &Run) -> f64 {
         let pairs = run.types.iter().zip(self.workload.types());
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();

@@ -1,6 +1,6 @@
 use super::*;
 
-/// At very low rates the sums of the queue once cancelled to negative means.
+/// In an earlier version, the mean could be negative at very low rates because of cancellation.
 #[test]
 fn means_stay_accurate_at_low_switching_rates() {
     let lines = [
@@ -72,7 +72,7 @@ fn rejects_too_many_jobs_to_drain() {
     ];
     let workload = parsed("100000", &lines);
     let error = synthesize(&workload, &SynthesisOptions::new(Preemption::None)).unwrap_err();
-    let is_named = error.to_string().contains("which has none");
+    let is_named = error.to_string().contains("which does not need a route");
     assert!(is_named, "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! Closes nodes of the search without a solver.
+//! This module contains the methods to close a node of the search without a solver.
 
 use super::Search;
 use crate::program::pricing::{BranchAndBound, Item, by_efficiency};
@@ -16,8 +16,9 @@ impl Search<'_> {
         open.map(item).collect()
     }
 
-    /// Bounds the node by a table over the most expensive small resource: jobs are integral in it,
-    /// and the other resources are charged at their prices.
+    /// Computes a bound from a table over the small resource with the highest cost. The number of
+    /// jobs is an integer for this resource, and the other resources are only charged at their
+    /// price.
     pub(super) fn by_table(&self, items: &[Item], prices: &[f64]) -> Option<f64> {
         let worth = |j: &usize| self.room[*j] as f64 * prices[*j];
         let is_small = |j: &usize| self.room[*j] < TABLE / (1 + items.len() as u64);
@@ -39,8 +40,9 @@ impl Search<'_> {
         Some(self.settled + free + table[table.len() - 1] + paid)
     }
 
-    /// Searches the node depth first. Returns whether it finished, the nodes spent, and the
-    /// improving schedules in ascending order of worth, as counts beyond the least.
+    /// Searches the subtree of the node in depth-first order. Returns whether the search is
+    /// complete, the number of nodes that were visited, and the schedules that are better, in
+    /// ascending order of their worth. The counts of a schedule do not include the least counts.
     pub(super) fn depth_first(
         &self,
         items: &[Item],
@@ -86,7 +88,7 @@ fn fill(table: &mut [f64], step: usize, value: f64, most: u32) {
         }
         return;
     }
-    // Batches of 1, 2, 4, … jobs: any count is a sum of some of them.
+    // The numbers of jobs are 1, 2, 4 and so on, because any count is a sum of some of these.
     let (mut left, mut packet) = (most, 1);
     while left > 0 {
         let count = packet.min(left);

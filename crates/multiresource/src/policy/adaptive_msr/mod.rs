@@ -12,26 +12,30 @@ use draining::Draining;
 use synth_core::artifact::Findings;
 use worth::{Slots, Worths};
 
-/// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy,
-/// switched by queue lengths instead of a clock.
+/// Adaptive MSR, without preemption. It uses the working schedules of a Markovian Service Rate
+/// policy, but switches between them based on the queue lengths instead of a clock.
 ///
-/// With Q the jobs in the system and p the shadow prices, at which a full working schedule is worth
-/// 1, a schedule u *uses* `Σ p_i min(u_i, Q_i)` and *weighs* `Σ p_i min(u_i, Q_i) Q_i`: the jobs it
-/// would serve, weighted by queue length. The rule switches to the heaviest of
+/// Let `Q` be the number of jobs in the system, and let `p` be the shadow prices, for which a full
+/// working schedule has a value of 1. A schedule `u` *uses* `Σ p_i min(u_i, Q_i)` and *weighs*
+/// `Σ p_i min(u_i, Q_i) Q_i`. The weight is the value of the jobs that it can serve, multiplied by
+/// the queue lengths. The rule switches to the schedule with the largest weight among
 ///
-/// - the schedules that use more, if the present one uses at most `waste`;
-/// - the schedules that weigh more than (1 + `margin`) times as much plus `floor` and can start a
-///   job at once, so that no capacity is wasted on drains.
+/// - the schedules that use more, if the current schedule uses at most `waste`;
+/// - the schedules with a weight of more than `1 + margin` times the current weight plus `floor`,
+///   if they can start a job immediately, so that no capacity is wasted by a drain.
 ///
-/// Jobs of the schedule start as soon as they fit. While one of them is blocked, other jobs start,
-/// in order of arrival, only if the capacity that would stay idle (by price) times the weight of
-/// the schedule is less than `patience`. On a one-or-all system `waste` is the threshold ℓ/k of
-/// Quickswap, and `margin` and `floor` end the heavy jobs' turn early, as the optimal policy does.
-/// On section 7 of the MSR paper `patience` is where the optimal policy begins to hold capacity.
+/// The jobs of the schedule start as soon as they fit. If one of them is blocked, other jobs may
+/// start in the order of arrival, but only if the value of the capacity that would otherwise be
+/// idle, multiplied by the weight of the schedule, is less than `patience`.
 ///
-/// With `drain` or `let_in`, drains have a cost and are filled (see `draining`). Otherwise a
-/// decision takes `O(N + K)` for N schedules, plus the size of the schedules that serve the type of
-/// the event. The rule is original to this project; no proof of stability is known.
+/// In a one-or-all system, `waste` is the threshold `ℓ/k` of Quickswap, and `margin` and `floor`
+/// end the turn of the heavy jobs early, as in the optimal policy. In section 7 of the MSR paper,
+/// `patience` is the value at which the optimal policy starts to hold capacity.
+///
+/// If `drain` or `let_in` is set, drains are allowed at a cost, and other jobs can start during a
+/// drain (see `draining`). Otherwise, a decision takes `O(N + K)` for `N` schedules, plus the size
+/// of the schedules that serve the type of the event. This rule was created for this project, and
+/// there is no proof that it is stable.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
     worths: Worths,
@@ -39,7 +43,7 @@ pub struct AdaptiveMsr {
     switching: Switching,
     draining: Draining,
     present: usize,
-    /// Whether no waiting job fitted after the last decision.
+    /// Set to `true` if no waiting job fitted after the last decision.
     full: bool,
 }
 
@@ -201,8 +205,8 @@ impl AdaptiveMsr {
             let more = (0..system.capacity().len())
                 .filter_map(|j| system.free(j).checked_div(system.demand(oldest)[j]))
                 .fold(more, u64::min);
-            // As if all fitting jobs of its type started: a single small one would leave capacity
-            // idle.
+            // This assumes that all jobs of its type that fit are started, because a single small
+            // job would leave some of the capacity idle.
             let left = (idle - self.prices[oldest] * more as f64).max(0.0);
             if left * weighs >= patience {
                 return false;
@@ -225,7 +229,7 @@ impl Policy for AdaptiveMsr {
     fn react(&mut self, event: Event, system: &mut System) {
         self.draining.backfill.look(event, system);
         let is_next = self.worths.look(event, system);
-        // If no job fitted before, only the new job can start.
+        // If no job has fitted before, the new job is the only one that can start.
         let stuck = is_next && self.full && matches!(event, Event::Arrival(i) if !system.fits(i));
         self.choose(stuck, system);
         if stuck {

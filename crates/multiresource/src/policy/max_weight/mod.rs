@@ -154,15 +154,18 @@ const EXPONENTS: &[f64] = &[
 const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
 const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
-/// Counts scanned in the time of a simple decision; branch and bound in simple decisions.
+/// The number of counts that can be scanned in the time of a simple decision, and the time for
+/// branch and bound, as a number of simple decisions.
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// Tuning steps: the exponent of service rates for all worths, and the factor of a single one.
+/// The step sizes for tuning: the exponent of the service rates for all values, and the factor for
+/// a single value.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
-/// Bounds beyond which the weights of a few thousand jobs no longer differ.
+/// The range of the parameters. Outside of this range, the weights of a few thousand jobs do not
+/// change.
 const LEAST_WORTH: f64 = 1e-6;
 const MOST_EXPONENT: f64 = 2.0;

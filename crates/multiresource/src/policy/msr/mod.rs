@@ -50,7 +50,7 @@ impl PolicyConfig for MsrConfig {
         let count = self.schedules.len();
         match &self.rates {
             None => check::schedules(&self.schedules, fleet.envelope(), findings),
-            // States of a chain may share a schedule.
+            // Two states of a chain may have the same schedule.
             Some(_) => check::each_fits(&self.schedules, fleet.envelope(), findings),
         }
         check::all_served(&self.schedules, fleet.envelope(), findings);
@@ -62,7 +62,7 @@ impl PolicyConfig for MsrConfig {
         }
         let usable = |(_, rate): &(usize, f64)| *rate > 0.0 && rate.is_finite();
         let is_usable = |n: usize| self.leaving(n).iter().all(usable);
-        // Overflow would give timers of zero or infinite length.
+        // If the rate overflows, the length of a timer would be zero or infinite.
         if findings.is_clear("") && !(0..count).all(is_usable) {
             let message = "the rate of leaving a schedule overflows or underflows";
             findings.add(
@@ -94,7 +94,7 @@ impl PolicyConfig for MsrConfig {
         self.setup_rate
     }
 
-    /// Follows from the loads ρ_i < 1, independently of each other.
+    /// This is the case if all loads are `ρ_i < 1`. The types do not depend on each other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless)
     }
@@ -153,7 +153,8 @@ impl MsrConfig {
         if !is_close(all, 1.0, check::ROUNDING) {
             findings.differs("rates", format!("{all} switches per switch"), 1);
         }
-        // With balanced flows, reachability from one state implies irreducibility.
+        // If the flows are balanced, it is enough to check that all states can be reached from one
+        // state.
         let (mut reached, mut open) = (vec![false; count], vec![0]);
         while let Some(s) = open.pop() {
             if !std::mem::replace(&mut reached[s], true) {

@@ -1,5 +1,6 @@
-//! Changes of real clusters that are not [`Event`](super::Event)s: jobs are canceled, discovered or
-//! requeued, and others use capacity. Then call [`Policy::changed`](super::Policy::changed).
+//! Changes of a real cluster that are not an [`Event`](super::Event): a job is canceled, found or
+//! requeued, or others use some of the capacity. After these functions,
+//! [`Policy::changed`](super::Policy::changed) must be called.
 
 use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
@@ -76,9 +77,9 @@ impl System {
         true
     }
 
-    /// Sets the units of each resource (length R) used by others or out of order, in a fleet on
-    /// server `n`. They may exceed the free units: jobs that need an exhausted resource then do not
-    /// start.
+    /// Sets the units of each resource (length R) on server `n` of a fleet that are used by others
+    /// or are not available. If this is more than the free units, jobs that need the resource do
+    /// not start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
         let resources = self.capacity().len();
@@ -97,7 +98,7 @@ impl System {
         self.capacity()[j].saturating_sub(others)
     }
 
-    /// Returns whether a job of type `i` would fit if no other job ran.
+    /// Returns `true` if a job of type `i` fits when no other job is running.
     pub fn could_run(&self, i: usize) -> bool {
         match &self.hosts {
             None => {
@@ -142,7 +143,8 @@ impl System {
         self.stop_running(i, self.entries[job.slot as usize].place);
         let entry = &mut self.entries[job.slot as usize];
         entry.work -= self.now;
-        // Rounding must not leave negative work. Unknown sizes stay NaN.
+        // The remaining work must not be negative because of rounding. If the size is unknown, it
+        // is NaN.
         if entry.work < 0.0 {
             entry.work = 0.0;
         }

@@ -1,4 +1,5 @@
-//! Custom policies from a small document: working schedules, turns, or a queue order.
+//! This module reads custom policies from a small document that contains working schedules, turns
+//! or an order of the queue.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,11 +73,11 @@ struct WrittenPriority {
     offset: Option<String>,
 }
 
-/// Parses a custom policy; `name` is the file name in messages. MSR policies get full preemption
-/// and, with weights, switching rate 1.
+/// Parses a custom policy. The `name` of the file is used in messages. An MSR policy uses full
+/// preemption and, if it has weights, a switching rate of 1.
 ///
 /// # Errors
-/// All faults of the document.
+/// Returns all errors in the document.
 pub fn own_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Family, DocumentError> {
     let workload = fleet.envelope();
     let document = Document::parse(text, name, EXAMPLE)?;
@@ -228,7 +229,7 @@ fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) ->
     found
 }
 
-/// Returns numbers of jobs by type (length K), with the defaults `before`.
+/// Returns the number of jobs of each type (length K), with `before` as the default values.
 fn counts(
     written: &Pairs,
     at: &Place,
@@ -267,7 +268,8 @@ fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     None
 }
 
-/// Stationary distribution, rates as in [`MsrConfig::rates`], and switching rate \[1/time\].
+/// The stationary distribution, the rates as in [`MsrConfig::rates`], and the switching rate
+/// \[1/time\].
 type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
 
 fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {

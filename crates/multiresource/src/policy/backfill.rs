@@ -80,8 +80,7 @@ impl BackfillRule {
         count as u32
     }
 
-    /// Starts the oldest job that is allowed to pass the next job of type `lead`, where all running
-    /// jobs except `staying` are expected to leave.
+    /// Starts the oldest job that can pass the next `lead` job; all jobs except `staying` leave.
     pub(super) fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
             let until = jobs.running.room_for(lead, 0, &mut self.free, system);

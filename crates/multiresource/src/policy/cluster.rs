@@ -6,8 +6,7 @@ use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
 
 impl System {
-    /// Removes a waiting job of type `i`, in `O(waiting)`. `false`, without effect, if it does not
-    /// wait.
+    /// Removes a waiting job of type `i`, in `O(waiting)`. Returns `false` if it is not waiting.
     pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         let Some(place) = self.where_it_waits(i, job) else {
@@ -23,8 +22,7 @@ impl System {
         true
     }
 
-    /// Returns a withdrawn job of type `i` to its place in the queue; `limit` is infinite if
-    /// unknown.
+    /// Puts a removed job of type `i` back in its place. `limit` is infinite if it is unknown.
     pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
         let entry = Entry::waiting(i, job.number, job.arrived, f64::NAN);
@@ -78,8 +76,8 @@ impl System {
     }
 
     /// Sets the units of each resource (length R) on server `n` of a fleet that are used by others
-    /// or are not available. If this is more than the free units, jobs that need the resource do
-    /// not start.
+    /// or are not available. If they exceed the free units, jobs that need the resource do not
+    /// start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
         let resources = self.capacity().len();
@@ -143,8 +141,7 @@ impl System {
         self.stop_running(i, self.entries[job.slot as usize].place);
         let entry = &mut self.entries[job.slot as usize];
         entry.work -= self.now;
-        // The remaining work must not be negative because of rounding. If the size is unknown, it
-        // is NaN.
+        // The remaining work must not be negative because of rounding. Unknown sizes are NaN.
         if entry.work < 0.0 {
             entry.work = 0.0;
         }

@@ -1,8 +1,8 @@
 use super::System;
 use crate::workload::Workload;
 
-/// The minimum price of a job, as a fraction of its dominant share. A job with a shadow price of 0
-/// also uses capacity.
+/// The minimum price of a job per dominant share. A job with a shadow price of 0 also uses
+/// capacity.
 const LEAST_PRICE: f64 = 0.3;
 
 pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
@@ -116,8 +116,8 @@ fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     t
 }
 
-/// Returns an approximation of `e^{−y}` for `y ≥ 0`. For better performance, it only uses one
-/// division. The error is less than 1e-3.
+/// Returns an approximation of `e^{−y}` for `y ≥ 0`, which is fast and has an error of less than
+/// 1e-3.
 #[inline]
 fn decay(y: f64) -> f64 {
     let z = y * (1.0 / 16.0);

@@ -29,8 +29,7 @@ impl System {
         self.limits[slot] = limit;
     }
 
-    /// Sets the hash of the user name for a job that has just arrived. The value is 0 if the user
-    /// is unknown.
+    /// Sets the hash of the user name of a job that has just arrived, or 0 if it is unknown.
     pub fn set_user(&mut self, job: Job, user: u32) {
         let slot = job.slot as usize;
         if self.users.len() <= slot {
@@ -184,8 +183,8 @@ impl System {
     }
 
     /// Returns the total rate of the clocks \[1/time\] and an upper bound of the total service rate
-    /// for exponential sizes. These are sums that are exact up to the rounding errors since the
-    /// last call of [`System::audit`].
+    /// for exponential sizes. Both are running sums, which are exact up to the rounding errors
+    /// since the last [`System::audit`].
     #[inline]
     pub fn rates(&self) -> [f64; 2] {
         [self.clock_rate, self.pools.rate]
@@ -262,8 +261,7 @@ impl System {
         (self.entries.len() - 1) as u32
     }
 
-    /// After each event, checks that the number of arrivals is the number of departures plus the
-    /// number of jobs in the system.
+    /// Checks that the number of arrivals is the number of departures plus the number of jobs.
     #[inline]
     pub(super) fn account(&mut self) {
         let inside = self.jobs();

@@ -70,15 +70,13 @@ rules! {
     Msr(MsrConfig): "msr";
     /// Static Quickswap, which serves one type after the other.
     StaticQuickswap(StaticQuickswapConfig): "static-quickswap";
-    /// Adaptive Quickswap, which serves the largest jobs until there are waiting jobs that cannot
-    /// start.
+    /// Adaptive Quickswap, which serves the largest jobs until a waiting job cannot start.
     AdaptiveQuickswap(AdaptiveQuickswapConfig): "adaptive-quickswap";
     /// Adaptive MSR, which switches between working schedules based on the queue lengths.
     AdaptiveMsr(AdaptiveMsrConfig): "adaptive-msr";
     /// First-fit with a reservation, which is only made if it is worth the cost of the drain.
     Reserving(ReservingConfig): "reserving";
-    /// TDC (targets, drain, commitment), which selects the schedule with the highest value,
-    /// including the cost of drains.
+    /// TDC (targets, drain, commitment), which selects the best schedule, including drains.
     Tdc(TdcConfig): "tdc";
     /// MaxWeight, which always runs the schedule with the maximum weight and uses preemption.
     MaxWeight(MaxWeightConfig): "max-weight";
@@ -88,8 +86,7 @@ rules! {
     ServerFilling(ServerFillingConfig): "server-filling";
     /// A partition of a fleet. Each type has its own slots on each server.
     Partition(PartitionConfig): "partition";
-    /// A rule with a guard: if there are too many jobs, a policy that is proved to be stable is
-    /// used.
+    /// A rule with a guard: if there are too many jobs, a policy that is proved stable is used.
     Guarded(GuardedConfig): "guarded";
 }
 
@@ -146,8 +143,7 @@ impl Family {
         }
     }
 
-    /// Returns the work for each event, where one event of First-Fit with a small number of types
-    /// is 1.
+    /// Returns the work per event, where an event of First-Fit with a few types is 1.
     pub fn work(&self, workload: &Workload) -> f64 {
         let types = workload.types().len() as f64;
         (0.8 + 0.07 * types).max(1.0) + self.added_work(workload)
@@ -186,9 +182,8 @@ impl Family {
 pub struct GuardedConfig {
     /// The rule that is used normally. It must not have a guard itself.
     pub rule: Box<Family>,
-    /// The policy that is used if there are too many jobs. On one server, this is a Markovian
-    /// Service Rate policy without preemption and without backfilling. On a fleet, it is a
-    /// partition.
+    /// The policy that is used if there are too many jobs: on one server, a Markovian Service Rate
+    /// policy without preemption and without backfilling; on a fleet, a partition.
     pub guard: Guard,
     /// The number of jobs in the system, `B`, at which the guard is used.
     pub from: u64,

@@ -1,14 +1,14 @@
 use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
 
 /// A rule with a guard. If there are `B` jobs in the system, a policy that is proved to be stable
-/// is used until the number of jobs is less than `b`. On one server, this is a Markovian Service
-/// Rate policy without backfilling. On a fleet, it is a [`Partition`](super::Partition).
+/// is used until there are fewer than `b` jobs. On one server, this is a Markovian Service Rate
+/// policy without backfilling. On a fleet, it is a [`Partition`](super::Partition).
 ///
 /// The process is positive recurrent if the sizes are exponential and the arrivals are Poisson.
-/// There is a finite number of states with less than `b` jobs. From these states, the process
+/// There is a finite number of states with fewer than `b` jobs. From these states, the process
 /// either remains in a finite number of states and returns after a finite mean time, or it reaches
 /// `B` jobs in one of a finite number of states. From each of these states, the guard needs a
-/// finite mean time until there are less than `b` jobs, because it is positive recurrent from all
+/// finite mean time until there are fewer than `b` jobs, because it is positive recurrent from all
 /// states. This construction was created for this project.
 #[derive(Clone)]
 pub struct Guarded {
@@ -77,8 +77,7 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
-    /// Creates a rule with a guard. The guard is used if there are `from` jobs in the system, until
-    /// there are less than `until` jobs.
+    /// Creates a rule with a guard, which is used from `from` jobs until fewer than `until` remain.
     pub fn new(rule: Box<dyn Policy>, guard: Box<dyn Policy>, from: u64, until: u64) -> Self {
         Guarded {
             rule,

@@ -6,8 +6,7 @@ use synth_simulation::{FirstMoment, Meter};
 /// The information about a job that is available to a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Job {
-    /// The number of the job in the order of arrival, over all types. An older job has a lower
-    /// number.
+    /// The number of the job in the order of arrival, over all types.
     pub number: u64,
     /// The time of arrival, in the time unit of the workload.
     pub arrived: f64,
@@ -42,8 +41,7 @@ pub enum Violation {
     /// Time went backwards.
     #[error("time went backwards from {0} to {1}")]
     Time(f64, f64),
-    /// The number of arrivals is not the number of departures plus the number of jobs in the
-    /// system.
+    /// The number of arrivals is not the number of departures plus the number of jobs.
     #[error("{0} jobs arrived and {1} left, but {2} are in the system")]
     Conservation(u64, u64, u64),
     /// A rule that is defined outside of this crate failed.
@@ -58,8 +56,8 @@ pub enum Violation {
 pub(super) struct Entry {
     pub number: u64,
     pub arrived: f64,
-    /// The remaining work \[time\] of a waiting job, or the end of a running job. NaN if sizes are
-    /// not known.
+    /// The remaining work \[time\] of a waiting job, or the end time of a running job. NaN if sizes
+    /// are not known.
     pub work: f64,
     /// The time of the last start, or the time of arrival if the job has not been started yet.
     pub started: f64,

@@ -28,11 +28,10 @@ pub(super) const NAMED: NamedRule = NamedRule {
 ///
 /// The source is Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance
 /// Evaluation 127–128, 2018, for jobs that need one server each. The order by size times share is
-/// known as smallest area first. If jobs have different needs, some servers may be idle and large
-/// jobs may wait forever.
+/// smallest area first. With different needs, servers may be idle and large jobs may wait forever.
 ///
-/// A decision takes `O(K)` for each running job. If a job starts to wait, `O(n)` values are moved
-/// in memory for `n` jobs of its type.
+/// A decision takes `O(K)` per running job, and `O(n)` moves in memory if a job starts to wait and
+/// there are `n` jobs of its type.
 #[derive(Clone, Debug)]
 pub struct LeastLeftFirst {
     queues: Vec<Queue>,
@@ -118,8 +117,8 @@ impl Queue {
         self.waiting.insert(place, (left, job));
     }
 
-    /// Returns the remaining work of the next job, and `true` if it is waiting. If two values are
-    /// equal, the running job comes first.
+    /// Returns the remaining work of the next job, and `true` if it is waiting. A running job wins
+    /// ties.
     fn next(&self, system: &System) -> Option<(f64, bool)> {
         let runs = self.running.get(self.stays);
         let runs = runs.map(|job| system.work_left(*job));

@@ -1,22 +1,19 @@
-//! This module contains the online rules, which decide when a job is started and, with preemption,
-//! when it is stopped.
+//! Online rules, which decide when a job is started and, with preemption, when it is stopped.
 //!
 //! Each rule has its own file. It contains the decisions of the rule ([`Policy`]), its settings
 //! together with the functions that are needed for policy files, tuning and reports
 //! ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). All rules are listed in
-//! `family`. The name of the settings ends with `Config`, and the settings are used to build the
-//! online rule (`TdcConfig: PolicyConfig`, `Tdc: Policy`). To add a new rule, start with a copy of
-//! `server_filling.rs`.
+//! `family`. The settings end with `Config` and build the online rule (`TdcConfig: PolicyConfig`,
+//! `Tdc: Policy`). To add a rule, start with a copy of `server_filling.rs`.
 //!
 //! The function [`Policy::react`] is called with an [`Event`] and can change a [`System`]. The
 //! functions to read the state are in `view.rs`, and the functions to change it are in `system.rs`.
 //! The same code is used in the simulator and in a scheduler that uses the rule (see
-//! `examples/embedded_scheduler.rs`). In this case, [`System::actions`] returns the jobs that must
-//! be started and stopped.
+//! `examples/embedded_scheduler.rs`). There, [`System::actions`] returns the jobs to start and
+//! stop.
 //!
 //! A rule must not use random numbers. Instead, it sets the rate of an exponential *clock*, and its
-//! caller reports when the clock rings. This means that all decisions are determined by the events,
-//! so that they can be recorded.
+//! caller reports when the clock rings. A recorded sequence of events determines all decisions.
 
 mod adaptive_msr;
 mod backfill;
@@ -154,14 +151,12 @@ pub trait Policy: CloneRule {
         None
     }
 
-    /// Returns the number of waiting jobs ahead of this job of type `i`, if all types have one
-    /// order.
+    /// Returns the number of waiting jobs before this job, if all types have one order.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }
 
-    /// Returns the state that the rule has learned from completed jobs. `None` if it does not
-    /// learn.
+    /// Returns the state that the rule has learned. `None` if it does not learn.
     fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }

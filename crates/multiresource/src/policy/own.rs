@@ -1,5 +1,4 @@
-//! This module reads custom policies from a small document that contains working schedules, turns
-//! or an order of the queue.
+//! Custom policies from a small document that contains working schedules, turns or a queue order.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -268,7 +267,7 @@ fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     None
 }
 
-/// The stationary distribution, the rates as in [`MsrConfig::rates`], and the switching rate
+/// The stationary distribution, the rates of [`MsrConfig::rates`], and the switching rate
 /// \[1/time\].
 type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
 

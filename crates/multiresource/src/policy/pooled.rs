@@ -20,14 +20,12 @@ pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 
 /// zone, usually the types that need whole servers or several servers at the same time. They use
 /// the zone first, and the other servers if the zone is full.
 ///
-/// A decision takes `O(K)` without a reserve and `O(K²)` with a reserve, and is logarithmic in the
-/// number of servers. This rule was created for this project, and there is no proof that it is
-/// stable.
+/// A decision takes `O(K)`, or `O(K²)` with a reserve, and is logarithmic in the number of servers.
+/// This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
-    /// The classes of types, with the highest priority first. In each class, the oldest job comes
-    /// first.
+    /// The classes of types, with the highest priority first and the oldest job first.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedRoom>,
     refused: Vec<bool>,
@@ -80,8 +78,7 @@ impl Pooled {
                 |i| !self.refused[i] && system.fits(i),
                 system,
             ) {
-                // If a type has been refused, this does not change, because no capacity is freed by
-                // a start.
+                // If a type has been refused, this does not change, because a start uses capacity.
                 self.refused[i] = !self.start(i, system);
             }
         }
@@ -197,8 +194,7 @@ impl ReservedRoom {
         self.count(n, self.means[i], hosts);
     }
 
-    /// Updates the number of jobs that fit on server `n`, for each type that is shorter than
-    /// `than`.
+    /// Updates the number of jobs that fit on server `n`, for types shorter than `than`.
     fn count(&mut self, n: usize, than: f64, hosts: &Hosts) {
         let types = self.means.len();
         let own = &mut self.on[n * types..][..types];
@@ -213,8 +209,7 @@ impl ReservedRoom {
         }
     }
 
-    /// Finds the servers for the next job of type `i`. If it needs several servers, each of them is
-    /// checked.
+    /// Finds the servers for the next job of type `i`. For a gang, each server is checked.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];

@@ -1,8 +1,8 @@
 /// The running jobs, which are divided into pools by the power of two of their service rates. To
 /// draw a job, one of the pools and one of its jobs are selected. The job is accepted with a
-/// probability of its rate divided by the highest rate of the pool, which is at least 1/2. This
-/// means that it is not necessary to check all types (composition and rejection: Slepoy, Thompson,
-/// Plimpton, J. Chem. Phys. 128, 2008).
+/// probability of its rate divided by the highest rate of the pool, which is greater than 1/2. It
+/// is not necessary to check all types (composition and rejection: Slepoy, Thompson, Plimpton, J.
+/// Chem. Phys. 128, 2008).
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
     pools: Vec<Pool>,

@@ -43,16 +43,15 @@ pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
 };
 
 /// A policy in which the types take turns in a fixed cycle, without preemption (Quickswap paper,
-/// section 4.3). In a one-or-all system with a heavy threshold of 0, this is MSFQ(ℓ), where `ℓ` is
-/// the light threshold.
+/// section 4.3). For one-or-all systems with a heavy threshold of 0, this is MSFQ(ℓ) with the light
+/// threshold `ℓ`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticQuickswapConfig {
     /// All types in the order of their turns, as indices into the workload's types.
     pub cycle: Vec<usize>,
-    /// The threshold `ℓ_i` of each type, which must be less than the number of its jobs that fit. A
-    /// turn ends if the number of remaining jobs is at most `ℓ_i`, all of them are in service, and
-    /// another type is waiting.
+    /// The threshold `ℓ_i` of each type, less than the number of its jobs that fit. A turn ends if
+    /// at most `ℓ_i` jobs remain, all of them in service, and another type is waiting.
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
@@ -62,8 +61,8 @@ pub struct StaticQuickswapConfig {
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the policy of the paper, in which the types are sorted by dominant share in
-    /// descending order and `ℓ_i = c_i − 1`.
+    /// Returns the policy of the paper, with the types in descending order of dominant share and
+    /// `ℓ_i = c_i − 1`.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.alone(i).saturating_sub(1);
@@ -79,16 +78,14 @@ impl StaticQuickswapConfig {
     }
 
     /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, which is
-    /// used for one-or-all systems. The default is `ℓ = k − 1`. If `ℓ` is 0, this is Most Servers
-    /// First.
+    /// used for one-or-all systems. The default is `ℓ = k − 1`, and `ℓ = 0` is Most Servers First.
     ///
     /// The turn of the light jobs only ends if there is a waiting heavy job. In the paper, it also
     /// ends if there are `ℓ` light jobs and no heavy job is waiting. In this case, a light job can
     /// even end it if the system was empty when it arrived
     /// ([`StaticQuickswapConfig::strict_msfq`]). Both are throughput-optimal for each `ℓ < k`.
     ///
-    /// # Errors
-    /// Returns an error if the system is not one-or-all, or if `ℓ ≥ k`.
+    /// # Errors Returns an error if the system is not one-or-all, or if `ℓ ≥ k`.
     pub fn msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
         let OneOrAll { light, servers, .. } = OneOrAll::new(workload)?;
         let most = servers - 1;
@@ -151,8 +148,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         )
     }
 
-    /// A threshold must be less than the number of jobs that fit. Otherwise, a turn could end if
-    /// there are still waiting jobs.
+    /// A threshold must be less than the number of jobs that fit, or jobs could wait after a turn.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let workload = fleet.envelope();
         let (types, thresholds) = (workload.types(), &self.thresholds);
@@ -253,16 +249,16 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
 ///
 /// In the working phase of type `i`, only jobs of this type are admitted, as many as possible. The
 /// phase ends if at most `ℓ_i` of its jobs are in the system, all of them are in service, and a job
-/// of another type is waiting. After that, the jobs in service must end, and the next type in the
-/// cycle that has a waiting job is served. With *overlap*, this type can start as soon as it fits,
-/// while the last one drains.
+/// of another type is waiting. After that, the jobs in service end, and the next type in the cycle
+/// with a waiting job is served. With *overlap*, this type can start as soon as it fits, while the
+/// last one drains.
 ///
 /// Without overlap, the policy is stable for all `ℓ_i < c_i` if `Σ_i λ_i/(μ_i c_i) < 1`, where
 /// `c_i` is the number of jobs of type `i` that fit.
 ///
 /// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
 /// Quickswap", 2025, section 4.3, with `ℓ_i = c_i − 1` and one resource. We have added lower
-/// thresholds and several resources, and a turn continues if no other job is waiting. A decision
+/// thresholds, several resources, and turns that continue if no other job is waiting. A decision
 /// takes `O(K)`.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
@@ -361,9 +357,8 @@ impl Policy for StaticQuickswap {
 }
 
 /// Adaptive Quickswap, without preemption. It uses Most Servers First until there is a waiting type
-/// that has no job in service, and no type in service has a waiting job. After that, only the
-/// waiting job with the largest need can start, which is computed for each event. If it is running,
-/// Most Servers First is used again.
+/// that has no job in service, and no type in service has a waiting job. Then only the waiting job
+/// with the largest need can start. If it is running, Most Servers First is used again.
 ///
 /// The rule is not always stable. The paper does not use several resources. In this case, the need
 /// is the dominant share `max_j D_ij / P_j`, and if two needs are equal, the older job comes first.
@@ -409,8 +404,7 @@ impl Policy for AdaptiveQuickswap {
     }
 }
 
-/// Returns `true` if there is a waiting type that has no running job, and no running type has a
-/// waiting job.
+/// Returns `true` if a waiting type has no running job, and no running type has a waiting job.
 fn is_stuck(system: &System) -> bool {
     let mut queued = system.queued().peekable();
     queued.peek().is_some() && queued.all(|i| system.running(i) == 0)

@@ -27,8 +27,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomizedTimersConfig {
-    /// The rate `r` of the clock of a type that has no waiting jobs, for each mean size of the
-    /// type. Must be positive.
+    /// The clock rate `r` of a type with no waiting jobs, per mean size. Must be positive.
     pub rate: f64,
 }
 
@@ -59,9 +58,8 @@ impl PolicyConfig for RandomizedTimersConfig {
 /// *dummy* uses the capacity for an exponential time with the rate `μ_i`, unless it is replaced by
 /// a job of this type that arrives. No other jobs are started.
 ///
-/// If a type does not fit, its clock is stopped. This is exact for exponential clocks. If a
-/// completion frees some capacity, it is used by the first clock that rings. A decision takes
-/// `O(K)`.
+/// If a type does not fit, its clock is stopped, which is exact for exponential clocks. If a job
+/// ends, its capacity is used by the first clock that rings. A decision takes `O(K)`.
 ///
 /// # Theory
 /// If the weights are fixed and the sizes are exponential, the number of slots in use is a loss
@@ -74,23 +72,22 @@ impl PolicyConfig for RandomizedTimersConfig {
 /// Psychas and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud",
 /// IEEE/ACM Transactions on Networking 26(5), 2018.
 ///
-/// Note that only the abstracts were available. The details of the clocks, weights and dummies are
-/// from memory. The factor `r μ_i` is our choice, and an arrival replaces a dummy, which does not
-/// change any rate if the sizes are exponential. This means that the results of this rule cannot be
-/// used as results of the published rules. In the papers, there are many servers and a clock
-/// selects one of them at random. This implementation only has one server.
+/// Only the abstracts were available. The details of the clocks, weights and dummies are from
+/// memory. The factor `r μ_i` is our choice, and an arrival replaces a dummy, which does not change
+/// any rate if the sizes are exponential. This means that the results of this rule cannot be used
+/// as results of the published rules. In the papers, there are many servers and a clock selects one
+/// of them at random. This implementation only has one server.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
     rate: f64,
     service_rates: Vec<f64>,
     growth: Vec<f64>,
-    /// The number of dummies of each type. Clock `i` starts jobs of type `i`, and clock `K + i`
-    /// ends dummies of type `i`.
+    /// The dummies of each type. Clock `i` starts jobs of type `i`, and clock `K + i` ends its
+    /// dummies.
     dummies: Vec<u32>,
 }
 
-/// The exponent `b` in the range `[0, 1)`. The proofs require `b > 0`. If `b = 0`, `exp(f(x))` is
-/// `1 + x`.
+/// The value of `b` in `[0, 1)`. The proofs require `b > 0`. If `b = 0`, `exp(f(x))` is `1 + x`.
 const DAMPING: f64 = 0.1;
 
 /// ε.

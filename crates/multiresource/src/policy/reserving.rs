@@ -76,24 +76,21 @@ const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 
 /// First-fit with at most one reservation at a time, without preemption.
 ///
-/// If a type does not fit, it may get a reservation. This is the case if the value of its waiting
-/// work is at least `c` times the value that is lost until one of its jobs fits:
-/// `p_i E[S_i] q_i ≥ c W_i`. Let `D_i` be the time of the drain. The cost is
-/// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))`, plus `D_i` times the price of the free
-/// capacity, where the sum is over the `x_k` jobs that leave, without the types that can start
-/// during the drain. If there are several such types, the type with the largest amount of waiting
-/// work gets the reservation.
+/// A type that does not fit can get a reservation if the value of its waiting work is at least `c`
+/// times the value that is lost until one of its jobs fits: `p_i E[S_i] q_i ≥ c W_i`. Let `D_i` be
+/// the time of the drain. The cost is `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))`,
+/// plus `D_i` times the price of the free capacity, where the sum is over the `x_k` jobs that
+/// leave, without the types that can start during the drain. If there are several such types, the
+/// type with the most waiting work gets it.
 ///
 /// Until its job is started, other jobs are allowed to pass it ([`BackfillRule`]). Capacity is kept
 /// for the job and for the longest running jobs that can stay. After that, if a job of this type
 /// ends, it is replaced by another one, because the drain has already been paid for. This continues
-/// until no job of the type is waiting, or until another type has a reservation and `h` times as
-/// much waiting work.
+/// until none is waiting, or another type with a reservation has `h` times as much waiting work.
 ///
 /// This is similar to EASY backfilling, but it uses types instead of sizes and only makes a
 /// reservation if it is worth the cost. A decision takes `O(K)` without a reservation and `O(K² R)`
-/// with a reservation. This rule was created for this project, and there is no proof that it is
-/// stable.
+/// with a reservation. This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct Reserving {
     worth: f64,
@@ -204,8 +201,8 @@ impl Policy for Reserving {
                 self.turn = None
             }
         }
-        // If a job is not the first of its type, it does not change much, so it is only used at the
-        // next completion.
+        // A job behind other jobs of its type changes little, so it is checked at the next
+        // completion.
         if matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
             return;
         }

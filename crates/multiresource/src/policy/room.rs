@@ -79,8 +79,7 @@ pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
     room.iter().zip(demand).all(|(room, d)| d <= room)
 }
 
-/// The demand of each type in a packed form, so that a single addition is enough to check if a job
-/// fits.
+/// The demand of each type in a packed form, so that a single addition checks if a job fits.
 ///
 /// Each resource has a field with the number of bits that are needed for its capacity, and a guard
 /// bit above it. If the resource is full, the field has its largest value, so that an overflow sets
@@ -174,8 +173,7 @@ impl Packed {
         *used = *used & !(largest << field.shift) | (largest - units) << field.shift;
     }
 
-    /// Returns `true` if `count` jobs of type `i` fit. The value of `count` must be at most the
-    /// number of jobs that fit on an empty server.
+    /// Returns `true` if `count` jobs fit, which must be at most what fits on an empty server.
     #[inline(always)]
     pub(super) fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
         let used = used.as_ref();

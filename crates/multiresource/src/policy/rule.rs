@@ -1,5 +1,4 @@
-//! This module defines everything about a rule except for its decisions: the policy file, the
-//! tuning parameters and the reports.
+//! Everything about a rule except for its decisions: its policy file, parameters and reports.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -50,9 +49,8 @@ pub trait PolicyConfig {
         false
     }
 
-    /// Returns the additional work for each event, as a number of events of First-Fit with a small
-    /// number of types (about 70 ns each). It is a constant that was measured once, so that it is
-    /// the same on all machines.
+    /// Returns the additional work per event, as a number of First-Fit events with a few types
+    /// (about 70 ns each). It was measured once, so that it is the same on all machines.
     fn added_work(&self, _workload: &Workload) -> f64 {
         0.0
     }
@@ -107,8 +105,8 @@ pub struct NamedRule {
 }
 
 impl NamedRule {
-    /// The default values: a rule for one server, without preemption and without a parameter, for
-    /// which only the mean sizes are known.
+    /// The default values: one server, no preemption, no parameter, and only the mean sizes are
+    /// known.
     pub const PLAIN: NamedRule = NamedRule {
         name: "",
         aliases: &[],

@@ -50,18 +50,18 @@ impl PolicyConfig for ServerFillingConfig {
         fills(workload)
     }
 
-    /// A completed job is removed from the middle of a list. With 30 000 running jobs, this takes
-    /// 35 times as long as First-Fit.
+    /// A completed job is removed from a list. With 30 000 running jobs, this takes 35 times as
+    /// long as First-Fit.
     fn added_work(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
         running / 900.0
     }
 }
 
-/// ServerFilling, with preemption. It uses the shortest prefix of the jobs, in the order of
-/// arrival, for which the total need is at least `k`. The jobs of the prefix are served in
-/// descending order of their need, and a job that does not fit is skipped. If two needs are equal,
-/// the job that arrived first is served.
+/// ServerFilling, with preemption. It uses the shortest prefix of the jobs, in order of arrival,
+/// with a total need of at least `k`. The jobs of the prefix are served in descending order of
+/// their need, and a job that does not fit is skipped. If two needs are equal, the older job is
+/// served.
 ///
 /// The source is Grosof, Harchol-Balter, Scheller-Wolf, "WCFS: a new framework for analyzing
 /// multiserver systems", Queueing Systems 102, 2022. If `k` and all needs are powers of two (times
@@ -69,7 +69,7 @@ impl PolicyConfig for ServerFillingConfig {
 /// With other needs, some of the servers may be idle if there are waiting jobs.
 ///
 /// If a job is in the prefix, it stays there until it leaves the system, because the number of jobs
-/// before it can only decrease. An arrival behind the prefix takes `O(1)`. Other decisions take
+/// before it never increases. An arrival behind the prefix takes `O(1)`. Other decisions take
 /// `O(K)`, `O(log k)` for each job that is started or stopped, and `O(k)` for a job that has
 /// completed.
 #[derive(Clone, Debug)]
@@ -77,9 +77,8 @@ pub struct ServerFilling {
     servers: u64,
     of_type: Vec<usize>,
     classes: Vec<Class>,
-    /// The number of jobs of each type that are in the prefix. Jobs are added in the order of
-    /// arrival, and all running jobs are in the prefix, so the next job is the oldest of the first
-    /// jobs that are not in the prefix.
+    /// The number of jobs of each type in the prefix. All running jobs are in the prefix, so the
+    /// next job is the oldest of the first jobs that are not in it.
     inside: Vec<u32>,
     needed: u64,
 }

@@ -1,5 +1,4 @@
-//! The [`System`] that is used by a rule. The functions to read its state are in `view`, and the
-//! functions for the caller are in `drive`.
+//! The [`System`] that is used by a rule. See `view` to read it, and `drive` for the caller.
 
 use super::Policy;
 use super::hosts::Hosts;
@@ -25,8 +24,7 @@ pub struct System {
     pub(super) queued: Queued,
     pub(super) pools: Pools,
     pub(super) room: Room,
-    /// The units of each resource that are used by others, for one server. `None` if there were
-    /// never any.
+    /// The units of each resource that are used by others. `None` if there were never any.
     pub(super) others: Option<Vec<u64>>,
     pub(super) hosts: Option<Hosts>,
     team: Vec<usize>,
@@ -124,8 +122,7 @@ impl System {
         }
     }
 
-    /// Starts the oldest waiting job of type `i` on these servers of a fleet. It must need all of
-    /// them.
+    /// Starts the oldest waiting job of type `i` on these servers of a fleet, as many as it needs.
     pub fn start_on(&mut self, i: usize, servers: &[usize]) {
         self.start_oldest(i, Some(servers));
     }
@@ -142,8 +139,7 @@ impl System {
         self.start_job_where(i, job, None);
     }
 
-    /// Starts the given waiting job of type `i` on these servers. If there is only one server, they
-    /// are ignored.
+    /// Starts the given waiting job on these servers, which are ignored if there is only one.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         self.start_job_where(i, job, Some(servers));
     }
@@ -175,8 +171,8 @@ impl System {
         }
     }
 
-    /// Preempts the youngest job of type `i`. Its capacity is held until [`System::release_setup`]
-    /// is called.
+    /// Preempts the youngest job of type `i` and holds its capacity until
+    /// [`System::release_setup`].
     pub fn stop_into_setup(&mut self, i: usize) {
         let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
             return self.violate(Violation::NoJob(i));
@@ -218,8 +214,7 @@ impl System {
         self.give_room_of_one(i);
     }
 
-    /// Sets the rate [1/time] of an exponential clock of the policy. If the rate is 0, the clock is
-    /// stopped.
+    /// Sets the rate [1/time] of an exponential clock of the policy. A rate of 0 stops it.
     pub fn set_clock(&mut self, clock: usize, rate: f64) {
         self.clock_rate += rate - self.clocks[clock];
         self.clocks[clock] = rate;

@@ -76,8 +76,7 @@ impl System {
 
     /// Returns the youngest running job of type `i`.
     pub fn youngest_running(&self, i: usize) -> Option<Job> {
-        // This only compares numbers, because the loop is important for the performance of
-        // preemptive rules.
+        // This only compares numbers, because the loop is hot in preemptive rules.
         let mut youngest: Option<(u64, u32)> = None;
         for &slot in self.pools.alike(i) {
             let entry = &self.entries[slot as usize];
@@ -89,8 +88,8 @@ impl System {
         youngest.map(|(_, slot)| self.job(slot))
     }
 
-    /// Returns the remaining work \[time\]. It is NaN unless the rule
-    /// [uses sizes](super::Policy::knows).
+    /// Returns the remaining work \[time\], or NaN if the rule does not
+    /// [use sizes](super::Policy::knows).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -111,8 +110,7 @@ impl System {
         self.ended.0.number
     }
 
-    /// Returns the last job that has ended and its run time \[time\]. The information about the job
-    /// is available until the next arrival.
+    /// Returns the last job that has ended and its run time \[time\], until the next arrival.
     pub fn last_ended(&self) -> (Job, f64) {
         self.ended
     }
@@ -149,8 +147,7 @@ impl System {
         }
     }
 
-    /// Reserves the first servers of each shape for some of the types. If `zone` is `None`, there
-    /// is no reservation.
+    /// Reserves the first servers of each shape for some types, or ends the reservation.
     pub fn keep_zone(&mut self, zone: Option<&Zone>) {
         if let Some(hosts) = &mut self.hosts {
             hosts.keep_zone(zone);
@@ -164,8 +161,7 @@ impl System {
         }
     }
 
-    /// Returns the servers of a fleet that are used by this job. The result is empty if the job is
-    /// waiting.
+    /// Returns the servers of a fleet that are used by this job, empty if the job is waiting.
     pub fn servers_of(&self, job: Job) -> &[usize] {
         let runs = self.entries[job.slot as usize].place != WAITING;
         let hosts = self.hosts.as_ref().filter(|_| runs);
@@ -207,8 +203,7 @@ impl System {
         }
     }
 
-    /// Calls `is_last` for each server that is not locked and has enough capacity, in placement
-    /// order, until it returns `true`.
+    /// Calls `is_last` for each unlocked server that fits, in order, until it returns `true`.
     pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         match &self.hosts {
             None => self.room.fits(i) && is_last(0),

@@ -5,8 +5,7 @@ use crate::policy::backfill::BackfillRule;
 use crate::policy::drain::prices;
 use crate::workload::Workload;
 
-/// The cost of a drain for a schedule, based on the mean sizes, and the jobs that start during the
-/// drain.
+/// The cost of a drain for a schedule, and the jobs that can start during the drain.
 ///
 /// All running jobs that do not have a slot leave. The lead of a schedule is the type with the
 /// largest number of missing jobs, weighted by price. Let `D` be the time until one more job of the
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
     use crate::policy::Switching;
 
-    /// There are ten light jobs with a mean size of 2 and five heavy jobs, so `D = 2 H_n` and
+    /// The test uses ten light jobs with a mean size of 2 and five heavy jobs: `D = 2 H_n`,
     /// `F = 15`.
     #[test]
     fn drain_discount_matches_closed_form() {

@@ -34,8 +34,8 @@ use worth::{Slots, Worths};
 ///
 /// If `drain` or `let_in` is set, drains are allowed at a cost, and other jobs can start during a
 /// drain (see `draining`). Otherwise, a decision takes `O(N + K)` for `N` schedules, plus the size
-/// of the schedules that serve the type of the event. This rule was created for this project, and
-/// there is no proof that it is stable.
+/// of the schedules that serve the type of the event. This rule was created for this project. No
+/// proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
     worths: Worths,
@@ -205,8 +205,8 @@ impl AdaptiveMsr {
             let more = (0..system.capacity().len())
                 .filter_map(|j| system.free(j).checked_div(system.demand(oldest)[j]))
                 .fold(more, u64::min);
-            // This assumes that all jobs of its type that fit are started, because a single small
-            // job would leave some of the capacity idle.
+            // A single small job would leave some capacity idle, so all jobs of its type that fit
+            // are used.
             let left = (idle - self.prices[oldest] * more as f64).max(0.0);
             if left * weighs >= patience {
                 return false;

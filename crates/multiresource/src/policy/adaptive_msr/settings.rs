@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct AdaptiveMsrConfig {
     /// The working schedules (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The value of a running job of each type (K), which must be at least 0. The value of a
-    /// schedule must be at most 1.
+    /// The value of a running job of each type (K), at least 0. A schedule is worth at most 1.
     pub prices: Vec<f64>,
     /// The conditions for leaving a schedule.
     pub switching: Switching,

@@ -96,8 +96,7 @@ impl Worths {
     #[inline]
     pub(super) fn next_heavier(&self, from: usize, than: f64) -> Option<usize> {
         let rest = &self.weighs[from..];
-        // The values are compared in chunks without branches, because in most cases no schedule has
-        // a larger weight.
+        // The values are compared without branches, because usually no schedule is heavier.
         let (chunks, _) = rest.as_chunks::<CHUNK>();
         let light = |chunk: &&[f64; CHUNK]| !chunk.iter().fold(false, |any, w| any | (*w > than));
         let passed = CHUNK * chunks.iter().take_while(light).count();

@@ -17,8 +17,7 @@ const fn by_type_priority(reservations: Reservations) -> Backfilling {
     }
 }
 
-/// The names that are used for the settings in reports. If two of them are equal on one server, the
-/// first one is used.
+/// The names of settings in reports. If two of them are equal on one server, the first is used.
 pub(super) const PRESETS: [(&str, Backfilling); 10] = [
     ("first-fit", Backfilling::FIRST_FIT),
     ("best-fit", BEST_FIT_OVER_FLEET),

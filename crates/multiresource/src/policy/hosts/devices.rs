@@ -1,9 +1,8 @@
 use crate::workload::Fleet;
 
-/// The usage of the devices of each resource. Jobs are never moved from one device to another. If a
-/// job needs a fraction of a device, it uses the device with the highest usage on which it fits,
-/// and if there is more than one, the first of them. If it needs whole devices, it uses the first
-/// devices that are empty.
+/// The usage of the devices of each resource. Jobs are never moved from one device to another. A
+/// fraction uses the first of the devices with the highest usage on which it fits. Whole devices
+/// are the first ones that are empty.
 #[derive(Clone, Debug)]
 pub(super) struct Devices {
     kinds: Vec<Kind>,

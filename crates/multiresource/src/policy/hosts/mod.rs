@@ -12,8 +12,9 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Shape, Workload};
 use synth_core::artifact::Findings;
 
-/// The first servers of each shape, which are reserved for some of the types. This prevents jobs
-/// that run for a long time from using a part of a server that another job needs as a whole.
+/// The first servers of each shape, which are reserved for some of the types. This prevents long
+/// jobs from using parts of servers if other jobs need whole servers or several servers at the same
+/// time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
@@ -93,7 +94,7 @@ pub enum Placement {
 
 /// The jobs and the free capacity of each server of a fleet. The servers are numbered by shape. It
 /// takes `O(K)` to start or end a job. The first server on which a job fits can be found in
-/// `O(log N)`. This is also true for a server with the least free capacity, because the capacity is
+/// `O(log N)`. The same is true for a server with the least free capacity, because the capacity is
 /// divided into levels.
 #[derive(Clone, Debug)]
 pub struct Hosts {
@@ -238,8 +239,7 @@ impl Hosts {
         })
     }
 
-    /// Calls `is_last` for each server that is not locked and has enough capacity, in placement
-    /// order, until it returns `true`.
+    /// Calls `is_last` for each unlocked server that fits, in order, until it returns `true`.
     #[inline]
     pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         let open = &self.openings.open[i];
@@ -370,8 +370,7 @@ impl Hosts {
         (0..self.count()).filter(holds).count() >= self.nodes(i)
     }
 
-    /// Checks the number of tasks against `running` (length K). Each call also counts the jobs on
-    /// some of the servers again.
+    /// Checks the number of tasks against `running` (length K) and counts some servers again.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
         let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
         let counted =
@@ -430,8 +429,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the level of the free capacity of server `n`, which is the maximum over all
-    /// resources.
+    /// Returns the level of the free capacity of server `n`, the maximum over all resources.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

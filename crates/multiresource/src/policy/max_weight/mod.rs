@@ -159,13 +159,11 @@ const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// The step sizes for tuning: the exponent of the service rates for all values, and the factor for
-/// a single value.
+/// The step sizes for tuning: the exponent of the service rates, and a factor for one value.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
-/// The range of the parameters. Outside of this range, the weights of a few thousand jobs do not
-/// change.
+/// Outside of this range, the weights of a few thousand jobs do not change.
 const LEAST_WORTH: f64 = 1e-6;
 const MOST_EXPONENT: f64 = 2.0;

@@ -4,8 +4,7 @@ use crate::schedule::{Knapsack, Packing, Schedule, maximal};
 use crate::workload::Workload;
 
 /// MaxWeight, which always serves the schedule `argmax Σ_i Q_i u_i` over all `u ∈ S`, where `Q_i`
-/// is the number of jobs of type `i` in the system. The youngest jobs are preempted first, so the
-/// oldest `u_i` jobs of type `i` are running.
+/// is the number of jobs of type `i` in the system. It preempts the youngest jobs first.
 ///
 /// The source is Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in
 /// cloud computing clusters", INFOCOM 2012, based on Tassiulas and Ephremides, IEEE Transactions on
@@ -27,10 +26,10 @@ use crate::workload::Workload;
 /// Otherwise, the maximum is the solution of a bounded knapsack problem, which is found by branch
 /// and bound ([`Knapsack`]). The search starts with the current schedule, which is kept if no other
 /// schedule is better. It takes `O(K R)` if all jobs fit. If not, it takes a few times
-/// `O(K R log K)` to compute the prices of the resources, so that more than one branch is rarely
-/// needed. The worst case is exponential in `K`, so the search is stopped after a number of steps
-/// and returns the best schedule that was found, which is never worse than the current one. With 20
-/// to 100 types, it takes between 1 and 10 µs.
+/// `O(K R log K)` to compute prices for the resources, after which one branch is usually enough.
+/// The worst case is exponential in `K`, so the search is stopped after a number of steps and
+/// returns the best schedule that was found, which is never worse than the current one. With 20 to
+/// 100 types, it takes 1 to 10 µs.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     pub(super) weights: Weights,
@@ -41,8 +40,8 @@ pub struct MaxWeight {
 /// The maximum total number of counts for which all maximal schedules are scanned.
 const WORK: usize = 20_000;
 
-/// The maximum number of steps of a search (about 10 µs). This limit is reached if many schedules
-/// have almost the same weight.
+/// The maximum number of search steps, which take about 10 µs. It is reached if many schedules have
+/// nearly the same weight.
 const STEPS: usize = 1_000;
 
 const VISITS: usize = 2_000_000;
@@ -227,16 +226,14 @@ impl Bound {
     }
 }
 
-/// The weight of a job of type `i`, which is `Q_i` or `c_i Q_i^a`. The weights are integers, so
-/// that there are no rounding errors if a sum is updated, and a branch can be skipped if it cannot
-/// improve the result by at least 1.
+/// The weight of a job of type `i`, which is `Q_i` or `c_i Q_i^a`. Weights are integers, so that
+/// sums have no rounding errors and a branch must improve the result by at least 1.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     /// The values are scaled so that the maximum is [`UNIT`].
     worths: Vec<f64>,
     exponent: f64,
-    /// A table for small numbers of jobs of each type. It is empty if the weight is the number of
-    /// jobs.
+    /// A table for small numbers of jobs. It is empty if the weight is the number of jobs.
     few: Vec<Vec<u64>>,
 }
 

@@ -23,8 +23,7 @@ impl MaxWeightConfig {
         }
     }
 
-    /// Multiplies the values by `factors` and scales them to a maximum of 1. The result is rounded
-    /// up to six digits.
+    /// Multiplies the values by `factors` and scales the maximum to 1, rounded up to six digits.
     pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
         let pairs = self.worths.iter().zip(factors);
         let mut worths: Vec<f64> = pairs.map(|(c, f)| c * f).collect();
@@ -50,8 +49,7 @@ impl MaxWeightConfig {
     }
 }
 
-/// MaxWeight with setups. It switches to the schedule with the maximum weight if the gain is large
-/// enough.
+/// MaxWeight with setups, which switches to the best schedule if the gain is large enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaxWeightSetupConfig {

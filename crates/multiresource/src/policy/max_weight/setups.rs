@@ -29,9 +29,8 @@ use crate::workload::Workload;
 /// eagerness · (W(best) − W(fill)) · F > N · (W(fill) − W(action)) · time
 /// ```
 ///
-/// where `F` is the time until there are no more jobs that are missing in *fill*, at the rate of
-/// the best schedule, and `N` is the number of jobs in the system, all of which are delayed if
-/// service is lost.
+/// where `F` is the time until the jobs that are missing in *fill* are done at the rate of the best
+/// schedule, and `N` is the number of jobs in the system, all of which are delayed.
 ///
 /// This rule was created for this project. For a system that serves one queue at a time, Duenyas
 /// and Van Oyen (Management Science 42, 1996) compare a setup with its backlog in the same way. In
@@ -101,8 +100,7 @@ impl MaxWeightSetups {
         }
     }
 
-    /// Computes the jobs that can start. If `ahead` is set, only jobs of the best schedule are
-    /// used.
+    /// Computes the jobs that can start. With `ahead`, only jobs of the best schedule can start.
     fn fill(&mut self, system: &System, ahead: bool) {
         for (j, room) in self.room.iter_mut().enumerate() {
             *room = system.free(j);

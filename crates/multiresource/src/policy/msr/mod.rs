@@ -120,7 +120,7 @@ impl PolicyConfig for MsrConfig {
 }
 
 impl MsrConfig {
-    /// Checks that the chain (N × N) is irreducible with the weights as its stationary
+    /// Checks that the chain (N × N) is irreducible and that the weights are its stationary
     /// distribution.
     fn check_chain(&self, rates: &[Vec<f64>], findings: &mut Findings) {
         let count = self.schedules.len();
@@ -153,8 +153,7 @@ impl MsrConfig {
         if !is_close(all, 1.0, check::ROUNDING) {
             findings.differs("rates", format!("{all} switches per switch"), 1);
         }
-        // If the flows are balanced, it is enough to check that all states can be reached from one
-        // state.
+        // If the flows are balanced, it is enough that all states can be reached from one state.
         let (mut reached, mut open) = (vec![false; count], vec![0]);
         while let Some(s) = open.pop() {
             if !std::mem::replace(&mut reached[s], true) {

@@ -14,8 +14,8 @@ const SWITCH: usize = 0;
 
 /// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2). It uses one
 /// schedule until the switch clock rings, and then takes the route to the next schedule. A decision
-/// only needs to check the types that are waiting for a slot or are being drained, and the types
-/// with a different count if there is a switch.
+/// only checks the types that wait for a slot or are being drained, and the types with a different
+/// count after a switch.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrConfig,
@@ -159,16 +159,14 @@ impl Msr {
         }
         while serving > target {
             serving -= 1;
-            // If a slot is empty, its capacity may be used by a backfilled job, which then needs a
-            // setup.
+            // If a backfilled job uses the capacity of an empty slot, that job needs a setup.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
                 system.count_setup();
                 setups += 1;
             }
         }
-        // Some of the jobs that were stopped were backfilled and did not have a slot. The jobs that
-        // are still running keep their slots.
+        // Some of the stopped jobs had no slot. The jobs that are still running keep their slots.
         serving = serving.max(target.min(system.running(i)));
         self.slots.set_setups(i, setups, system);
         self.slots.set(i, serving, system);
@@ -186,8 +184,8 @@ impl Msr {
         }
     }
 
-    /// Eager admission. The count of each type, in type order, is increased by the number of jobs
-    /// that fit next to all slots that are held.
+    /// Eager admission: increases each count, in type order, by the number that fits next to all
+    /// slots.
     fn admit(&mut self, system: &mut System) {
         if next([&self.slots.short], 0).is_none() {
             return;
@@ -196,8 +194,8 @@ impl Msr {
             *room = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // The capacity of an empty slot is free in the system. If it is used by a backfilled
-            // job, there are no empty slots.
+            // An empty slot is free in the system. If backfilled jobs use the slots, none are
+            // empty.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
@@ -214,8 +212,7 @@ impl Msr {
         }
     }
 
-    /// Uses the capacity of one more slot of type `i`. If the slot is for a backfilled job that is
-    /// already running, no capacity is needed.
+    /// Uses the capacity of one more slot of type `i`, unless it is for a backfilled job.
     fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
@@ -241,9 +238,8 @@ impl Msr {
         }
     }
 
-    /// Returns `true` if jobs without a slot can start. During a route, this is not allowed if a
-    /// job is waiting for a slot of the destination, or if the jobs would immediately be preempted
-    /// into a setup.
+    /// Returns `true` if jobs without a slot can start. During a route, this is not the case if a
+    /// job is waiting for a slot of the destination or would be preempted into a setup at once.
     fn may_backfill(&self, system: &System) -> bool {
         let may_lend =
             || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
@@ -347,8 +343,7 @@ impl Msr {
             return;
         }
         let slots = &self.slots;
-        // Set to `true` if the type had no surplus job and its slots were changing before this
-        // completion.
+        // Set to `true` if the type was already changing and had no surplus job.
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
@@ -359,15 +354,13 @@ impl Msr {
         }
     }
 
-    /// Starts jobs if the slots have not changed. Jobs of other types only start if a backfilled
-    /// job has blocked them.
+    /// Starts jobs if the slots have not changed, and other types if backfilled jobs blocked them.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
                 self.fill_type(i, system);
             }
-            // If no job has fitted before, the new job is the only one that can start or preempt
-            // other jobs.
+            // If no job has fitted before, only the new job can start or preempt other jobs.
             Event::Arrival(i) if self.full && !system.fits(i) => {
                 if self.policy.preemption == Preemption::Full {
                     self.fill(system);

@@ -107,22 +107,20 @@ pub struct MsrConfig {
     pub preemption: Preemption,
     /// The working schedules (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The fraction of the working time of each schedule. All values must be positive, and their
-    /// sum must be 1.
+    /// The fraction of the working time of each schedule, which is positive. The sum is 1.
     pub weights: Vec<f64>,
     /// The order of the schedules in the loop, as indices into `schedules`.
     #[serde(rename = "loop")]
     pub order: Vec<usize>,
-    /// The number of switches per unit of working time, `α` \[1/time\]. The schedule `s` is left at
-    /// the rate `α / (N · weight_s)`.
+    /// The number of switches per working time, `α` \[1/time\]. Schedule `s` is left at the rate
+    /// `α / (N · weight_s)`.
     pub switching_rate: f64,
-    /// The rates `R` (N × N) of a chain of schedules. The chain moves from `s` to `t` at the rate
-    /// `α R_st`. The weights must be its stationary distribution, the sum `Σ_s weight_s Σ_t R_st`
-    /// must be 1, and `loop` must be 0, 1, ….
+    /// The rates `R` (N × N) of a chain of schedules. It moves from `s` to `t` at the rate
+    /// `α R_st`. The weights are its stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and
+    /// `loop` is 0, 1, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<Vec<f64>>>,
-    /// The rate `γ` \[1/time\] of the exponential setup time of one slot. It is only used for
-    /// `setup`.
+    /// The rate `γ` \[1/time\] of the exponential setup time of a slot, only for `setup`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
     /// The route from one schedule to the next one. It is not used with full preemption.
@@ -139,9 +137,8 @@ impl MsrConfig {
         &self.schedules[self.order[n]]
     }
 
-    /// Returns the schedules that can follow the n-th schedule and their rates [1/time]. The rate
-    /// is `α / (N π)` in a loop, or the rate of the chain. The result is empty if there is only one
-    /// schedule.
+    /// Returns the schedules that can follow the n-th schedule, and their rates [1/time]:
+    /// `α / (N π)` in a loop, or the rates of the chain. It is empty if there is only one schedule.
     pub fn leaving(&self, n: usize) -> Vec<(usize, f64)> {
         let count = self.order.len();
         match &self.rates {

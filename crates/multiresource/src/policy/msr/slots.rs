@@ -67,8 +67,7 @@ impl Slots {
 
     /// Returns `true` if there is a waiting job that has a slot in the destination schedule.
     pub(super) fn is_awaited(&self, system: &System) -> bool {
-        // If the number of running jobs is less than the number of slots, the type is in one of
-        // these sets.
+        // If fewer jobs are running than there are slots, the type is in one of these sets.
         let awaited = |i| system.running(i) < self.target[i] && system.waiting(i) > 0;
         self.short.ones().any(awaited) || self.empty.ones().any(awaited)
     }

@@ -5,12 +5,11 @@ use crate::policy::hosts::{Hosts, Openings};
 use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
-/// The clock that ends an assignment. Clock `1 + i` ends a slot of type `i` that does not have a
-/// job, if it is on a server that is changing.
+/// The clock that ends an assignment. Clock `1 + i` ends an empty type-i slot of a server that is
+/// changing.
 const SWITCH: usize = 0;
 
-/// A rule in which each server of a fleet has the slots of its schedule. A job can start if there
-/// is a free slot of its type.
+/// Each server of a fleet has the slots of its schedule. A job starts in a free slot of its type.
 ///
 /// If there are several assignments, a clock is used to switch from one to the next. A server whose
 /// schedule changes does not start any jobs until all of its slots have ended. A slot that does not
@@ -44,8 +43,7 @@ pub struct Partition {
 #[derive(Clone, Debug, Default)]
 struct Gangs {
     nodes: Vec<u32>,
-    /// The set of servers of each job, for each assignment and type. It is empty if a job only
-    /// needs one server.
+    /// The servers of each job, for each assignment and type, if it needs several servers.
     teams: Vec<Vec<Vec<Vec<usize>>>>,
     free: Vec<Vec<Vec<usize>>>,
     running: HashSet<u64>,
@@ -171,8 +169,7 @@ impl Partition {
         };
         system.start_on(i, &team);
         self.gangs.running.insert(number);
-        // If it runs next to a job that was started by another rule, it may use the capacity of
-        // other slots.
+        // If it runs next to a job of another rule, it may use the capacity of other slots.
         team.iter().for_each(|n| self.look(*n, system.fleet()));
         true
     }

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct PartitionConfig {
     /// The schedules of the servers of each shape (H × N_h × K), for all types of the fleet.
     pub schedules: Vec<Vec<Vec<u32>>>,
-    /// The number of servers of each shape that have each schedule, for each assignment of the loop
-    /// (M × H × N_h).
+    /// The number of servers of each shape with each schedule, for each assignment (M × H × N_h).
     pub assignments: Vec<Vec<Vec<u32>>>,
-    /// The fraction of the working time of each assignment (length M). All values must be positive,
-    /// and their sum must be 1.
+    /// The fraction of the working time of each assignment (length M), which is positive. The sum
+    /// is 1.
     pub weights: Vec<f64>,
     /// The switching rate `α` \[1/time\]. Assignment `m` is left at the rate `α / (M w_m)`. It is
     /// not set if there is only one assignment.

@@ -20,8 +20,8 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 /// the highest rate of earnings, which includes the time of the drain.
 ///
 /// Let `Q_i` be the number of jobs of type `i` in the system. The value of a job in service is
-/// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. The parameters a,
-/// β, ζ, η, δ and κ are defined in [`TdcKnobs`].
+/// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. See [`TdcKnobs`]
+/// for the parameters.
 ///
 /// - *Commitment.* A job can only start on its own if there is enough capacity for the shorter jobs
 ///   that arrive while it runs, next to the job and the running jobs of types that are at least as
@@ -40,8 +40,8 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 ///   that all running jobs that are not longer than this job have already left.
 ///
 /// Targets are compared if a job has completed or if the first job of a type starts to wait. This
-/// takes `O((K + N) K)` for `N` schedules. This rule was created for this project, and there is no
-/// proof that it is stable.
+/// takes `O((K + N) K)` for `N` schedules. This rule was created for this project. No proof of its
+/// stability is known.
 #[derive(Clone, Debug)]
 struct Tdc<U> {
     fixed: Fixed<U>,
@@ -121,23 +121,21 @@ impl PolicyConfig for TdcConfig {
     }
 }
 
-// The grids for tuning. The steps are small enough that the mean response time does not change
-// much.
+// The grids for tuning. One step does not change the mean response time much.
 const EXPONENT: &[f64] = &[
     0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
 ];
 const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
-// The grid is larger than the grid of other rules. If `κ` is large, most jobs are expected to work
-// during a drain (see `earns`).
+// The grid is larger than usual. With a large `κ`, most jobs can work during a drain (see `earns`).
 const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
 const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
 impl<U: Words> Policy for Tdc<U> {
     fn react(&mut self, event: Event, system: &mut System) {
-        // If a job is not the first of its type, it does not change much, so it is only used at the
-        // next completion.
+        // A job behind other jobs of its type changes little, so it is checked at the next
+        // completion.
         if !matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
             self.state.look(&self.fixed, system);
             let before = self.lead;
@@ -177,8 +175,7 @@ impl<U: Words> Tdc<U> {
         if all_run {
             return;
         }
-        // The last selection comes first, because other targets can be skipped if they cannot be
-        // better.
+        // The last selection comes first, because a high value allows to skip other targets.
         self.consider(last, 1.0 + self.fixed.knobs.margin, &mut most, system);
         let mut consider = |lead: Lead, rule: &mut Self| {
             if lead != last {
@@ -209,8 +206,7 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// Returns the rate of earnings of the candidate until the waiting jobs of its lead have
-    /// completed.
+    /// Returns the rate of earnings of the candidate until the jobs of its lead have completed.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);

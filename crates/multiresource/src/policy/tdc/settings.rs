@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct TdcConfig {
     /// The schedules of the program (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The value of a running job of each type (K), which must be at least 0. The value of a
-    /// schedule must be at most 1.
+    /// The value of a running job of each type (K), at least 0. A schedule is worth at most 1.
     pub prices: Vec<f64>,
     /// The tuning parameters.
     pub knobs: TdcKnobs,
@@ -18,17 +17,14 @@ pub struct TdcConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TdcKnobs {
-    /// The exponent `a`, at least 0. The urgency of a type is the number of its jobs in the system
-    /// to this power.
+    /// The exponent `a`, at least 0. The urgency of a type is its number of jobs to this power.
     pub exponent: f64,
-    /// The exponent `β`, at least 0. It is used to prefer small and short jobs, based on the price
-    /// times the mean size.
+    /// The exponent `β`, at least 0, of price times mean size. It is used to prefer small and short
+    /// jobs.
     pub favour: f64,
-    /// The fraction `ζ` of the shorter jobs that will arrive for which a longer job must leave
-    /// capacity. Must be at least 0.
+    /// The fraction `ζ`, at least 0, of arriving shorter jobs for which longer jobs leave capacity.
     pub reserve: f64,
-    /// The fraction `δ` by which another target must be better than the current one. Must be at
-    /// least 0.
+    /// The fraction `δ`, at least 0, by which another target must be better than the current one.
     pub margin: f64,
     /// The factor `κ`, which must be at least 0. During a drain, a job can start if its mean size
     /// is at most `κ` times the remaining time of the drain.

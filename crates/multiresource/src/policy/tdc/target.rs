@@ -26,8 +26,7 @@ pub(super) struct OfType<U> {
     /// E\[S_i\].
     pub mean: f64,
     pub alone: u32,
-    /// The maximum amounts that can be used by jobs of this type and longer types, if the job
-    /// starts on its own.
+    /// The maximum amounts for this type and longer types if a job of this type starts on its own.
     pub open: U,
 }
 
@@ -73,8 +72,7 @@ impl<U: Words> Fixed<U> {
 }
 
 /// Returns the amounts that can be used by type `i` and longer types if a job of type `i` starts on
-/// its own. This is the capacity without the `part` of the capacity that is needed for shorter jobs
-/// that will arrive.
+/// its own. This is the capacity minus `part` of the needs of the shorter jobs that arrive.
 fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
     let mean = workload.types()[i].mean_size();
     let brings = |j: usize| -> f64 {
@@ -101,8 +99,7 @@ pub(super) enum Lead {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Making {
-    /// Keep the longest running jobs such that one more job fits, then add as many jobs as
-    /// possible.
+    /// Keep the longest running jobs so that one more fits, then add as many jobs as possible.
     Keeping,
     /// Add one more, then keep running jobs where possible, the longest first.
     OneMore,

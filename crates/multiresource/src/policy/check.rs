@@ -78,7 +78,7 @@ pub(super) fn priced(
     for (s, schedule) in all.iter().enumerate() {
         let worth = worth(schedule, prices);
         if worth > 1.0 + ROUNDING {
-            let message = format!("worth {worth} at the prices, expected at most 1");
+            let message = format!("the value at the prices is {worth}, expected at most 1");
             findings.add(format!("schedules[{s}]"), message);
         }
         dearest = dearest.max(worth);

@@ -242,7 +242,7 @@ impl PolicyConfig for GuardedConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "{}\nGuard: when {} jobs are in the system, a policy that is proved to be stable takes over, until fewer than {} remain. {}",
+            "{}\nGuard: if there are {} jobs in the system, a policy that is proved to be stable is used until there are fewer than {} jobs. {}",
             self.rule.words(workload),
             self.from,
             self.until,

@@ -54,7 +54,7 @@ impl Policy for Guarded {
         }
         let does = self.guard.doing(names, system).unwrap_or_default();
         Some(format!(
-            "is under guard until fewer than {} jobs are in the system; the guard {does}",
+            "uses its guard until there are fewer than {} jobs in the system; the guard {does}",
             self.until
         ))
     }

@@ -6,12 +6,12 @@ use crate::workload::Workload;
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "least-left-first",
     aliases: &["srpt"],
-    about: "of all jobs in the system, those with the smallest remaining size × dominant share, skipping jobs that do not fit",
+    about: "serves the jobs with the smallest value of remaining size × dominant share, and skips jobs that do not fit",
     preempts: true,
     knows: Knows::Sizes,
     settings: |_, _| {
         Err(Unsuitable(
-            "it is a baseline that needs the remaining size of each job, which no policy file provides".into(),
+            "it is a baseline that needs the remaining size of each job, which is not available in a policy file".into(),
         ))
     },
     build: Some(|workload, _| {

@@ -281,12 +281,12 @@ fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
         edges.extend(rates.map(|(to, rate)| Edge { from, to, rate }));
     }
     let found = if written.iter().any(|row| row.len() != count) {
-        Err(format!("expected {count} rates in each of {count} rows"))
+        Err(format!("expected {count} rows with {count} rates in each row"))
     } else {
         Environment::new(count, edges.clone()).map_err(|why| why.to_string())
     };
     if let Err(why) = &found {
-        let help = "write a row for each schedule with its rates [1/time] of switching to each schedule, 0 for none; every schedule must be reachable from every other one";
+        let help = "write a row for each schedule with the rates [1/time] of switching to each schedule, or 0 if there is no switch; it must be possible to reach each schedule from all other schedules";
         faults.push(Fault::new(place!("msr", "rates"), why, help));
     }
     let environment = found.ok()?;

@@ -10,9 +10,9 @@ use synth_core::artifact::Findings;
 
 pub(super) const MSFQ: NamedRule = NamedRule {
     name: "msfq",
-    about: "Quickswap: heavy jobs, then light jobs until few are left while heavy jobs wait; one-or-all workloads only",
+    about: "Quickswap: serves the heavy jobs, then the light jobs until only a few are left and a heavy job is waiting; only for one-or-all workloads",
     parameter: Some(Parameter {
-        what: "the threshold ℓ, less than the number k of light jobs that fit (default k − 1)",
+        what: "the threshold ℓ, which must be less than the number k of light jobs that fit (default k − 1)",
         least: 0.0,
         default: None,
         whole: true,
@@ -23,21 +23,21 @@ pub(super) const MSFQ: NamedRule = NamedRule {
 
 pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
     name: "msfq-strict",
-    about: "MSFQ exactly as in its paper: light jobs give way at the threshold even if no heavy job waits (`--family msfq-strict` selects the best ℓ)",
+    about: "MSFQ exactly as in its paper: the turn of the light jobs ends at the threshold even if no heavy job is waiting (use `--family msfq-strict` to select the best ℓ)",
     settings: |fleet, l| Ok(StaticQuickswapConfig::strict_msfq(fleet.envelope(), l)?.into()),
     ..MSFQ
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
-    about: "the types in turn, each until too few of its jobs are left to fill the server; the next type starts when they are done",
+    about: "serves one type after the other, each until there are not enough of its jobs to fill the server; the next type starts when they are done",
     settings: |fleet, _| Ok(StaticQuickswapConfig::published(fleet.envelope()).into()),
     ..NamedRule::PLAIN
 };
 
 pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
     name: "adaptive-quickswap",
-    about: "most servers first, until a type waits and cannot start: then no job starts before the largest waiting one",
+    about: "most servers first, until a waiting type cannot start; after that, no job is started before the largest waiting job",
     settings: |_, _| Ok(AdaptiveQuickswapConfig {}.into()),
     ..NamedRule::PLAIN
 };
@@ -85,7 +85,8 @@ impl StaticQuickswapConfig {
     /// even end it if the system was empty when it arrived
     /// ([`StaticQuickswapConfig::strict_msfq`]). Both are throughput-optimal for each `ℓ < k`.
     ///
-    /// # Errors Returns an error if the system is not one-or-all, or if `ℓ ≥ k`.
+    /// # Errors
+    /// Returns an error if the system is not one-or-all, or if `ℓ ≥ k`.
     pub fn msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
         let OneOrAll { light, servers, .. } = OneOrAll::new(workload)?;
         let most = servers - 1;
@@ -138,12 +139,12 @@ impl PolicyConfig for StaticQuickswapConfig {
             "after the last one has drained"
         };
         let others = if self.strict {
-            "whether or not another type waits"
+            "even if no other type is waiting"
         } else {
-            "and another type waits"
+            "and another type is waiting"
         };
         format!(
-            "Static Quickswap, without preemption: the types take turns in the order {}. A turn ends when the remaining jobs of the type do not exceed its threshold (in brackets) and are all in service, {others}; the next type starts {next}.",
+            "Static Quickswap, without preemption: the types are served in the order {}. The turn of a type ends if the number of its remaining jobs is at most its threshold (in brackets) and all of them are in service, {others}; the next type starts {next}.",
             turns.join(", ")
         )
     }
@@ -185,7 +186,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         } else if self.cycle.len() <= LISTED {
             self.cycle.iter().map(turn).collect::<Vec<_>>().join(", ")
         } else {
-            "not the published thresholds or turns".into()
+            "the thresholds or turns are not as published".into()
         };
         let strict = if self.strict { ", strict" } else { "" };
         let overlap = if self.overlap { ", overlapping" } else { "" };
@@ -236,7 +237,7 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
     }
 
     fn words(&self, _: &Workload) -> String {
-        "Adaptive Quickswap, without preemption: the largest jobs start first, until jobs of another type wait that cannot start; then no job starts before the largest waiting one."
+        "Adaptive Quickswap, without preemption: the largest jobs are started first, until there are waiting jobs of another type that cannot start. After that, no job is started before the largest waiting job."
             .into()
     }
 
@@ -331,12 +332,12 @@ impl Policy for StaticQuickswap {
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
-                "serves {name}, while one of its jobs waits or more than {} are in the system{}; {} run",
+                "serves {name} as long as one of its jobs is waiting or more than {} of them are in the system{}; {} are running",
                 self.policy.thresholds[i],
                 if self.policy.strict {
                     ""
                 } else {
-                    ", or no other job waits"
+                    ", or no other job is waiting"
                 },
                 system.running(i)
             ),
@@ -398,7 +399,7 @@ impl Policy for AdaptiveQuickswap {
     fn doing(&self, names: &[&str], system: &System) -> Option<String> {
         let largest = self.needs.order.first(system).filter(|_| self.draining)?;
         Some(format!(
-            "drains for the largest waiting job, of type {}; no other job starts before it",
+            "drains for the largest waiting job, which is of type {}; no other job can start before it",
             names[largest]
         ))
     }

@@ -38,7 +38,7 @@ impl PolicyConfig for RandomizedTimersConfig {
 
     fn words(&self, _: &Workload) -> String {
         format!(
-            "Randomized Timers, without preemption: each type has a clock that rings {} times per mean size of the type, and more often the more of its jobs wait. When it rings, one of them starts if it fits; if none waits, the capacity of one job is held for as long as a job would run.",
+            "Randomized Timers, without preemption: each type has a clock that rings {} times per mean size of the type, and more often if more of its jobs are waiting. If the clock rings, one of these jobs is started if it fits. If no job of the type is waiting, the capacity of one job is held for the time that a job would run.",
             self.rate
         )
     }

@@ -34,7 +34,7 @@ impl PolicyConfig for ReservingConfig {
 
     fn words(&self, _: &Workload) -> String {
         format!(
-            "First-fit with a reservation, without preemption: the oldest waiting job that fits starts. When the waiting work of a type that does not fit is worth {} times the capacity wasted by waiting for it, capacity is reserved for one job of the type (worth). Until that job starts, other jobs start if they fit next to it or if their {} is at most {} times the remaining wait (let in). Then jobs of that type replace each other as they end, until another type with a reservation has {} times as much waiting work (exhaust).",
+            "First-fit with a reservation, without preemption: the oldest waiting job that fits is started. If a type does not fit, and the value of its waiting work is at least {} times the value of the capacity that is not used while waiting for it, capacity is reserved for one job of this type (worth). Until this job is started, another job can start if it fits next to it, or if its {} is at most {} times the remaining waiting time (let in). After that, each job of this type that ends is replaced by another one, until another type with a reservation has {} times as much waiting work (exhaust).",
             self.worth,
             if self.limits { "limit" } else { "mean size" },
             self.let_in,
@@ -217,7 +217,7 @@ impl Policy for Reserving {
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let name = names[self.reserved?];
         Some(format!(
-            "keeps capacity for the oldest job of {name}; other jobs start if they fit next to it or are short enough to pass"
+            "keeps capacity for the oldest job of {name}; other jobs can start if they fit next to it or if they are short enough"
         ))
     }
 

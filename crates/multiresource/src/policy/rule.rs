@@ -247,7 +247,7 @@ pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsu
             "declares that only limits are known (`known: {limit: …}` or `known: type-limit`)"
         }
         None if !sizes => {
-            "does not declare them known; add for instance `known: {limit: {law: uniform, low: 1, high: 3}}`"
+            "does not declare that they are known; for example, add `known: {limit: {law: uniform, low: 1, high: 3}}`"
         }
         _ => return Ok(()),
     };

@@ -9,7 +9,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "server-filling",
-    about: "among the oldest jobs that fill all servers, those with the largest need first; one resource",
+    about: "serves the jobs with the largest need first, among the oldest jobs that fill all servers; only for one resource",
     preempts: true,
     settings: |fleet, _| {
         one_resource(fleet.envelope())?;
@@ -30,7 +30,7 @@ impl PolicyConfig for ServerFillingConfig {
     }
 
     fn words(&self, _: &Workload) -> String {
-        "ServerFilling, with preemption: among the oldest jobs whose total need is at least the number of servers, jobs run in descending order of need, skipping those that do not fit.".into()
+        "ServerFilling, with preemption: the policy selects the oldest jobs until their total need is at least the number of servers. These jobs are served in descending order of their need, and a job that does not fit is skipped.".into()
     }
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {

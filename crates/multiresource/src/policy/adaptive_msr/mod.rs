@@ -63,10 +63,10 @@ impl PolicyConfig for AdaptiveMsrConfig {
         } = self.switching;
         let ready = if drain > 0.0 {
             format!(
-                "; the weight of a schedule is multiplied by F/(F + {drain} D), where D is the wait for the job type that it lacks most and F how long its jobs last (drain)"
+                "; the weight of a schedule is multiplied by `F/(F + {drain} D)`, where `D` is the waiting time of the job type with the most missing jobs, and `F` is the time until the schedule runs out of jobs (drain)"
             )
         } else {
-            " and can start a job at once".into()
+            " and it can start a job immediately".into()
         };
         let (length, limits) = if self.limits {
             ("limit", " by the limits of the running jobs")
@@ -75,13 +75,13 @@ impl PolicyConfig for AdaptiveMsrConfig {
         };
         let beside = if let_in > 0.0 {
             format!(
-                ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining wait{limits} (let in)"
+                ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining waiting time{limits} (let in)"
             )
         } else {
             String::new()
         };
         format!(
-            "Adaptive MSR, without preemption: works on one schedule of the mix below at a time. It switches to the schedule that weighs most by queue lengths when the present one uses at most {:.0} % of its capacity (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor){ready}. While jobs of the schedule are blocked, others start only if the capacity that would stay idle weighs less than {patience} jobs (patience){beside}.",
+            "Adaptive MSR, without preemption: the policy uses one schedule of the mix below at a time. The weight of a schedule is based on the queue lengths. The policy switches to the schedule with the largest weight if the current schedule uses at most {:.0} % of its capacity (waste), or if the weight is more than {} times the current weight plus {floor} jobs (margin, floor){ready}. If a job of the schedule is blocked, other jobs can only start if the weight of the capacity that would otherwise be idle is less than {patience} jobs (patience){beside}.",
             100.0 * waste,
             1.0 + margin
         )
@@ -252,7 +252,7 @@ impl Policy for AdaptiveMsr {
         let slots = self.worths.schedules[self.present].iter();
         let slots = slots.map(|slots| (slots.job_type, slots.count));
         Some(format!(
-            "works on the schedule {} and may keep capacity for its jobs",
+            "uses the schedule {} and may keep some capacity for its jobs",
             super::in_words(slots, names)
         ))
     }

@@ -72,10 +72,12 @@ impl BackfillingConfig {
 
     /// Returns the settings for the options that were selected by a user.
     ///
-    /// # Errors Returns an error if the order uses job sizes, or if the servers do not support the reservations.
+    /// # Errors
+    /// Returns an error if the order uses job sizes, or if the servers do not support the
+    /// reservations.
     pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
         if choices.estimates != Estimates::Limits {
-            let why = "policy files cannot use job sizes, which are unknown at arrival; use limit, ratio, history or tree";
+            let why = "a policy file cannot use the size of a job, because it is not known when the job arrives; use limit, ratio, history or tree";
             return Err(Unsuitable(why.into()));
         }
         choices.reservations.suit(fleet)?;
@@ -147,13 +149,13 @@ impl PolicyConfig for BackfillingConfig {
             QueueOrder::Types(TypeOrder::Largest) => "largest dominant share first".into(),
             QueueOrder::Types(TypeOrder::Smallest) => "smallest dominant share first".into(),
             QueueOrder::Types(TypeOrder::Priority) => {
-                "highest priority of their types first".into()
+                "types with the highest priority first".into()
             }
             QueueOrder::Jobs(priority) => priority.words(size, unit),
         };
         let overdue = self.longest_wait.map_or(String::new(), |time| {
             let time = in_words(time, unit);
-            format!(" A job that has waited for {time} goes first.")
+            format!(" A job that has waited for {time} is moved to the head of the queue.")
         });
         let estimate = match self.estimate {
             None | Some(RuntimeEstimate::Limit) => "",
@@ -177,7 +179,7 @@ impl PolicyConfig for BackfillingConfig {
         let reserve = match self.reserve {
             0.0 => String::new(),
             zeta => format!(
-                " Capacity is kept for shorter jobs: a job of type i starts only where, next to the jobs that are longer than type j, at least {zeta} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers."
+                " Some capacity is kept for shorter jobs: a job of type i can only start on a server if, for each shorter type j, there is still enough capacity for at least {zeta} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of type j on all servers, next to the jobs that are longer than type j."
             ),
         };
         let zone = self
@@ -346,7 +348,7 @@ impl Backfilling {
         Some(match words.next() {
             None => rule,
             Some(more) => rule.and(Err(format!(
-                "unexpected `{more}` in `{text}`; write for example easy+sjf+history"
+                "unexpected value `{more}` in `{text}`; for example, use easy+sjf+history"
             ))),
         })
     }

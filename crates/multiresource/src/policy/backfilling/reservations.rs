@@ -76,18 +76,18 @@ impl Reservations {
             false => "the mean sizes of their types",
         };
         let jobs = match self {
-            Reservations::None => return "Any job that fits starts, in this order".into(),
+            Reservations::None => return "Each job that fits is started, in this order".into(),
             Reservations::Strict => return "No job starts before the head of the queue".into(),
             Reservations::First | Reservations::Few(1) => {
                 "The head of the queue has a reservation".into()
             }
             Reservations::Few(count) => {
-                format!("The first {count} jobs that do not fit have reservations")
+                format!("The first {count} jobs that do not fit have a reservation")
             }
-            Reservations::All => "All jobs that do not fit have reservations".to_owned(),
+            Reservations::All => "All jobs that do not fit have a reservation".to_owned(),
         };
         format!(
-            "{jobs}; other jobs start earlier if, according to {sizes}, this delays no reservation"
+            "{jobs}; other jobs can start earlier if this does not delay any reservation, based on {sizes}"
         )
     }
 

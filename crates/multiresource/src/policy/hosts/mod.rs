@@ -33,7 +33,7 @@ impl Zone {
             _ => format!("the first {n} servers of shape {}", shape + 1),
         });
         format!(
-            " A zone is reserved: {} accept only jobs of {}, which may start elsewhere too.",
+            " A zone is reserved: {} only accept jobs of {}, which can also start on other servers.",
             kept.collect::<Vec<_>>().join(" and "),
             names.collect::<Vec<_>>().join(", ")
         )

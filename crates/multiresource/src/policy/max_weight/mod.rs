@@ -15,7 +15,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "max-weight",
-    about: "the schedule of maximum weight, where each job weighs the number of jobs of its type",
+    about: "the schedule with the maximum weight, where the weight of a job is the number of jobs of its type",
     preempts: true,
     settings: |fleet, _| Ok(MaxWeightConfig::plain(fleet.types().len()).into()),
     ..NamedRule::PLAIN
@@ -28,7 +28,7 @@ impl PolicyConfig for MaxWeightConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "MaxWeight, with preemption: serves the schedule of maximum weight among the schedules of present jobs; each {}",
+            "MaxWeight, with preemption: the policy always uses the schedule with the maximum weight for the jobs in the system. {}",
             self.weights_in_words(workload)
         )
     }
@@ -101,7 +101,7 @@ impl PolicyConfig for MaxWeightSetupConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "MaxWeight with setups: jobs are preempted, and their capacity is held for a setup of {:.4} {} on average. The rule moves to the schedule of maximum weight among the schedules of present jobs when the gain outweighs the cost of the transition (eagerness {}), by stopping jobs or by waiting for their completion, whichever loses less (haste {}); otherwise waiting jobs start if they fit. Each {}",
+            "MaxWeight with setups: a job can be preempted, and its capacity is then held for a setup with a mean of {:.4} {}. The policy moves to the schedule with the maximum weight for the jobs in the system if the gain is larger than the cost of the transition (eagerness {}). It either stops jobs or waits until they have completed, whichever has the smaller cost (haste {}). Otherwise, waiting jobs are started if they fit. {}",
             1.0 / self.setup_rate,
             workload.time_unit(),
             self.eagerness,

@@ -42,7 +42,7 @@ impl MaxWeightConfig {
         let pairs = workload.types().iter().zip(&self.worths);
         let worths: Vec<String> = pairs.map(|(t, c)| format!("{c:.3} {}", t.name())).collect();
         format!(
-            "of Q jobs of a type weighs c Q^{}, with c = {}.",
+            "If there are Q jobs of a type, the weight of each of them is c Q^{}, with c = {}.",
             self.exponent,
             worths.join(", ")
         )

@@ -22,19 +22,19 @@ impl PolicyConfig for MsrConfig {
     fn words(&self, workload: &Workload) -> String {
         let way = match self.preemption {
             Preemption::None => {
-                "jobs run to completion, and the next schedule starts after the jobs without a slot in it have ended"
+                "each job runs to completion, and the next schedule starts when all jobs that do not have a slot in it have ended"
             }
-            Preemption::Setup => "jobs are preempted, and their capacity is held for a setup time",
-            Preemption::Full => "jobs are preempted at no cost",
+            Preemption::Setup => "a job can be preempted, and its capacity is then held for a setup time",
+            Preemption::Full => "a job can be preempted without any cost",
         };
         let left = match self.backfill {
             Backfill::None => "",
-            Backfill::FirstFit => "; unused capacity is offered to other waiting jobs",
+            Backfill::FirstFit => "; if the schedule does not use all of the capacity, other waiting jobs can use it",
         };
         match self.order.len() {
-            1 => format!("MSR: a single schedule serves all types{left}."),
+            1 => format!("MSR: a single schedule is used for all types{left}."),
             count => format!(
-                "MSR: works on {count} schedules{}. A clock ends each after an exponential working time, {:.4} {} on average; {way}{left}.",
+                "MSR: the policy uses {count} schedules{}. Each schedule is ended by a clock after an exponential time with a mean of {:.4} {}; {way}{left}.",
                 if self.rates.is_some() {
                     " in the order of a Markov chain"
                 } else {
@@ -64,7 +64,7 @@ impl PolicyConfig for MsrConfig {
         let is_usable = |n: usize| self.leaving(n).iter().all(usable);
         // If the rate overflows, the length of a timer would be zero or infinite.
         if findings.is_clear("") && !(0..count).all(is_usable) {
-            let message = "the rate of leaving a schedule overflows or underflows";
+            let message = "the rate at which a schedule is left is too large or too small to be represented";
             findings.add(
                 "switching_rate",
                 format!("{}: {message}", self.switching_rate),
@@ -76,11 +76,11 @@ impl PolicyConfig for MsrConfig {
                 findings.differs(
                     "setup_rate",
                     "absent",
-                    "a rate, since preemption is `setup`",
+                    "a rate, because the preemption is `setup`",
                 );
             }
             (false, Some(rate)) => {
-                findings.differs("setup_rate", rate, "none, since preemption is not `setup`");
+                findings.differs("setup_rate", rate, "no rate, because the preemption is not `setup`");
             }
             (false, None) => {}
         }

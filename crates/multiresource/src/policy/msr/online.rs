@@ -422,9 +422,9 @@ impl Policy for Msr {
         let (schedule, reached) = self.schedule();
         let slots = in_words(schedule.iter().copied().enumerate(), names);
         Some(if reached {
-            format!("works on the schedule {slots} until its clock rings")
+            format!("uses the schedule {slots} until its clock rings")
         } else {
-            format!("moves to the schedule {slots}; jobs without a slot in it run to completion")
+            format!("moves to the schedule {slots}; jobs that do not have a slot in it run to completion")
         })
     }
 

@@ -77,7 +77,7 @@ impl PolicyConfig for TdcConfig {
             TdcOrder::Age => "the oldest first",
         };
         format!(
-            "TDC (targets, drain, commitment), without preemption: moves to the set of jobs with the highest rate of earnings, including the drain. A job in service earns its price times the {exponent}th power of the number of its type in the system (exponent), less for large and long jobs (favour {favour}). A set counts for {patience} times as long as the backlog for which it drains lasts (patience), and another set must be better by {:.0} % (margin). Jobs start, {first}, if they leave capacity for {reserve} times the work of shorter jobs that arrive while they run (reserve), or if the rule drains for them; during a drain, if their mean size is at most {let_in} times the remaining drain (let in).",
+            "TDC (targets, drain, commitment), without preemption: the policy moves to the set of jobs with the highest rate of earnings, which includes the time of the drain. A job in service earns its price times the number of jobs of its type in the system to the power of {exponent} (exponent), and less if the job is large and long (favour {favour}). A set is used for {patience} times the time until the backlog for which it drains is done (patience), and another set must be better by at least {:.0} % (margin). Jobs are started, {first}, if they leave enough capacity for {reserve} times the work of the shorter jobs that arrive while they run (reserve), or if the policy drains for them. During a drain, a job can start if its mean size is at most {let_in} times the remaining time of the drain (let in).",
             100.0 * margin
         )
     }

@@ -27,8 +27,9 @@ pub(super) const NAMED: NamedRule = NamedRule {
 /// needs one server for each job, this is SRPT-k.
 ///
 /// The source is Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance
-/// Evaluation 127–128, 2018, for jobs that need one server each. The order by size times share is
-/// smallest area first. With different needs, servers may be idle and large jobs may wait forever.
+/// Evaluation 127–128, 2018, for jobs that need one server each. Sorting by size times share is
+/// known as smallest area first. With different needs, servers may be idle and large jobs may wait
+/// forever.
 ///
 /// A decision takes `O(K)` per running job, and `O(n)` moves in memory if a job starts to wait and
 /// there are `n` jobs of its type.
@@ -117,8 +118,8 @@ impl Queue {
         self.waiting.insert(place, (left, job));
     }
 
-    /// Returns the remaining work of the next job, and `true` if it is waiting. A running job wins
-    /// ties.
+    /// Returns the remaining work of the next job, and `true` if it is waiting. If two values are
+    /// equal, the running job is used.
     fn next(&self, system: &System) -> Option<(f64, bool)> {
         let runs = self.running.get(self.stays);
         let runs = runs.map(|job| system.work_left(*job));

@@ -255,7 +255,7 @@ impl System {
         self.violate(Violation::Failed(why));
     }
 
-    /// Counts that a working schedule was left, for the statistics.
+    /// Increments the number of times that a working schedule was left, for the statistics.
     pub fn count_switch(&mut self) {
         self.counters.switches += 1;
     }

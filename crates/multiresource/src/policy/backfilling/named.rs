@@ -160,8 +160,11 @@ const INFLATION: Parameter = Parameter {
 };
 
 fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
-    let why =
-        |f| format!("its policy file uses the limits of the jobs, which cannot be inflated; remove `:{f}`");
+    let why = |f| {
+        format!(
+            "its policy file uses the limits of the jobs, which cannot be inflated; remove `:{f}`"
+        )
+    };
     inflation.map_or(Ok(()), |f| Err(Unsuitable(why(f))))
 }
 

@@ -76,7 +76,7 @@ impl Reservations {
             false => "the mean sizes of their types",
         };
         let jobs = match self {
-            Reservations::None => return "Each job that fits is started, in this order".into(),
+            Reservations::None => return "Any job that fits starts, in this order".into(),
             Reservations::Strict => return "No job starts before the head of the queue".into(),
             Reservations::First | Reservations::Few(1) => {
                 "The head of the queue has a reservation".into()

@@ -140,7 +140,7 @@ fn unknown_words_list_the_valid_ones() {
     }
     let choices = Backfilling::parse("easy+sjf+size").unwrap().unwrap();
     let why = BackfillingConfig::of(choices, &fleet()).unwrap_err();
-    assert!(why.0.contains("because it is not known when the job arrives"), "{why}");
+    assert!(why.0.contains("not known when the job arrives"), "{why}");
 }
 
 #[test]

@@ -281,7 +281,9 @@ fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
         edges.extend(rates.map(|(to, rate)| Edge { from, to, rate }));
     }
     let found = if written.iter().any(|row| row.len() != count) {
-        Err(format!("expected {count} rows with {count} rates in each row"))
+        Err(format!(
+            "expected {count} rows with {count} rates in each row"
+        ))
     } else {
         Environment::new(count, edges.clone()).map_err(|why| why.to_string())
     };

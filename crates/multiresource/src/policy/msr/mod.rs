@@ -24,12 +24,16 @@ impl PolicyConfig for MsrConfig {
             Preemption::None => {
                 "each job runs to completion, and the next schedule starts when all jobs that do not have a slot in it have ended"
             }
-            Preemption::Setup => "a job can be preempted, and its capacity is then held for a setup time",
+            Preemption::Setup => {
+                "a job can be preempted, and its capacity is then held for a setup time"
+            }
             Preemption::Full => "a job can be preempted without any cost",
         };
         let left = match self.backfill {
             Backfill::None => "",
-            Backfill::FirstFit => "; if the schedule does not use all of the capacity, other waiting jobs can use it",
+            Backfill::FirstFit => {
+                "; if the schedule does not use all of the capacity, other waiting jobs can use it"
+            }
         };
         match self.order.len() {
             1 => format!("MSR: a single schedule is used for all types{left}."),
@@ -64,7 +68,8 @@ impl PolicyConfig for MsrConfig {
         let is_usable = |n: usize| self.leaving(n).iter().all(usable);
         // If the rate overflows, the length of a timer would be zero or infinite.
         if findings.is_clear("") && !(0..count).all(is_usable) {
-            let message = "the rate at which a schedule is left is too large or too small to be represented";
+            let message =
+                "the rate at which a schedule is left is too large or too small to be represented";
             findings.add(
                 "switching_rate",
                 format!("{}: {message}", self.switching_rate),
@@ -80,7 +85,11 @@ impl PolicyConfig for MsrConfig {
                 );
             }
             (false, Some(rate)) => {
-                findings.differs("setup_rate", rate, "no rate, because the preemption is not `setup`");
+                findings.differs(
+                    "setup_rate",
+                    rate,
+                    "no rate, because the preemption is not `setup`",
+                );
             }
             (false, None) => {}
         }

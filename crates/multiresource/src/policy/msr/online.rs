@@ -424,7 +424,9 @@ impl Policy for Msr {
         Some(if reached {
             format!("uses the schedule {slots} until its clock rings")
         } else {
-            format!("moves to the schedule {slots}; jobs that do not have a slot in it run to completion")
+            format!(
+                "moves to the schedule {slots}; jobs that do not have a slot in it run to completion"
+            )
         })
     }
 

@@ -406,7 +406,7 @@ fn a_policy_is_shown_in_words() {
     has(&chosen, "±");
     let fleet = shown_of("--workload models/fleet.yaml --family partition");
     has(&fleet, "48 servers of 2 shapes");
-    has(&fleet, "each server keeps one schedule");
+    has(&fleet, "each server always uses the same schedule");
     let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
     for text in [exact, chosen, fleet] {
         assert!(widest(&text) <= Some(100), "{text}");

@@ -5,10 +5,12 @@ use super::{Event, Knows, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// Who may pass a blocked job, the lead: jobs that fit next to the kept capacity, oldest first, and
-/// jobs whose mean size is at most κ times the remaining wait of the lead if all running jobs of at
-/// most this mean size had left, so that short jobs cannot extend the wait that admits them. With
-/// limits, the job's limit is compared with κ times the wait by the limits of the running jobs.
+/// The jobs that are allowed to pass a blocked job, which is called the lead. A job can pass it if
+/// it fits next to the capacity that is kept for the lead, where the oldest job comes first. It can
+/// also pass the lead if its mean size is at most `κ` times the remaining time of the lead, where
+/// it is assumed that all running jobs with at most this mean size have left. This prevents short
+/// jobs from extending the time that allows them to start. If jobs have limits, the limit of the
+/// job is compared with `κ` times the time until the limits of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
     pub let_in: f64,
@@ -78,7 +80,7 @@ impl BackfillRule {
         count as u32
     }
 
-    /// Starts the oldest job that may pass the next job of type `lead`; all but `staying` leave.
+    /// Starts the oldest job that can pass the next `lead` job; all jobs except `staying` leave.
     pub(super) fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
             let until = jobs.running.room_for(lead, 0, &mut self.free, system);

@@ -78,7 +78,7 @@ pub(super) fn priced(
     for (s, schedule) in all.iter().enumerate() {
         let worth = worth(schedule, prices);
         if worth > 1.0 + ROUNDING {
-            let message = format!("worth {worth} at the prices, expected at most 1");
+            let message = format!("the value at the prices is {worth}, expected at most 1");
             findings.add(format!("schedules[{s}]"), message);
         }
         dearest = dearest.max(worth);
@@ -95,7 +95,7 @@ pub(super) fn numbers(policy: &impl Serialize, above_zero: &[&str], findings: &m
     for (name, knob) in fields.as_object().into_iter().flatten() {
         let value = knob.as_f64().unwrap_or(f64::NAN);
         match knob {
-            // Infinity and NaN serialize as null.
+            // Infinity and NaN are serialized as `null`.
             Value::Number(_) | Value::Null if above_zero.contains(&name.as_str()) => {
                 positive(name, value, findings);
             }

@@ -1,12 +1,12 @@
-//! Changes of real clusters that are not [`Event`](super::Event)s: jobs are canceled, discovered or
-//! requeued, and others use capacity. Then call [`Policy::changed`](super::Policy::changed).
+//! Changes of a real cluster that are not an [`Event`](super::Event): a job is canceled, found or
+//! requeued, or others use some of the capacity. After these functions,
+//! [`Policy::changed`](super::Policy::changed) must be called.
 
 use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
 
 impl System {
-    /// Removes a waiting job of type `i`, in `O(waiting)`. `false`, without effect, if it does not
-    /// wait.
+    /// Removes a waiting job of type `i`, in `O(waiting)`. Returns `false` if it is not waiting.
     pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
         let Some(place) = self.where_it_waits(i, job) else {
@@ -22,8 +22,7 @@ impl System {
         true
     }
 
-    /// Returns a withdrawn job of type `i` to its place in the queue; `limit` is infinite if
-    /// unknown.
+    /// Puts a removed job of type `i` back in its place. `limit` is infinite if it is unknown.
     pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
         let entry = Entry::waiting(i, job.number, job.arrived, f64::NAN);
@@ -76,8 +75,8 @@ impl System {
         true
     }
 
-    /// Sets the units of each resource (length R) used by others or out of order, in a fleet on
-    /// server `n`. They may exceed the free units: jobs that need an exhausted resource then do not
+    /// Sets the units of each resource (length R) on server `n` of a fleet that are used by others
+    /// or are not available. If they exceed the free units, jobs that need the resource do not
     /// start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
@@ -97,7 +96,7 @@ impl System {
         self.capacity()[j].saturating_sub(others)
     }
 
-    /// Returns whether a job of type `i` would fit if no other job ran.
+    /// Returns `true` if a job of type `i` fits when no other job is running.
     pub fn could_run(&self, i: usize) -> bool {
         match &self.hosts {
             None => {
@@ -142,7 +141,7 @@ impl System {
         self.stop_running(i, self.entries[job.slot as usize].place);
         let entry = &mut self.entries[job.slot as usize];
         entry.work -= self.now;
-        // Rounding must not leave negative work. Unknown sizes stay NaN.
+        // The remaining work must not be negative because of rounding. Unknown sizes are NaN.
         if entry.work < 0.0 {
             entry.work = 0.0;
         }

@@ -1,7 +1,8 @@
 use super::System;
 use crate::workload::Workload;
 
-/// The minimum price in dominant shares; jobs with shadow price 0 use capacity too.
+/// The minimum price of a job per dominant share. A job with a shadow price of 0 also uses
+/// capacity.
 const LEAST_PRICE: f64 = 0.3;
 
 pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
@@ -33,9 +34,9 @@ impl Drains {
         }
     }
 
-    /// Returns the expected wait \[time\] until one more job of type `i` fits, if all running jobs
-    /// except `staying` leave. Jobs with mean size at most `than` count as gone, because jobs that
-    /// are let in must not extend the wait that admits them.
+    /// Returns the expected time \[time\] until one more job of type `i` fits if all running jobs
+    /// except `staying` leave. Jobs with a mean size of at most `than` are not counted, because a
+    /// job must not extend the time that allows it to start.
     pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
@@ -76,15 +77,17 @@ const SMALL: f64 = 1e-3;
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     count: f64,
-    /// Units of the awaited resource that each job holds.
+    /// The number of units of the required resource that each job uses.
     holds: f64,
     rate: f64,
 }
 
-/// Returns the expected wait \[time\] until jobs leaving at these rates have freed `need` units,
-/// infinite if they hold fewer: the root t of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need` with n
-/// = Σ x_i. The factor makes it `E[S] ln((n + ½)/(n − k + ½))` for k of n identical jobs, within 10
-/// % of the mean `E[S] (H_n − H_{n−k})`, and finite for the last job.
+/// Returns the expected time \[time\] until `need` units have been freed by jobs that leave at
+/// these rates, or infinity if the jobs have fewer units.
+///
+/// This is the root `t` of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need`, where `n = Σ x_i`. For
+/// `k` of `n` identical jobs, the first factor results in `E[S] ln((n + ½)/(n − k + ½))`, which is
+/// within 10 % of the mean `E[S] (H_n − H_{n−k})` and is finite for the last job.
 #[inline]
 fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     let (mut jobs, mut held) = (0.0, 0.0);
@@ -113,7 +116,8 @@ fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     t
 }
 
-/// Approximates e^{−y} for y ≥ 0 with one division and an error below 1e-3, for speed.
+/// Returns an approximation of `e^{−y}` for `y ≥ 0`, which is fast and has an error of less than
+/// 1e-3.
 #[inline]
 fn decay(y: f64) -> f64 {
     let z = y * (1.0 / 16.0);

@@ -1,4 +1,4 @@
-//! The interface of a [`System`] for simulators and for schedulers that embed a policy.
+//! The interface of a [`System`] for simulators and for schedulers that use a policy.
 
 use super::jobs::{Action, Completed, Counters, Entry, Job, MOST_JOBS, Ticket, Violation, WAITING};
 use super::system::System;
@@ -29,7 +29,7 @@ impl System {
         self.limits[slot] = limit;
     }
 
-    /// Sets the hashed user name of a job that has just arrived; 0 if unknown.
+    /// Sets the hash of the user name of a job that has just arrived, or 0 if it is unknown.
     pub fn set_user(&mut self, job: Job, user: u32) {
         let slot = job.slot as usize;
         if self.users.len() <= slot {
@@ -38,7 +38,7 @@ impl System {
         self.users[slot] = user;
     }
 
-    /// Sets the time since which a job that has just arrived has been waiting \[time\].
+    /// Sets the time at which a job that has just arrived started to wait \[time\].
     pub fn set_arrived(&mut self, job: Job, arrived: f64) -> Job {
         self.entries[job.slot as usize].arrived = arrived;
         Job { arrived, ..job }
@@ -86,7 +86,7 @@ impl System {
         }
     }
 
-    /// Sets whether jobs restart, whose devices are unknown and may be several.
+    /// Sets whether jobs are restarted. In this case, it is not known which devices they use.
     pub fn resume_jobs(&mut self, resumes: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.resumes = resumes;
@@ -124,17 +124,17 @@ impl System {
         }
     }
 
-    /// Returns the decisions since [`System::clear_actions`] was last called.
+    /// Returns the decisions since the last call of [`System::clear_actions`].
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// Clears the decisions after they were carried out.
+    /// Removes all decisions, which must have been carried out before.
     pub fn clear_actions(&mut self) {
         self.actions.clear();
     }
 
-    /// Returns the rates [1/time] of the policy's clocks.
+    /// Returns the rates [1/time] of the clocks of the policy.
     pub fn clocks(&self) -> &[f64] {
         &self.clocks
     }
@@ -149,7 +149,7 @@ impl System {
         self.violation.as_ref()
     }
 
-    /// Checks the conservation of jobs and the free capacity, and sums the rates again.
+    /// Checks the number of jobs and the free capacity, and computes the sums of the rates again.
     pub fn audit(&mut self) {
         self.clock_rate = self.clocks.iter().sum();
         self.pools.recount();
@@ -182,8 +182,9 @@ impl System {
         }
     }
 
-    /// Returns the total clock rate \[1/time\] and an upper bound on the total service rate, for
-    /// exponential sizes: running sums, exact up to rounding since the last [`System::audit`].
+    /// Returns the total rate of the clocks \[1/time\] and an upper bound of the total service rate
+    /// for exponential sizes. Both are running sums, which are exact up to the rounding errors
+    /// since the last [`System::audit`].
     #[inline]
     pub fn rates(&self) -> [f64; 2] {
         [self.clock_rate, self.pools.rate]
@@ -219,8 +220,8 @@ impl System {
         self.queued.length + self.pools.count
     }
 
-    /// Passes on, per type, the integrals of jobs present, in service and offered since the last
-    /// call.
+    /// Calls `of_type` for each type with the integrals of the number of jobs that are in the
+    /// system, in service and offered since the last call.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
@@ -260,7 +261,7 @@ impl System {
         (self.entries.len() - 1) as u32
     }
 
-    /// Checks after each event that arrivals = departures + jobs present.
+    /// Checks that the number of arrivals is the number of departures plus the number of jobs.
     #[inline]
     pub(super) fn account(&mut self) {
         let inside = self.jobs();

@@ -11,7 +11,7 @@ use super::rule::{NamedRule, PolicyConfig, TuningContext};
 use super::*;
 use crate::workload::{Fleet, Workload};
 
-/// Generates the enum of all rules that policy files can contain, from their settings and names.
+/// Generates the enum that contains all rules, based on their settings and names.
 macro_rules! rules {
     ($($(#[$doc:meta])* $Variant:ident($Policy:ty): $name:literal;)+) => {
         /// The parameters of the online rule.
@@ -62,31 +62,31 @@ macro_rules! rules {
 }
 
 rules! {
-    /// Backfilling: first-fit, FCFS, best-fit, EASY, conservative and custom queue orders.
+    /// Backfilling: first-fit, FCFS, best-fit, EASY, conservative, and other orders of the queue.
     Backfilling(BackfillingConfig): "backfilling";
     /// Randomized Timers.
     RandomizedTimers(RandomizedTimersConfig): "randomized-timers";
-    /// A Markovian Service Rate policy: a clock moves it between working schedules.
+    /// A Markovian Service Rate policy, which uses a clock to switch between working schedules.
     Msr(MsrConfig): "msr";
-    /// Static Quickswap: serves the types in turn.
+    /// Static Quickswap, which serves one type after the other.
     StaticQuickswap(StaticQuickswapConfig): "static-quickswap";
-    /// Adaptive Quickswap: serves the largest jobs first, until other jobs wait that cannot start.
+    /// Adaptive Quickswap, which serves the largest jobs until a waiting job cannot start.
     AdaptiveQuickswap(AdaptiveQuickswapConfig): "adaptive-quickswap";
-    /// Adaptive MSR: switches between working schedules by queue lengths.
+    /// Adaptive MSR, which switches between working schedules based on the queue lengths.
     AdaptiveMsr(AdaptiveMsrConfig): "adaptive-msr";
-    /// First-fit with a reservation that is made when it is worth the drain.
+    /// First-fit with a reservation, which is only made if it is worth the cost of the drain.
     Reserving(ReservingConfig): "reserving";
-    /// TDC (targets, drain, commitment): selects the most valuable schedule net of drains.
+    /// TDC (targets, drain, commitment), which selects the best schedule, including drains.
     Tdc(TdcConfig): "tdc";
-    /// MaxWeight: always runs the schedule of maximum weight, with preemption.
+    /// MaxWeight, which always runs the schedule with the maximum weight and uses preemption.
     MaxWeight(MaxWeightConfig): "max-weight";
     /// MaxWeight with setup times.
     MaxWeightSetup(MaxWeightSetupConfig): "max-weight-setup";
     /// ServerFilling, with preemption.
     ServerFilling(ServerFillingConfig): "server-filling";
-    /// Partition of a fleet: each type has its own slots on each server.
+    /// A partition of a fleet. Each type has its own slots on each server.
     Partition(PartitionConfig): "partition";
-    /// Another rule under a guard: a policy with proved stability takes over in crowds.
+    /// A rule with a guard: if there are too many jobs, a policy that is proved stable is used.
     Guarded(GuardedConfig): "guarded";
 }
 
@@ -126,7 +126,7 @@ impl Family {
         }
     }
 
-    /// Returns the backfilling settings if the rule orders individual jobs.
+    /// Returns the settings of backfilling if the queue has an order of individual jobs.
     pub fn by_jobs(&mut self) -> Option<&mut BackfillingConfig> {
         match self {
             Family::Backfilling(policy) if policy.priority().is_some() => Some(policy),
@@ -143,7 +143,7 @@ impl Family {
         }
     }
 
-    /// Returns the work per event, in units of one First-Fit event with few types.
+    /// Returns the work per event, where an event of First-Fit with a few types is 1.
     pub fn work(&self, workload: &Workload) -> f64 {
         let types = workload.types().len() as f64;
         (0.8 + 0.07 * types).max(1.0) + self.added_work(workload)
@@ -175,27 +175,27 @@ impl Family {
     }
 }
 
-/// A rule under guard: a policy that is proved to be stable takes over when too many jobs are in
-/// the system, until few are left. The combination is stable whatever the rule.
+/// A rule with a guard. If there are too many jobs in the system, a policy that is proved to be
+/// stable is used until there are only a few jobs left. This is stable for any rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardedConfig {
-    /// The rule that normally runs; not itself guarded.
+    /// The rule that is used normally. It must not have a guard itself.
     pub rule: Box<Family>,
-    /// The policy that takes over: on one server, a Markovian Service Rate policy without
-    /// preemption or backfilling; on a fleet, a partition.
+    /// The policy that is used if there are too many jobs: on one server, a Markovian Service Rate
+    /// policy without preemption and without backfilling; on a fleet, a partition.
     pub guard: Guard,
-    /// B: the guard takes over when this many jobs are in the system.
+    /// The number of jobs in the system, `B`, at which the guard is used.
     pub from: u64,
-    /// b: the guard stays in charge until fewer than this many jobs remain; 1 ≤ b < B.
+    /// The guard is used until the number of jobs is less than this value, `b`, where `1 ≤ b < B`.
     pub until: u64,
 }
 
-/// The policy that takes over under guard.
+/// The policy that is used by a guard.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Guard {
-    /// On one server.
+    /// The policy for one server.
     Msr(MsrConfig),
     /// On a fleet. Recognized by its field `assignments`.
     Partition(PartitionConfig),
@@ -242,7 +242,7 @@ impl PolicyConfig for GuardedConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "{}\nGuard: when {} jobs are in the system, a policy that is proved to be stable takes over, until fewer than {} remain. {}",
+            "{}\nGuard: if there are {} jobs in the system, a policy that is proved to be stable is used until there are fewer than {} jobs. {}",
             self.rule.words(workload),
             self.from,
             self.until,

@@ -1,14 +1,15 @@
 use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
 
-/// Another rule under guard: when B jobs are in the system, a policy that is proved to be stable
-/// takes over until fewer than b remain. On one server this is a Markovian Service Rate policy
-/// without backfilling, on a fleet a [`Partition`](super::Partition).
+/// A rule with a guard. If there are `B` jobs in the system, a policy that is proved to be stable
+/// is used until there are fewer than `b` jobs. On one server, this is a Markovian Service Rate
+/// policy without backfilling. On a fleet, it is a [`Partition`](super::Partition).
 ///
-/// The process is positive recurrent with exponential sizes and Poisson arrivals. From the finitely
-/// many states with fewer than b jobs, it either stays among finitely many states and returns in
-/// bounded mean time, or crosses B in one of finitely many states. From each of these the guard,
-/// which is positive recurrent from every state, reaches fewer than b jobs in finite mean time. The
-/// construction is original to this project.
+/// The process is positive recurrent if the sizes are exponential and the arrivals are Poisson.
+/// There is a finite number of states with fewer than `b` jobs. From these states, the process
+/// either remains in a finite number of states and returns after a finite mean time, or it reaches
+/// `B` jobs in one of a finite number of states. From each of these states, the guard needs a
+/// finite mean time until there are fewer than `b` jobs, because it is positive recurrent from all
+/// states. This construction was created for this project.
 #[derive(Clone)]
 pub struct Guarded {
     rule: Box<dyn Policy>,
@@ -53,7 +54,7 @@ impl Policy for Guarded {
         }
         let does = self.guard.doing(names, system).unwrap_or_default();
         Some(format!(
-            "is under guard until fewer than {} jobs are in the system; the guard {does}",
+            "uses its guard until there are fewer than {} jobs in the system; the guard {does}",
             self.until
         ))
     }
@@ -76,7 +77,7 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
-    /// Guards a rule from `from` jobs in the system until fewer than `until` remain.
+    /// Creates a rule with a guard, which is used from `from` jobs until fewer than `until` remain.
     pub fn new(rule: Box<dyn Policy>, guard: Box<dyn Policy>, from: u64, until: u64) -> Self {
         Guarded {
             rule,

@@ -3,12 +3,12 @@ use std::collections::VecDeque;
 
 use synth_simulation::{FirstMoment, Meter};
 
-/// A job as rules see it.
+/// The information about a job that is available to a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Job {
-    /// Arrival number over all types: lower is older.
+    /// The number of the job in the order of arrival, over all types.
     pub number: u64,
-    /// Arrival time, in the workload's time unit.
+    /// The time of arrival, in the time unit of the workload.
     pub arrived: f64,
     /// Its index in the system.
     pub slot: u32,
@@ -23,7 +23,7 @@ pub enum Action {
     Stop(usize, Job),
 }
 
-/// A decision that no server can carry out. It ends and invalidates the run.
+/// A decision that cannot be carried out by any server. It ends the run, which is not valid.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum Violation {
     /// A job was started where it does not fit.
@@ -41,13 +41,13 @@ pub enum Violation {
     /// Time went backwards.
     #[error("time went backwards from {0} to {1}")]
     Time(f64, f64),
-    /// Arrivals are not departures plus jobs present.
+    /// The number of arrivals is not the number of departures plus the number of jobs.
     #[error("{0} jobs arrived and {1} left, but {2} are in the system")]
     Conservation(u64, u64, u64),
     /// A rule that is defined outside of this crate failed.
     #[error("{0}")]
     Failed(String),
-    /// The number of running jobs differs from the number whose ends are known.
+    /// The number of running jobs is not the number of jobs for which the end is known.
     #[error("{1} jobs of type {0} run, but the ends of {2} are known")]
     Service(usize, u32, u32),
 }
@@ -56,9 +56,10 @@ pub enum Violation {
 pub(super) struct Entry {
     pub number: u64,
     pub arrived: f64,
-    /// Remaining work \[time\] while it waits, end time while it runs; NaN if sizes are not known.
+    /// The remaining work \[time\] of a waiting job, or the end time of a running job. NaN if sizes
+    /// are not known.
     pub work: f64,
-    /// Time of the last start, or of arrival before the first.
+    /// The time of the last start, or the time of arrival if the job has not been started yet.
     pub started: f64,
     pub place: u32,
     pub job_type: u32,
@@ -128,7 +129,7 @@ pub struct Counters {
     pub preemptions: u64,
     /// Setups.
     pub setups: u64,
-    /// Departures from a working schedule, as the policy reports them.
+    /// The number of times that a working schedule was left, as reported by the policy.
     pub switches: u64,
     /// Number of times that the guard of the policy took over.
     #[serde(default)]
@@ -136,7 +137,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Returns the sums of both counts.
+    /// Returns the sum of the two counts.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
         Counters {
@@ -156,6 +157,6 @@ pub struct Completed {
     pub job_type: usize,
     /// The job.
     pub job: Job,
-    /// Time of its last start.
+    /// The time at which the job was last started.
     pub started: f64,
 }

@@ -6,12 +6,12 @@ use crate::workload::Workload;
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "least-left-first",
     aliases: &["srpt"],
-    about: "of all jobs in the system, those with the smallest remaining size × dominant share, skipping jobs that do not fit",
+    about: "serves the jobs with the smallest value of remaining size × dominant share, and skips jobs that do not fit",
     preempts: true,
     knows: Knows::Sizes,
     settings: |_, _| {
         Err(Unsuitable(
-            "it is a baseline that needs the remaining size of each job, which no policy file provides".into(),
+            "it is a baseline that needs the remaining size of each job, which is not available in a policy file".into(),
         ))
     },
     build: Some(|workload, _| {
@@ -21,16 +21,18 @@ pub(super) const NAMED: NamedRule = NamedRule {
     ..NamedRule::PLAIN
 };
 
-/// Serves the jobs in the system in ascending order of remaining size times dominant share,
-/// skipping those that do not fit, with preemption. Ties are broken by type, then by age. For a
-/// single type that needs one server per job, this is SRPT-k.
+/// Serves the jobs in the system in the order of the remaining size times the dominant share, with
+/// preemption. The smallest value comes first, and a job that does not fit is skipped. If two
+/// values are equal, they are sorted by type and then by age. If there is only one type, which
+/// needs one server for each job, this is SRPT-k.
 ///
-/// Source: Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance Evaluation
-/// 127–128, 2018, for jobs that need one server each; ordering by size times share is smallest area
-/// first. With different needs, servers may stay idle and large jobs may wait forever.
+/// The source is Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance
+/// Evaluation 127–128, 2018, for jobs that need one server each. Sorting by size times share is
+/// known as smallest area first. With different needs, servers may be idle and large jobs may wait
+/// forever.
 ///
-/// A decision takes `O(K)` per running job, and `O(n)` memory moves for a job that starts to wait
-/// among n jobs of its type.
+/// A decision takes `O(K)` per running job, and `O(n)` moves in memory if a job starts to wait and
+/// there are `n` jobs of its type.
 #[derive(Clone, Debug)]
 pub struct LeastLeftFirst {
     queues: Vec<Queue>,
@@ -42,7 +44,7 @@ struct Queue {
     share: f64,
     /// With their remaining work, in descending order of it.
     waiting: Vec<(f64, Job)>,
-    /// In ascending order of remaining work, an order that the passing of time preserves.
+    /// The jobs in ascending order of their remaining work. This order does not change over time.
     running: Vec<Job>,
     /// Number of waiting jobs, from the end, that start at a decision.
     starts: usize,
@@ -116,7 +118,8 @@ impl Queue {
         self.waiting.insert(place, (left, job));
     }
 
-    /// Returns the remaining work of the next job, and whether it waits. Running jobs win ties.
+    /// Returns the remaining work of the next job, and `true` if it is waiting. If two values are
+    /// equal, the running job is used.
     fn next(&self, system: &System) -> Option<(f64, bool)> {
         let runs = self.running.get(self.stays);
         let runs = runs.map(|job| system.work_left(*job));

@@ -1,18 +1,19 @@
-//! Online rules: decide which jobs to start and, with preemption, which to stop.
+//! Online rules, which decide when a job is started and, with preemption, when it is stopped.
 //!
-//! Each rule has its own file, which contains its decisions ([`Policy`]), its settings with
-//! everything that policy files, tuning and reports need ([`PolicyConfig`]), and its entry in
-//! comparisons ([`NamedRule`]). `family` lists all rules. The settings are named `…Config` and
-//! build the online rule (`TdcConfig: PolicyConfig`, `Tdc: Policy`). To add a rule, start from a
-//! copy of `server_filling.rs`.
+//! Each rule has its own file. It contains the decisions of the rule ([`Policy`]), its settings
+//! together with the functions that are needed for policy files, tuning and reports
+//! ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). All rules are listed in
+//! `family`. The settings end with `Config` and build the online rule (`TdcConfig: PolicyConfig`,
+//! `Tdc: Policy`). To add a rule, start with a copy of `server_filling.rs`.
 //!
-//! [`Policy::react`] receives one [`Event`] and acts on a [`System`], whose methods are split by
-//! purpose: `view.rs` for reading state, `system.rs` for acting. The same code runs in the
-//! simulator and in a scheduler that embeds the rule (see `examples/embedded_scheduler.rs`), where
-//! [`System::actions`] lists the jobs to start and stop.
+//! The function [`Policy::react`] is called with an [`Event`] and can change a [`System`]. The
+//! functions to read the state are in `view.rs`, and the functions to change it are in `system.rs`.
+//! The same code is used in the simulator and in a scheduler that uses the rule (see
+//! `examples/embedded_scheduler.rs`). There, [`System::actions`] returns the jobs to start and
+//! stop.
 //!
-//! A rule draws no random numbers. It sets the rates of exponential *clocks* and its caller reports
-//! when one rings, so a recorded sequence of events determines all decisions.
+//! A rule must not use random numbers. Instead, it sets the rate of an exponential *clock*, and its
+//! caller reports when the clock rings. A recorded sequence of events determines all decisions.
 
 mod adaptive_msr;
 mod backfill;
@@ -103,8 +104,8 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Returns the information about jobs that the rule uses: sizes ([`System::work_left`]), or
-    /// estimates given as limits ([`System::limit_left`]).
+    /// Returns the information about jobs that is used by the rule: sizes ([`System::work_left`])
+    /// or estimates in the form of limits ([`System::limit_left`]).
     fn knows(&self) -> Knows {
         Knows::Means
     }
@@ -121,15 +122,15 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Records one of several simultaneous events without starting jobs.
+    /// Adds one of several events that happen at the same time, without starting any jobs.
     fn note(&mut self, _event: Event, _system: &mut System) {}
 
-    /// Decides once on all noted events.
+    /// Makes a single decision for all events that have been added.
     fn decide(&mut self, system: &mut System) {
         self.react(Event::Clock(usize::MAX), system);
     }
 
-    /// Continues from the present state of the system, after another rule was in charge.
+    /// Continues with the current state of the system after another rule has been used.
     fn take_over(&mut self, system: &mut System) {
         self.react(Event::Clock(usize::MAX), system);
     }
@@ -139,35 +140,34 @@ pub trait Policy: CloneRule {
         self.take_over(system);
     }
 
-    /// Begins on a system with running jobs of a previous scheduler. Clocks are memoryless.
+    /// Starts on a system that contains running jobs of another scheduler. Clocks have no memory.
     fn resume(&mut self, system: &mut System) {
         self.begin(system);
         self.take_over(system);
     }
 
-    /// Describes what the rule does and drains for. `None` if it starts whatever fits.
+    /// Describes what the rule is doing, including drains. `None` if it starts all jobs that fit.
     fn doing(&self, _names: &[&str], _system: &System) -> Option<String> {
         None
     }
 
-    /// Returns the number of waiting jobs ahead of this job of type `i`, if all types have one
-    /// order.
+    /// Returns the number of waiting jobs before this job, if all types have one order.
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
     }
 
-    /// Returns what the rule has learned from completed jobs, if it learns.
+    /// Returns the state that the rule has learned. `None` if it does not learn.
     fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }
 
-    /// Hands over to another rule: stops all clocks and unlocks all servers.
+    /// Stops all clocks and unlocks all servers, so that another rule can be used.
     fn let_go(&mut self, system: &mut System) {
         system.stop_clocks();
     }
 }
 
-/// Why a rule cannot serve a workload.
+/// The reason why a rule cannot be used for a workload.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unsuitable(pub String);

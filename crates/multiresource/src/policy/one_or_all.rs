@@ -2,23 +2,23 @@ use super::Unsuitable;
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// A system of two types: a heavy job needs the whole server, and several light jobs run together
-/// (Quickswap paper, section 4.1).
+/// A system with two types of jobs. A heavy job needs the whole server, and there is enough
+/// capacity for several light jobs at the same time (Quickswap paper, section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneOrAll {
     /// The light type.
     pub light: usize,
     /// The heavy type.
     pub heavy: usize,
-    /// k: the number of light jobs that run together.
+    /// The number `k` of light jobs that can run at the same time.
     pub servers: u32,
 }
 
 impl OneOrAll {
-    /// Recognizes such a system.
+    /// Returns the system of a workload.
     ///
     /// # Errors
-    /// If the workload has other types; the message names them.
+    /// Returns an error if the workload has other types. The message contains their names.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let packing = Packing::new(workload);
         let name = |i: &usize| workload.types()[*i].name();

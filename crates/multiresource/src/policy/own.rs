@@ -1,4 +1,4 @@
-//! Custom policies from a small document: working schedules, turns, or a queue order.
+//! Custom policies from a small document that contains working schedules, turns or a queue order.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,11 +72,11 @@ struct WrittenPriority {
     offset: Option<String>,
 }
 
-/// Parses a custom policy; `name` is the file name in messages. MSR policies get full preemption
-/// and, with weights, switching rate 1.
+/// Parses a custom policy. The `name` of the file is used in messages. An MSR policy uses full
+/// preemption and, if it has weights, a switching rate of 1.
 ///
 /// # Errors
-/// All faults of the document.
+/// Returns all errors in the document.
 pub fn own_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Family, DocumentError> {
     let workload = fleet.envelope();
     let document = Document::parse(text, name, EXAMPLE)?;
@@ -228,7 +228,7 @@ fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) ->
     found
 }
 
-/// Returns numbers of jobs by type (length K), with the defaults `before`.
+/// Returns the number of jobs of each type (length K), with `before` as the default values.
 fn counts(
     written: &Pairs,
     at: &Place,
@@ -267,7 +267,8 @@ fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     None
 }
 
-/// Stationary distribution, rates as in [`MsrConfig::rates`], and switching rate \[1/time\].
+/// The stationary distribution, the rates of [`MsrConfig::rates`], and the switching rate
+/// \[1/time\].
 type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
 
 fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
@@ -280,12 +281,14 @@ fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
         edges.extend(rates.map(|(to, rate)| Edge { from, to, rate }));
     }
     let found = if written.iter().any(|row| row.len() != count) {
-        Err(format!("expected {count} rates in each of {count} rows"))
+        Err(format!(
+            "expected {count} rows with {count} rates in each row"
+        ))
     } else {
         Environment::new(count, edges.clone()).map_err(|why| why.to_string())
     };
     if let Err(why) = &found {
-        let help = "write a row for each schedule with its rates [1/time] of switching to each schedule, 0 for none; every schedule must be reachable from every other one";
+        let help = "write a row for each schedule with the rates [1/time] of switching to each schedule, or 0 if there is no switch; it must be possible to reach each schedule from all other schedules";
         faults.push(Fault::new(place!("msr", "rates"), why, help));
     }
     let environment = found.ok()?;

@@ -7,25 +7,25 @@ use crate::workload::Fleet;
 
 pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 
-/// A rule over all servers of a fleet with one queue. It decides which job starts next, on which of
-/// the servers where it fits, and reserves capacity for shorter jobs.
+/// A rule for all servers of a fleet with a single queue. It selects the next job and one of the
+/// servers on which it fits, and it reserves capacity for shorter jobs.
 ///
-/// A job of type `i` may start on a server only if, for each shorter type `j`, at least
-/// `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type `j` still fit on all servers next to the jobs
-/// longer than they are. This is trunk reservation by time scale: a job that starts now blocks the
-/// jobs that arrive while it runs. It keeps long jobs from breaking up servers that large short
-/// jobs need whole.
+/// A job of type `i` can only start on a server if, for each shorter type `j`, there is still
+/// enough capacity for at least `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type `j` on all servers,
+/// next to the jobs that are longer than type `j`. This is trunk reservation based on time scales:
+/// if a job is started, it blocks the jobs that arrive while it runs. It prevents long jobs from
+/// using a part of a server that is needed as a whole by a short job.
 ///
-/// In a *zone*, the first servers of each shape, only some types start, usually those that need
-/// whole servers or several at the same time. They prefer the zone and start elsewhere when it is
-/// full.
+/// A *zone* consists of the first servers of each shape. Only some of the types can start in the
+/// zone, usually the types that need whole servers or several servers at the same time. They use
+/// the zone first, and the other servers if the zone is full.
 ///
-/// `O(K)` per decision without a reserve, `O(K²)` with it, and logarithmic in the number of
-/// servers. The rule is original to this project; no proof of stability is known.
+/// A decision takes `O(K)`, or `O(K²)` with a reserve, and is logarithmic in the number of servers.
+/// This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
-    /// Classes of types in descending priority; within a class the oldest job is first.
+    /// The classes of types, with the highest priority first and the oldest job first.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedRoom>,
     refused: Vec<bool>,
@@ -78,7 +78,7 @@ impl Pooled {
                 |i| !self.refused[i] && system.fits(i),
                 system,
             ) {
-                // A refused type stays refused: later starts do not free capacity.
+                // If a type has been refused, this does not change, because a start uses capacity.
                 self.refused[i] = !self.start(i, system);
             }
         }
@@ -99,7 +99,7 @@ impl Policy for Pooled {
     fn react(&mut self, event: Event, system: &mut System) {
         self.note(event, system);
         match event {
-            // An arrival frees no capacity, so no other job can have become startable.
+            // An arrival does not free any capacity, so the new job is the only one that can start.
             Event::Arrival(i) => {
                 let is_first = self.policy.reservations != Reservations::Strict
                     || system.oldest_type() == Some(i);
@@ -146,15 +146,15 @@ struct ReservedRoom {
     groups: Vec<Vec<usize>>,
     /// The number of jobs of each type that fit on the largest server.
     most: Vec<u64>,
-    /// ζ λ_j E\[S_j\] of each type, in tasks.
+    /// The value of `ζ λ_j E[S_j]` for each type, as a number of tasks.
     required: Vec<f64>,
-    /// How many fit next to the longer jobs, servers × types.
+    /// The number of jobs that fit next to the longer jobs (servers × types).
     on: Vec<u32>,
     all: Vec<u64>,
     used: Vec<u64>,
 }
 
-/// The maximum number of servers examined, in placement order, for one start.
+/// The maximum number of servers that are checked for one start, in placement order.
 const LOOKS: usize = 64;
 
 impl ReservedRoom {
@@ -194,7 +194,7 @@ impl ReservedRoom {
         self.count(n, self.means[i], hosts);
     }
 
-    /// Recounts, for types shorter than `than`, how many jobs fit on server `n`.
+    /// Updates the number of jobs that fit on server `n`, for types shorter than `than`.
     fn count(&mut self, n: usize, than: f64, hosts: &Hosts) {
         let types = self.means.len();
         let own = &mut self.on[n * types..][..types];
@@ -209,7 +209,7 @@ impl ReservedRoom {
         }
     }
 
-    /// Finds the servers for the next job of type `i`. Each server of a gang is checked separately.
+    /// Finds the servers for the next job of type `i`. For a gang, each server is checked.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];

@@ -1,7 +1,8 @@
-/// The running jobs, pooled by the power of two of their service rates. Sampling takes a pool, any
-/// of its jobs, and accepts with probability (rate) / (highest rate of the pool) > 1/2, without a
-/// scan of the types (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128,
-/// 2008).
+/// The running jobs, which are divided into pools by the power of two of their service rates. To
+/// draw a job, one of the pools and one of its jobs are selected. The job is accepted with a
+/// probability of its rate divided by the highest rate of the pool, which is greater than 1/2. It
+/// is not necessary to check all types (composition and rejection: Slepoy, Thompson, Plimpton, J.
+/// Chem. Phys. 128, 2008).
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
     pools: Vec<Pool>,
@@ -14,7 +15,7 @@ pub(super) struct Pools {
 #[derive(Clone, Debug)]
 struct Pool {
     jobs: Vec<u32>,
-    /// The highest service rate of its types \[1/time\]; `inverse` is 1/`top`.
+    /// The highest service rate of its types \[1/time\]. The value of `inverse` is `1 / top`.
     top: f64,
     inverse: f64,
 }
@@ -25,7 +26,7 @@ impl Pools {
         let mut powers: Vec<f64> = rates.iter().map(|r| power(*r)).collect();
         powers.sort_by(f64::total_cmp);
         powers.dedup();
-        // Fastest first, because their jobs start and end most often.
+        // The fastest pool is the first one, because its jobs start and end most often.
         powers.reverse();
         let pool = |p: &f64| {
             let own = rates.iter().copied().filter(|rate| power(*rate) == *p);
@@ -75,8 +76,8 @@ impl Pools {
         self.rate = rates.sum();
     }
 
-    /// Returns the slot at a uniform point in \[0, rate), and a number that is then uniform on \[0,
-    /// `top`): the job ends if this is below its rate.
+    /// Returns the slot for a uniform point in the range `[0, rate)`, and a number that is uniform
+    /// in the range `[0, top)`. The job ends if this number is less than its rate.
     #[inline]
     pub(super) fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
         for pool in &self.pools {

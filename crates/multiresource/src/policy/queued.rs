@@ -13,7 +13,7 @@ const FEW: usize = 16;
 pub(super) struct Queued {
     /// For each type, the number of its oldest job with the type in the low bits.
     heads: Vec<u64>,
-    /// Types with waiting jobs.
+    /// The types that have waiting jobs.
     pub types: FixedBitSet,
     pub length: u64,
 }

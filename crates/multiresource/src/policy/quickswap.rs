@@ -10,9 +10,9 @@ use synth_core::artifact::Findings;
 
 pub(super) const MSFQ: NamedRule = NamedRule {
     name: "msfq",
-    about: "Quickswap: heavy jobs, then light jobs until few are left while heavy jobs wait; one-or-all workloads only",
+    about: "Quickswap: serves the heavy jobs, then the light jobs until only a few are left and a heavy job is waiting; only for one-or-all workloads",
     parameter: Some(Parameter {
-        what: "the threshold ℓ, less than the number k of light jobs that fit (default k − 1)",
+        what: "the threshold ℓ, which must be less than the number k of light jobs that fit (default k − 1)",
         least: 0.0,
         default: None,
         whole: true,
@@ -23,44 +23,46 @@ pub(super) const MSFQ: NamedRule = NamedRule {
 
 pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
     name: "msfq-strict",
-    about: "MSFQ exactly as in its paper: light jobs give way at the threshold even if no heavy job waits (`--family msfq-strict` selects the best ℓ)",
+    about: "MSFQ exactly as in its paper: the turn of the light jobs ends at the threshold even if no heavy job is waiting (use `--family msfq-strict` to select the best ℓ)",
     settings: |fleet, l| Ok(StaticQuickswapConfig::strict_msfq(fleet.envelope(), l)?.into()),
     ..MSFQ
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
-    about: "the types in turn, each until too few of its jobs are left to fill the server; the next type starts when they are done",
+    about: "serves one type after the other, each until there are not enough of its jobs to fill the server; the next type starts when they are done",
     settings: |fleet, _| Ok(StaticQuickswapConfig::published(fleet.envelope()).into()),
     ..NamedRule::PLAIN
 };
 
 pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
     name: "adaptive-quickswap",
-    about: "most servers first, until a type waits and cannot start: then no job starts before the largest waiting one",
+    about: "most servers first, until a waiting type cannot start; after that, no job is started before the largest waiting job",
     settings: |_, _| Ok(AdaptiveQuickswapConfig {}.into()),
     ..NamedRule::PLAIN
 };
 
-/// The types take turns in a fixed cycle, without preemption (Quickswap paper, section 4.3). On a
-/// one-or-all system with heavy threshold 0 it is MSFQ(ℓ) with light threshold ℓ.
+/// A policy in which the types take turns in a fixed cycle, without preemption (Quickswap paper,
+/// section 4.3). For one-or-all systems with a heavy threshold of 0, this is MSFQ(ℓ) with the light
+/// threshold `ℓ`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticQuickswapConfig {
     /// All types in the order of their turns, as indices into the workload's types.
     pub cycle: Vec<usize>,
-    /// ℓ_i by type, less than the number of its jobs that fit. A turn ends when at most this many
-    /// of its jobs remain, all in service, and another type waits.
+    /// The threshold `ℓ_i` of each type, less than the number of its jobs that fit. A turn ends if
+    /// at most `ℓ_i` jobs remain, all of them in service, and another type is waiting.
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
-    /// Whether a turn ends even if no other type waits, as in the paper.
+    /// If `true`, a turn ends even if no other type is waiting, as in the paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the paper's policy: turns by descending dominant share, and ℓ_i = c_i − 1.
+    /// Returns the policy of the paper, with the types in descending order of dominant share and
+    /// `ℓ_i = c_i − 1`.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.alone(i).saturating_sub(1);
@@ -75,15 +77,16 @@ impl StaticQuickswapConfig {
         }
     }
 
-    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, for
-    /// one-or-all systems. The default is ℓ = k − 1, and ℓ = 0 is Most Servers First.
+    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, which is
+    /// used for one-or-all systems. The default is `ℓ = k − 1`, and `ℓ = 0` is Most Servers First.
     ///
-    /// The turn of the light jobs ends only if a heavy job waits. In the paper it also ends at ℓ
-    /// light jobs if none waits, so that even a light job that finds the system empty ends it
-    /// ([`StaticQuickswapConfig::strict_msfq`]). Both are throughput-optimal for every ℓ < k.
+    /// The turn of the light jobs only ends if there is a waiting heavy job. In the paper, it also
+    /// ends if there are `ℓ` light jobs and no heavy job is waiting. In this case, a light job can
+    /// even end it if the system was empty when it arrived
+    /// ([`StaticQuickswapConfig::strict_msfq`]). Both are throughput-optimal for each `ℓ < k`.
     ///
     /// # Errors
-    /// If the system is not one-or-all, or ℓ ≥ k.
+    /// Returns an error if the system is not one-or-all, or if `ℓ ≥ k`.
     pub fn msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
         let OneOrAll { light, servers, .. } = OneOrAll::new(workload)?;
         let most = servers - 1;
@@ -101,7 +104,7 @@ impl StaticQuickswapConfig {
     /// Returns MSFQ(ℓ) exactly as in the paper.
     ///
     /// # Errors
-    /// As for [`StaticQuickswapConfig::msfq`].
+    /// See [`StaticQuickswapConfig::msfq`].
     pub fn strict_msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
         Ok(StaticQuickswapConfig {
             strict: true,
@@ -136,18 +139,17 @@ impl PolicyConfig for StaticQuickswapConfig {
             "after the last one has drained"
         };
         let others = if self.strict {
-            "whether or not another type waits"
+            "even if no other type is waiting"
         } else {
-            "and another type waits"
+            "and another type is waiting"
         };
         format!(
-            "Static Quickswap, without preemption: the types take turns in the order {}. A turn ends when the remaining jobs of the type do not exceed its threshold (in brackets) and are all in service, {others}; the next type starts {next}.",
+            "Static Quickswap, without preemption: the types are served in the order {}. The turn of a type ends if the number of its remaining jobs is at most its threshold (in brackets) and all of them are in service, {others}; the next type starts {next}.",
             turns.join(", ")
         )
     }
 
-    /// Thresholds are below the number of jobs that fit; larger ones could end a turn while jobs
-    /// wait.
+    /// A threshold must be less than the number of jobs that fit, or jobs could wait after a turn.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let workload = fleet.envelope();
         let (types, thresholds) = (workload.types(), &self.thresholds);
@@ -184,7 +186,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         } else if self.cycle.len() <= LISTED {
             self.cycle.iter().map(turn).collect::<Vec<_>>().join(", ")
         } else {
-            "not the published thresholds or turns".into()
+            "the thresholds or turns are not as published".into()
         };
         let strict = if self.strict { ", strict" } else { "" };
         let overlap = if self.overlap { ", overlapping" } else { "" };
@@ -225,7 +227,7 @@ impl PolicyConfig for StaticQuickswapConfig {
 }
 
 no_settings! {
-    /// The settings of Adaptive Quickswap.
+    /// The settings of Adaptive Quickswap, which has no parameters.
     AdaptiveQuickswapConfig;
 }
 
@@ -235,7 +237,7 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
     }
 
     fn words(&self, _: &Workload) -> String {
-        "Adaptive Quickswap, without preemption: the largest jobs start first, until jobs of another type wait that cannot start; then no job starts before the largest waiting one."
+        "Adaptive Quickswap, without preemption: the largest jobs are started first, until there are waiting jobs of another type that cannot start. After that, no job is started before the largest waiting job."
             .into()
     }
 
@@ -244,19 +246,21 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
     }
 }
 
-/// Static Quickswap, without preemption: the types take turns in a fixed cycle.
+/// Static Quickswap, without preemption. The types take turns in a fixed cycle.
 ///
-/// In the working phase of type `i` only its jobs are admitted, as many as fit, until at most ℓ_i
-/// of its jobs are in the system, all in service, and a job of another type waits. Then the jobs in
-/// service finish, and the turn passes to the next type in the cycle with a waiting job. With
-/// *overlap* that type starts as soon as it fits, while the last one drains.
+/// In the working phase of type `i`, only jobs of this type are admitted, as many as possible. The
+/// phase ends if at most `ℓ_i` of its jobs are in the system, all of them are in service, and a job
+/// of another type is waiting. After that, the jobs in service end, and the next type in the cycle
+/// with a waiting job is served. With *overlap*, this type can start as soon as it fits, while the
+/// last one drains.
 ///
-/// Without overlap, `Σ_i λ_i/(μ_i c_i) < 1` suffices for stability for all ℓ_i < c_i, where c_i is
-/// the number of jobs of type `i` that fit.
+/// Without overlap, the policy is stable for all `ℓ_i < c_i` if `Σ_i λ_i/(μ_i c_i) < 1`, where
+/// `c_i` is the number of jobs of type `i` that fit.
 ///
-/// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
-/// 2025, section 4.3, with ℓ_i = c_i − 1 and one resource. Our extensions are lower thresholds,
-/// several resources, and that a turn continues while no other job waits. `O(K)` per decision.
+/// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
+/// Quickswap", 2025, section 4.3, with `ℓ_i = c_i − 1` and one resource. We have added lower
+/// thresholds, several resources, and turns that continue if no other job is waiting. A decision
+/// takes `O(K)`.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
     policy: StaticQuickswapConfig,
@@ -266,7 +270,7 @@ pub struct StaticQuickswap {
 }
 
 impl StaticQuickswap {
-    /// Creates the rule with these settings.
+    /// Creates the rule with the given settings.
     pub fn new(policy: &StaticQuickswapConfig, workload: &Workload) -> Self {
         StaticQuickswap {
             shares: workload.dominant_shares(),
@@ -289,8 +293,8 @@ impl StaticQuickswap {
     }
 }
 
-/// Returns `Σ_i λ_i/(μ_i c_i)`, where c_i jobs of type `i` fit. Below 1, Static Quickswap without
-/// overlap is stable (Quickswap paper, section 4.3).
+/// Returns `Σ_i λ_i/(μ_i c_i)`, where `c_i` is the number of jobs of type `i` that fit. If this is
+/// less than 1, Static Quickswap without overlap is stable (Quickswap paper, section 4.3).
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
     let types = workload.types().iter().enumerate();
@@ -307,7 +311,7 @@ impl Policy for StaticQuickswap {
                     return;
                 }
                 self.draining = false;
-                // The jobs for which the turn ended may have been withdrawn.
+                // The jobs for which the turn has ended may have been removed.
                 let Some(next) = self.next(system) else {
                     return;
                 };
@@ -328,12 +332,12 @@ impl Policy for StaticQuickswap {
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
-                "serves {name}, while one of its jobs waits or more than {} are in the system{}; {} run",
+                "serves {name} as long as one of its jobs is waiting or more than {} of them are in the system{}; {} are running",
                 self.policy.thresholds[i],
                 if self.policy.strict {
                     ""
                 } else {
-                    ", or no other job waits"
+                    ", or no other job is waiting"
                 },
                 system.running(i)
             ),
@@ -353,15 +357,15 @@ impl Policy for StaticQuickswap {
     }
 }
 
-/// Adaptive Quickswap, without preemption: Most Servers First, until a type waits that has no job
-/// in service, while no type in service has a waiting job. Then no job starts except the waiting
-/// job with the largest need, determined at each event; once it runs, Most Servers First resumes.
+/// Adaptive Quickswap, without preemption. It uses Most Servers First until there is a waiting type
+/// that has no job in service, and no type in service has a waiting job. Then only the waiting job
+/// with the largest need can start. If it is running, Most Servers First is used again.
 ///
-/// Stability is not guaranteed. With several resources, which the paper does not consider, the need
-/// is the dominant share `max_j D_ij / P_j`, with ties broken by age.
+/// The rule is not always stable. The paper does not use several resources. In this case, the need
+/// is the dominant share `max_j D_ij / P_j`, and if two needs are equal, the older job comes first.
 ///
-/// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
-/// 2025, section 4.3. `O(K)` per decision.
+/// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
+/// Quickswap", 2025, section 4.3. A decision takes `O(K)`.
 #[derive(Clone, Debug)]
 pub struct AdaptiveQuickswap {
     needs: Greedy,
@@ -395,13 +399,13 @@ impl Policy for AdaptiveQuickswap {
     fn doing(&self, names: &[&str], system: &System) -> Option<String> {
         let largest = self.needs.order.first(system).filter(|_| self.draining)?;
         Some(format!(
-            "drains for the largest waiting job, of type {}; no other job starts before it",
+            "drains for the largest waiting job, which is of type {}; no other job can start before it",
             names[largest]
         ))
     }
 }
 
-/// Returns whether a type waits that has no running job, while no running type has a waiting job.
+/// Returns `true` if a waiting type has no running job, and no running type has a waiting job.
 fn is_stuck(system: &System) -> bool {
     let mut queued = system.queued().peekable();
     queued.peek().is_some() && queued.all(|i| system.running(i) == 0)

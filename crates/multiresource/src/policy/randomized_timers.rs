@@ -27,7 +27,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomizedTimersConfig {
-    /// r > 0: the clock rate of a type without waiting jobs, per mean size of the type.
+    /// The clock rate `r` of a type with no waiting jobs, per mean size. Must be positive.
     pub rate: f64,
 }
 
@@ -38,7 +38,7 @@ impl PolicyConfig for RandomizedTimersConfig {
 
     fn words(&self, _: &Workload) -> String {
         format!(
-            "Randomized Timers, without preemption: each type has a clock that rings {} times per mean size of the type, and more often the more of its jobs wait. When it rings, one of them starts if it fits; if none waits, the capacity of one job is held for as long as a job would run.",
+            "Randomized Timers, without preemption: each type has a clock that rings {} times per mean size of the type, and more often if more of its jobs are waiting. If the clock rings, one of these jobs is started if it fits. If no job of the type is waiting, the capacity of one job is held for the time that a job would run.",
             self.rate
         )
     }
@@ -52,48 +52,49 @@ impl PolicyConfig for RandomizedTimersConfig {
     }
 }
 
-/// Randomized Timers: the clock of type `i` rings at rate `r μ_i exp(w_i)`, where the weight w_i
-/// grows slowly with the number Q_i of waiting jobs. When it rings and a job of type `i` fits, the
-/// oldest one starts. If none waits, a *dummy* takes the capacity for an exponential time with rate
-/// μ_i; an arrival of its type replaces it. No job starts otherwise. Without preemption.
+/// Randomized Timers, without preemption. The clock of type `i` rings at the rate `r μ_i exp(w_i)`,
+/// where `w_i` is a weight that slowly increases with the number of waiting jobs, `Q_i`. If the
+/// clock rings and a job of type `i` fits, the oldest job is started. If no job is waiting, a
+/// *dummy* uses the capacity for an exponential time with the rate `μ_i`, unless it is replaced by
+/// a job of this type that arrives. No other jobs are started.
 ///
-/// The clock of a type that does not fit is stopped, which is exact for exponential clocks. The
-/// race of the types that fit decides which one gets the capacity that a completion frees. `O(K)`
-/// per decision.
+/// If a type does not fit, its clock is stopped, which is exact for exponential clocks. If a job
+/// ends, its capacity is used by the first clock that rings. A decision takes `O(K)`.
 ///
 /// # Theory
-/// With fixed weights and exponential sizes, the slots in use are a loss network with the
-/// stationary distribution `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, which concentrates near the
-/// maximum of `Σ w_i u_i` as the weights grow. Weights change slowly when queues are long, which
-/// makes the rule throughput-optimal for weights `w_i = max(f(Q_i), ε f(Q_max))`,
-/// `f(x) = ln^{1−b}(1 + x)`.
+/// If the weights are fixed and the sizes are exponential, the number of slots in use is a loss
+/// network. Its stationary distribution is `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S. If the
+/// weights are large, most of it is near the maximum of `Σ w_i u_i`. If the queues are long, the
+/// weights change slowly, so that the rule is throughput-optimal for
+/// `w_i = max(f(Q_i), ε f(Q_max))`, `f(x) = ln^{1−b}(1 + x)`.
 ///
-/// Source: Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016; Psychas
-/// and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud", IEEE/ACM
-/// Transactions on Networking 26(5), 2018.
+/// The source is Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016;
+/// Psychas and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud",
+/// IEEE/ACM Transactions on Networking 26(5), 2018.
 ///
-/// Only the abstracts were available. The interplay of clocks, weights and dummies is from memory.
-/// The factor r μ_i is our choice, and so is that arrivals replace dummies (which changes no rate
-/// with exponential sizes). Measurements of this rule are therefore no evidence about the published
-/// ones. The papers have many servers, one of which a clock chooses at random; this implementation
-/// has one.
+/// Only the abstracts were available. The details of the clocks, weights and dummies are from
+/// memory. The factor `r μ_i` is our choice, and an arrival replaces a dummy, which does not change
+/// any rate if the sizes are exponential. This means that the results of this rule cannot be used
+/// as results of the published rules. In the papers, there are many servers and a clock selects one
+/// of them at random. This implementation only has one server.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
     rate: f64,
     service_rates: Vec<f64>,
     growth: Vec<f64>,
-    /// Dummies of each type. Clock i starts jobs of type `i`, and clock K + i ends type-i dummies.
+    /// The dummies of each type. Clock `i` starts jobs of type `i`, and clock `K + i` ends its
+    /// dummies.
     dummies: Vec<u32>,
 }
 
-/// b in \[0, 1): the proofs need b > 0; for b = 0, `exp(f(x))` is 1 + x.
+/// The value of `b` in `[0, 1)`. The proofs require `b > 0`. If `b = 0`, `exp(f(x))` is `1 + x`.
 const DAMPING: f64 = 0.1;
 
 /// ε.
 const FLOOR: f64 = 0.01;
 
 impl RandomizedTimers {
-    /// Creates the rule with rate r.
+    /// Creates the rule with the given rate.
     pub fn new(workload: &Workload, rate: f64) -> Self {
         let types = workload.types();
         RandomizedTimers {

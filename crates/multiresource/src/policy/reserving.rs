@@ -7,20 +7,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
 
-/// First-fit with one reservation at a time, without preemption.
+/// First-fit with at most one reservation at a time, without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReservingConfig {
-    /// The value of a running job of each type (length K): nonnegative.
+    /// The value of a running job of each type (length K), which must not be negative.
     pub prices: Vec<f64>,
-    /// c ≥ 0: a type gets a reservation if its waiting work is worth c times the drain's waste.
+    /// The factor `c`, at least 0. A type gets a reservation if the value of its waiting work is at
+    /// least `c` times the cost of the drain.
     pub worth: f64,
-    /// h ≥ 0: jobs of the type replace each other until another reserved type has h times its
-    /// waiting work.
+    /// The factor `h`, at least 0. The jobs of a type replace each other until another type with a
+    /// reservation has `h` times as much waiting work.
     pub exhaust: f64,
-    /// κ ≥ 0: during a drain, jobs of mean size at most κ times the remaining drain start.
+    /// The factor `κ`, at least 0. During a drain, a job can start if its mean size is at most `κ`
+    /// times the remaining time of the drain.
     pub let_in: f64,
-    /// Whether κ applies to the limits of jobs instead of their mean sizes.
+    /// If `true`, `κ` is used for the limits of jobs instead of their mean sizes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits: bool,
 }
@@ -32,7 +34,7 @@ impl PolicyConfig for ReservingConfig {
 
     fn words(&self, _: &Workload) -> String {
         format!(
-            "First-fit with a reservation, without preemption: the oldest waiting job that fits starts. When the waiting work of a type that does not fit is worth {} times the capacity wasted by waiting for it, capacity is reserved for one job of the type (worth). Until that job starts, other jobs start if they fit next to it or if their {} is at most {} times the remaining wait (let in). Then jobs of that type replace each other as they end, until another type with a reservation has {} times as much waiting work (exhaust).",
+            "First-fit with a reservation, without preemption: the oldest waiting job that fits is started. If a type does not fit, and the value of its waiting work is at least {} times the value of the capacity that is not used while waiting for it, capacity is reserved for one job of this type (worth). Until this job is started, another job can start if it fits next to it, or if its {} is at most {} times the remaining waiting time (let in). After that, each job of this type that ends is replaced by another one, until another type with a reservation has {} times as much waiting work (exhaust).",
             self.worth,
             if self.limits { "limit" } else { "mean size" },
             self.let_in,
@@ -72,22 +74,23 @@ const WORTH: &[f64] = &[
 ];
 const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 
-/// First-fit with one reservation at a time, without preemption.
+/// First-fit with at most one reservation at a time, without preemption.
 ///
-/// A type that does not fit may get a reservation if the value of its waiting work is at least c
-/// times the value wasted until one of its jobs fits: `p_i E[S_i] q_i ≥ c W_i`. With D_i the drain
-/// time, `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k departing jobs,
-/// except for types that are let in meanwhile, plus D_i times the price of the free capacity. Among
-/// several such types, the one with the most waiting work gets it.
+/// A type that does not fit can get a reservation if the value of its waiting work is at least `c`
+/// times the value that is lost until one of its jobs fits: `p_i E[S_i] q_i ≥ c W_i`. Let `D_i` be
+/// the time of the drain. The cost is `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))`,
+/// plus `D_i` times the price of the free capacity, where the sum is over the `x_k` jobs that
+/// leave, without the types that can start during the drain. If there are several such types, the
+/// type with the most waiting work gets it.
 ///
-/// Until its job starts, other jobs may pass it ([`BackfillRule`]); capacity is kept for it and for
-/// the longest running jobs that can stay. After that, jobs of its type replace the ones that end,
-/// because the drain has been paid for. This lasts until none waits, or until another type gets a
-/// reservation that has h times as much waiting work.
+/// Until its job is started, other jobs are allowed to pass it ([`BackfillRule`]). Capacity is kept
+/// for the job and for the longest running jobs that can stay. After that, if a job of this type
+/// ends, it is replaced by another one, because the drain has already been paid for. This continues
+/// until none is waiting, or another type with a reservation has `h` times as much waiting work.
 ///
-/// This is EASY backfilling that knows types instead of sizes and weighs whether to reserve. `O(K)`
-/// per decision without a reservation, `O(K² R)` with one. The rule is original to this project; no
-/// proof of stability is known.
+/// This is similar to EASY backfilling, but it uses types instead of sizes and only makes a
+/// reservation if it is worth the cost. A decision takes `O(K)` without a reservation and `O(K² R)`
+/// with a reservation. This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct Reserving {
     worth: f64,
@@ -171,7 +174,7 @@ impl Reserving {
             }
         }
         let Some(reserved) = self.reserved else {
-            // A reservation wastes the least when the server is full.
+            // If the server is full, the cost of a reservation is as low as possible.
             self.backfill.start_all_that_fit(system);
             return self.reserve(system);
         };
@@ -198,7 +201,8 @@ impl Policy for Reserving {
                 self.turn = None
             }
         }
-        // A job behind others of its type changes little, so it is weighed at the next completion.
+        // A job behind other jobs of its type changes little, so it is checked at the next
+        // completion.
         if matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
             return;
         }
@@ -213,7 +217,7 @@ impl Policy for Reserving {
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let name = names[self.reserved?];
         Some(format!(
-            "keeps capacity for the oldest job of {name}; other jobs start if they fit next to it or are short enough to pass"
+            "keeps capacity for the oldest job of {name}; other jobs can start if they fit next to it or if they are short enough"
         ))
     }
 

@@ -79,15 +79,15 @@ pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
     room.iter().zip(demand).all(|(room, d)| d <= room)
 }
 
-/// The demand of each type, packed so that one addition shows whether a job fits.
+/// The demand of each type in a packed form, so that a single addition checks if a job fits.
 ///
-/// Each resource has a field as wide as its capacity and a guard bit above it. A full resource has
-/// the field's largest value, so that overflow sets the guard bit. One word is nearly always
-/// enough.
+/// Each resource has a field with the number of bits that are needed for its capacity, and a guard
+/// bit above it. If the resource is full, the field has its largest value, so that an overflow sets
+/// the guard bit. In almost all cases, one word is enough.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     guards: Vec<u64>,
-    /// K × words, row-major.
+    /// The demands in row-major order (K × words).
     demand: Vec<u64>,
     fields: Vec<Field>,
 }
@@ -173,7 +173,7 @@ impl Packed {
         *used = *used & !(largest << field.shift) | (largest - units) << field.shift;
     }
 
-    /// Returns whether `count` jobs of type `i` fit, at most as many as an empty server holds.
+    /// Returns `true` if `count` jobs fit, which must be at most what fits on an empty server.
     #[inline(always)]
     pub(super) fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
         let used = used.as_ref();

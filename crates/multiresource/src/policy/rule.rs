@@ -1,4 +1,4 @@
-//! Everything about a rule except its decisions: its policy file, tuning parameters and reports.
+//! Everything about a rule except for its decisions: its policy file, parameters and reports.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -29,12 +29,12 @@ pub trait PolicyConfig {
         false
     }
 
-    /// Returns the setup rate γ \[1/time\], if the capacity of stopped jobs is held for a setup.
+    /// Returns the setup rate `γ` \[1/time\] if the capacity of a stopped job is held for a setup.
     fn setup_rate(&self) -> Option<f64> {
         None
     }
 
-    /// Returns whether the policy needs a limit on each job's size at arrival.
+    /// Returns `true` if the policy requires that each job has a limit when it arrives.
     fn needs_limits(&self) -> bool {
         false
     }
@@ -49,19 +49,19 @@ pub trait PolicyConfig {
         false
     }
 
-    /// Returns the extra work per event in First-Fit events with few types (about 70 ns each), from
-    /// one measurement so that it is the same on every machine.
+    /// Returns the additional work per event, as a number of First-Fit events with a few types
+    /// (about 70 ns each). It was measured once, so that it is the same on all machines.
     fn added_work(&self, _workload: &Workload) -> f64 {
         0.0
     }
 
-    /// Returns the values of the tuning parameters as text, for the selection record.
+    /// Returns the values of the tuning parameters as a text for the record of the selection.
     fn knobs_in_words(&self, _workload: &Workload) -> Option<String> {
         None
     }
 
-    /// Returns the tuning parameters that have grids, in tuning order. A grid is a search range;
-    /// [`PolicyConfig::check`] defines the valid values.
+    /// Returns the tuning parameters that have a grid, in the order in which they are tuned. A grid
+    /// is only used for the search. The valid values are defined by [`PolicyConfig::check`].
     fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
@@ -90,7 +90,7 @@ pub struct NamedRule {
     pub aliases: &'static [&'static str],
     /// A one-line description.
     pub about: &'static str,
-    /// Whether the rule stops running jobs.
+    /// If `true`, the rule can stop jobs that are running.
     pub preempts: bool,
     /// The information that the rule uses about jobs if its parameter is not set.
     pub knows: Knows,
@@ -105,7 +105,8 @@ pub struct NamedRule {
 }
 
 impl NamedRule {
-    /// Defaults: one server, no preemption, no parameter, and only mean sizes known.
+    /// The default values: one server, no preemption, no parameter, and only the mean sizes are
+    /// known.
     pub const PLAIN: NamedRule = NamedRule {
         name: "",
         aliases: &[],
@@ -143,7 +144,7 @@ pub struct Parameter {
     pub least: f64,
     /// The default; `None` if it depends on the workload.
     pub default: Option<f64>,
-    /// Whether only integers are allowed.
+    /// If `true`, the value must be an integer.
     pub whole: bool,
 }
 
@@ -152,7 +153,7 @@ impl Parameter {
     pub const MOST: f64 = 1e6;
 }
 
-/// Defines the settings of rules without parameters.
+/// Defines the settings of a rule that has no parameters.
 macro_rules! no_settings {
     ($($(#[$doc:meta])* $Policy:ident;)+) => {
         $(
@@ -175,7 +176,7 @@ macro_rules! no_settings {
 }
 pub(super) use no_settings;
 
-/// Formats the scalar settings as "name value" and the enabled flags as "name".
+/// Formats each number in the settings as "name value", and each flag that is set as "name".
 pub(super) fn settings_in_words(policy: &impl Serialize) -> Option<String> {
     let mut words = Vec::new();
     list_words(&serde_json::to_value(policy).ok()?, &mut words);
@@ -198,7 +199,7 @@ fn list_words(policy: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// The grid of κ (`let_in`) for rules other than TDC.
+/// The grid of `κ` (`let_in`) for all rules except TDC.
 pub(super) const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
 /// Returns whether the types differ in mean size.
@@ -213,7 +214,7 @@ pub struct TuningContext<'a> {
     pub workload: &'a Workload,
     /// The number of jobs of each type that fit alone (length K).
     pub most: Vec<u32>,
-    /// The supremum of the stable switching rates \[1/time\].
+    /// The upper bound of the switching rates \[1/time\] for which the policy is stable.
     pub largest_rate: f64,
     /// The types of which several jobs fit, in descending order of their load share.
     pub several: Vec<usize>,
@@ -222,7 +223,7 @@ pub struct TuningContext<'a> {
 }
 
 impl<'a> TuningContext<'a> {
-    /// Builds the context for a workload and the supremum of its stable switching rates.
+    /// Creates the context for a workload and the upper bound of its stable switching rates.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
         let most: Vec<u32> = (0..packing.types()).map(|i| packing.alone(i)).collect();
@@ -246,7 +247,7 @@ pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsu
             "declares that only limits are known (`known: {limit: …}` or `known: type-limit`)"
         }
         None if !sizes => {
-            "does not declare them known; add for instance `known: {limit: {law: uniform, low: 1, high: 3}}`"
+            "does not declare that they are known; for example, add `known: {limit: {law: uniform, low: 1, high: 3}}`"
         }
         _ => return Ok(()),
     };

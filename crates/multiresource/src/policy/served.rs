@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::{Job, System};
 
-/// Jobs of a class, the first `count` of which run.
+/// The jobs of a class. The first `count` jobs are running.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub jobs: VecDeque<(usize, Job)>,

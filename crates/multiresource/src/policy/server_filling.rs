@@ -1,4 +1,5 @@
-//! ServerFilling, also the template for new rules: name, settings and decisions in one file.
+//! This module implements ServerFilling. It can be used as a template for new rules, because the
+//! name, the settings and the decisions are all in this file.
 
 use super::rule::{NamedRule, PolicyConfig, no_settings};
 use super::served::Served;
@@ -8,7 +9,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "server-filling",
-    about: "among the oldest jobs that fill all servers, those with the largest need first; one resource",
+    about: "serves the jobs with the largest need first, among the oldest jobs that fill all servers; only for one resource",
     preempts: true,
     settings: |fleet, _| {
         one_resource(fleet.envelope())?;
@@ -29,7 +30,7 @@ impl PolicyConfig for ServerFillingConfig {
     }
 
     fn words(&self, _: &Workload) -> String {
-        "ServerFilling, with preemption: among the oldest jobs whose total need is at least the number of servers, jobs run in descending order of need, skipping those that do not fit.".into()
+        "ServerFilling, with preemption: the policy selects the oldest jobs until their total need is at least the number of servers. These jobs are served in descending order of their need, and a job that does not fit is skipped.".into()
     }
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
@@ -49,33 +50,35 @@ impl PolicyConfig for ServerFillingConfig {
         fills(workload)
     }
 
-    /// A completed job is removed from the middle of a list: with 30 000 running, 35 times
-    /// First-Fit.
+    /// A completed job is removed from a list. With 30 000 running jobs, this takes 35 times as
+    /// long as First-Fit.
     fn added_work(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
         running / 900.0
     }
 }
 
-/// ServerFilling (preemptive): takes the shortest prefix of the jobs in arrival order whose total
-/// need is at least k, and serves the jobs of that prefix in descending order of need, skipping
-/// those that do not fit. Ties are broken by arrival time.
+/// ServerFilling, with preemption. It uses the shortest prefix of the jobs, in order of arrival,
+/// with a total need of at least `k`. The jobs of the prefix are served in descending order of
+/// their need, and a job that does not fit is skipped. If two needs are equal, the older job is
+/// served.
 ///
-/// Source: Grosof, Harchol-Balter, Scheller-Wolf, "WCFS: a new framework for analyzing multiserver
-/// systems", Queueing Systems 102, 2022. If k and all needs are powers of two (times one unit), it
-/// fills all servers whenever there is enough work, and is throughput-optimal. With other needs it
-/// may leave servers idle while jobs wait.
+/// The source is Grosof, Harchol-Balter, Scheller-Wolf, "WCFS: a new framework for analyzing
+/// multiserver systems", Queueing Systems 102, 2022. If `k` and all needs are powers of two (times
+/// one unit), all servers are used if there is enough work, and the rule is throughput-optimal.
+/// With other needs, some of the servers may be idle if there are waiting jobs.
 ///
-/// A job in the prefix stays there until it leaves the system, because the jobs before it only
-/// become fewer. An arrival behind the prefix costs `O(1)`. Other decisions cost `O(K)`, `O(log k)`
-/// for each job started or stopped, and `O(k)` for a completed job.
+/// If a job is in the prefix, it stays there until it leaves the system, because the number of jobs
+/// before it never increases. An arrival behind the prefix takes `O(1)`. Other decisions take
+/// `O(K)`, `O(log k)` for each job that is started or stopped, and `O(k)` for a job that has
+/// completed.
 #[derive(Clone, Debug)]
 pub struct ServerFilling {
     servers: u64,
     of_type: Vec<usize>,
     classes: Vec<Class>,
-    /// Jobs of each type in the prefix. They enter in arrival order and include all running jobs,
-    /// so the next to enter is the oldest of the first jobs outside.
+    /// The number of jobs of each type in the prefix. All running jobs are in the prefix, so the
+    /// next job is the oldest of the first jobs that are not in it.
     inside: Vec<u32>,
     needed: u64,
 }
@@ -191,9 +194,9 @@ fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
     }
 }
 
-/// Returns whether ServerFilling is proved stable: Poisson arrivals, exponential sizes, and of all
-/// needs and k the smaller divides the larger (the paper's proof for powers of two needs only
-/// this).
+/// Returns `true` if it is proved that ServerFilling is stable. The arrivals must be Poisson and
+/// the sizes must be exponential. For any two values of the needs and `k`, the smaller value must
+/// divide the larger one, which is all that is needed for the proof in the paper for powers of two.
 fn fills(workload: &Workload) -> bool {
     let Ok((servers, mut needs)) = one_resource(workload) else {
         return false;

@@ -1,4 +1,4 @@
-//! The [`System`] that a rule acts on; `view` has its read access, `drive` the caller's interface.
+//! The [`System`] that is used by a rule. See `view` to read it, and `drive` for the caller.
 
 use super::Policy;
 use super::hosts::Hosts;
@@ -16,15 +16,15 @@ use synth_simulation::Meter;
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
-    /// Run-time limit by slot \[time\]; missing entries are infinite.
+    /// The limit of the run time for each slot \[time\]. If there is no entry, it is infinite.
     pub(super) limits: Vec<f64>,
-    /// Hashed user name by slot; missing entries are 0.
+    /// The hash of the user name for each slot. If there is no entry, it is 0.
     pub(super) users: Vec<u32>,
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
     pub(super) pools: Pools,
     pub(super) room: Room,
-    /// Units of each resource that others use on the one server; `None` if they never used any.
+    /// The units of each resource that are used by others. `None` if there were never any.
     pub(super) others: Option<Vec<u64>>,
     pub(super) hosts: Option<Hosts>,
     team: Vec<usize>,
@@ -36,20 +36,20 @@ pub struct System {
     pub(super) now: f64,
     pub(super) origin: f64,
     pub(super) actions: Vec<Action>,
-    /// Whether decisions are recorded in `actions`.
+    /// If `true`, decisions are added to `actions`.
     pub noting: bool,
     pub(super) counters: Counters,
-    /// The job that ended last, whose slot is still unchanged, and its run time \[time\].
+    /// The last job that has ended, with its run time \[time\]. Its slot has not been changed yet.
     pub(super) ended: (Job, f64),
     pub(super) withdrawn: u64,
-    /// Meter of the fraction of time under guard.
+    /// Measures the fraction of the time in which the guard is used.
     pub(super) guarded: Meter,
     pub(super) guarded_time: f64,
     pub(super) violation: Option<Violation>,
 }
 
 impl System {
-    /// Creates an empty server for this workload and a policy with this many clocks.
+    /// Creates an empty server for this workload. The policy has the given number of clocks.
     pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
         let packing = Packing::new(workload);
         let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
@@ -134,12 +134,12 @@ impl System {
         }
     }
 
-    /// Starts this waiting job of type `i`.
+    /// Starts the given waiting job of type `i`.
     pub fn start_job(&mut self, i: usize, job: Job) {
         self.start_job_where(i, job, None);
     }
 
-    /// Starts this waiting job of type `i` on these servers; ignored if there is only one.
+    /// Starts the given waiting job on these servers, which are ignored if there is only one.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         self.start_job_where(i, job, Some(servers));
     }
@@ -205,7 +205,7 @@ impl System {
         self.counters.setups += 1;
     }
 
-    /// Ends a setup or another hold of type `i` and frees its capacity.
+    /// Ends a setup or any other hold of type `i` and frees the capacity that was used by it.
     pub fn release_setup(&mut self, i: usize) {
         if self.types[i].held == 0 {
             return self.violate(Violation::NoJob(i));
@@ -214,14 +214,15 @@ impl System {
         self.give_room_of_one(i);
     }
 
-    /// Sets the rate [1/time] of one of the policy's exponential clocks; 0 stops it.
+    /// Sets the rate [1/time] of an exponential clock of the policy. A rate of 0 stops it.
     pub fn set_clock(&mut self, clock: usize, rate: f64) {
         self.clock_rate += rate - self.clocks[clock];
         self.clocks[clock] = rate;
     }
 
-    /// Lets the rule decide at this time at the latest; infinity cancels the request. Only for
-    /// rules that [decide on the state](super::Policy::decides_on_state) and use sizes or limits.
+    /// Sets the time at which the rule must be called again. If it is infinite, the rule is not
+    /// called. This can only be used by rules that
+    /// [decide on the state](super::Policy::decides_on_state) and use sizes or limits.
     pub fn wake_at(&mut self, time: f64) {
         self.wake = time;
     }
@@ -254,7 +255,7 @@ impl System {
         self.violate(Violation::Failed(why));
     }
 
-    /// Counts a departure from a working schedule, for the statistics.
+    /// Increments the number of times that a working schedule was left, for the statistics.
     pub fn count_switch(&mut self) {
         self.counters.switches += 1;
     }

@@ -17,7 +17,8 @@ pub(crate) mod pooled;
 mod quickswap;
 mod setups;
 
-/// A policy on a system, driven by hand. Decisions read as `+type:number` and `-type:number`.
+/// A policy on a system that is driven by the test. Decisions are written as `+type:number` and
+/// `-type:number`.
 struct Stage<P: ?Sized> {
     system: System,
     policy: Box<P>,
@@ -92,7 +93,7 @@ fn backfilling(workload: &Workload, choices: Backfilling) -> Stage<dyn Policy> {
     Stage::boxed(workload, choices.rule(workload, 1), false)
 }
 
-/// Ten cores; type 0 needs 3, type 1 needs 7, type 2 needs 1.
+/// A server with ten cores. A job of type 0 needs 3 cores, type 1 needs 7, and type 2 needs 1.
 fn cores() -> Workload {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
   - {name: three, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}
@@ -177,7 +178,7 @@ fn stage(words: &str) -> Stage<Msr> {
     Stage::new(&workload, Msr::new(&policy, &workload), preempts)
 }
 
-/// Section 7, from (0,0,2) to (1,4,0): a completion admits jobs of types 0 and 1.
+/// Section 7, from (0,0,2) to (1,4,0). A completion allows jobs of types 0 and 1 to start.
 #[test]
 fn a_non_preemptive_route_drains_and_admits_eagerly() {
     let mut stage = stage("none sequential-eager none phantom");

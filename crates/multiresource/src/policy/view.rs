@@ -36,7 +36,7 @@ impl System {
         own.waiting.len() as u64 + u64::from(own.running)
     }
 
-    /// Iterates over the types with waiting jobs, in type order.
+    /// Returns an iterator over the types that have waiting jobs, in type order.
     pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
         self.queued.types.ones()
     }
@@ -61,13 +61,13 @@ impl System {
         Some(self.job(head.slot()))
     }
 
-    /// Iterates over the waiting jobs of type `i`, in order of arrival.
+    /// Returns an iterator over the waiting jobs of type `i`, in the order of arrival.
     pub fn waiting_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
         let waiting = self.types[i].waiting.iter();
         waiting.map(|ticket| self.job(ticket.slot()))
     }
 
-    /// Iterates over the running jobs of type `i`, in no particular order.
+    /// Returns an iterator over the running jobs of type `i`, in no particular order.
     pub fn running_jobs(&self, i: usize) -> impl Iterator<Item = Job> + '_ {
         let alike = self.pools.alike(i).iter();
         let own = alike.filter(move |slot| self.entries[**slot as usize].job_type as usize == i);
@@ -76,7 +76,7 @@ impl System {
 
     /// Returns the youngest running job of type `i`.
     pub fn youngest_running(&self, i: usize) -> Option<Job> {
-        // Compares plain numbers, because this loop is hot in preemptive rules.
+        // This only compares numbers, because the loop is hot in preemptive rules.
         let mut youngest: Option<(u64, u32)> = None;
         for &slot in self.pools.alike(i) {
             let entry = &self.entries[slot as usize];
@@ -88,7 +88,8 @@ impl System {
         youngest.map(|(_, slot)| self.job(slot))
     }
 
-    /// Returns the remaining work \[time\]; NaN unless the rule [uses sizes](super::Policy::knows).
+    /// Returns the remaining work \[time\], or NaN if the rule does not
+    /// [use sizes](super::Policy::knows).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -97,8 +98,9 @@ impl System {
         }
     }
 
-    /// Returns a limit on the remaining run time \[time\], infinite if unknown; of a waiting job,
-    /// from its start. Only for rules that [use limits](super::Policy::knows) and do not preempt.
+    /// Returns a limit of the remaining run time \[time\], or infinity if it is unknown. If the job
+    /// is waiting, this is the time after its start. It can only be used by rules that
+    /// [use limits](super::Policy::knows) and do not preempt jobs.
     pub fn limit_left(&self, job: Job) -> f64 {
         (self.limit_of(job) - self.ran(job)).max(0.0)
     }
@@ -108,19 +110,18 @@ impl System {
         self.ended.0.number
     }
 
-    /// Returns the job that ended last and its run time \[time\]; its facts remain until the next
-    /// arrival.
+    /// Returns the last job that has ended and its run time \[time\], until the next arrival.
     pub fn last_ended(&self) -> (Job, f64) {
         self.ended
     }
 
-    /// Returns the hashed user name of a job, 0 if unknown.
+    /// Returns the hash of the user name of a job, or 0 if the user is unknown.
     pub fn user(&self, job: Job) -> u32 {
         let user = self.users.get(job.slot as usize);
         user.copied().unwrap_or(0)
     }
 
-    /// Returns the limit with which a job arrived \[time\], infinite if unknown.
+    /// Returns the limit that a job had when it arrived \[time\], or infinity if it is unknown.
     pub fn limit_of(&self, job: Job) -> f64 {
         let limit = self.limits.get(job.slot as usize);
         limit.copied().unwrap_or(f64::INFINITY)
@@ -139,7 +140,7 @@ impl System {
         self.hosts.as_ref().expect("the rule is for a fleet")
     }
 
-    /// Sets how [`System::start`] chooses among the servers that have enough free capacity.
+    /// Sets how [`System::start`] selects one of the servers that have enough free capacity.
     pub fn place_by(&mut self, placement: Placement) {
         if let Some(hosts) = &mut self.hosts {
             hosts.set_placement(placement);
@@ -153,14 +154,14 @@ impl System {
         }
     }
 
-    /// Restricts server `n` of a fleet to jobs started by [`System::start_on`], or frees it.
+    /// If `locked` is `true`, only [`System::start_on`] can start jobs on server `n` of a fleet.
     pub fn lock(&mut self, n: usize, locked: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.lock(n, locked);
         }
     }
 
-    /// Returns the servers of a fleet on which this job runs, empty if it waits.
+    /// Returns the servers of a fleet that are used by this job, empty if the job is waiting.
     pub fn servers_of(&self, job: Job) -> &[usize] {
         let runs = self.entries[job.slot as usize].place != WAITING;
         let hosts = self.hosts.as_ref().filter(|_| runs);
@@ -180,7 +181,7 @@ impl System {
         self.hosts.as_ref().map_or(1, |hosts| hosts.nodes(i))
     }
 
-    /// Returns the servers of the job that ended last.
+    /// Returns the servers of the last job that has ended.
     pub fn freed(&self) -> &[usize] {
         self.hosts.as_ref().map_or(&[0], Hosts::freed)
     }
@@ -202,7 +203,7 @@ impl System {
         }
     }
 
-    /// Passes the unlocked servers that fit, in placement order, until `is_last` returns true.
+    /// Calls `is_last` for each unlocked server that fits, in order, until it returns `true`.
     pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         match &self.hosts {
             None => self.room.fits(i) && is_last(0),
@@ -251,7 +252,7 @@ impl System {
         }
     }
 
-    /// Returns the waiting job of type `i` that has `n` older ones ahead of it. `O(1)`.
+    /// Returns the waiting job of type `i` that has `n` older jobs before it, in `O(1)`.
     pub fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.get(n)?;
         Some(self.job(ticket.slot()))
@@ -261,7 +262,7 @@ impl System {
         self.types[i].waiting.get(n).map(|ticket| ticket.number())
     }
 
-    /// Returns the waiting job of type `i` that arrived last. `O(1)`.
+    /// Returns the waiting job of type `i` that was the last to arrive, in `O(1)`.
     pub fn youngest(&self, i: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.back()?;
         Some(self.job(ticket.slot()))

@@ -5,12 +5,13 @@ use crate::policy::backfill::BackfillRule;
 use crate::policy::drain::prices;
 use crate::workload::Workload;
 
-/// Drains for a schedule, by mean sizes, and the jobs that start meanwhile.
+/// The cost of a drain for a schedule, and the jobs that can start during the drain.
 ///
-/// All running jobs without a slot leave. With D the wait until one more job of its lead fits, the
-/// type it lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time its jobs last, the
-/// schedule counts with the fraction `F / (F + c D)` of its weight. Others may pass waiting jobs of
-/// the schedule ([`BackfillRule`]).
+/// All running jobs that do not have a slot leave. The lead of a schedule is the type with the
+/// largest number of missing jobs, weighted by price. Let `D` be the time until one more job of the
+/// lead fits, and let `F = max_i Q_i E[S_i] / u_i` be the time until the schedule runs out of jobs.
+/// The weight of the schedule is then multiplied by `F / (F + c D)`. Other jobs are allowed to pass
+/// the waiting jobs of the schedule ([`BackfillRule`]).
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     price: f64,
@@ -29,7 +30,7 @@ impl Draining {
         }
     }
 
-    /// Returns the fraction of its weight that a schedule keeps, 0 if it lacks no job.
+    /// Returns the factor for the weight of a schedule, or 0 if none of its jobs are missing.
     pub(super) fn part(&mut self, schedule: &[Slots], system: &System) -> f64 {
         self.keep_own(schedule, system);
         let Some(lead) = self.lead(schedule, system) else {
@@ -103,7 +104,8 @@ mod tests {
     use super::*;
     use crate::policy::Switching;
 
-    /// Ten light jobs of mean size 2 and five heavy ones: D = 2 H_n and F = 15.
+    /// The test uses ten light jobs with a mean size of 2 and five heavy jobs: `D = 2 H_n`,
+    /// `F = 15`.
     #[test]
     fn drain_discount_matches_closed_form() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [

@@ -12,26 +12,30 @@ use draining::Draining;
 use synth_core::artifact::Findings;
 use worth::{Slots, Worths};
 
-/// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy,
-/// switched by queue lengths instead of a clock.
+/// Adaptive MSR, without preemption. It uses the working schedules of a Markovian Service Rate
+/// policy, but switches between them based on the queue lengths instead of a clock.
 ///
-/// With Q the jobs in the system and p the shadow prices, at which a full working schedule is worth
-/// 1, a schedule u *uses* `Σ p_i min(u_i, Q_i)` and *weighs* `Σ p_i min(u_i, Q_i) Q_i`: the jobs it
-/// would serve, weighted by queue length. The rule switches to the heaviest of
+/// Let `Q` be the number of jobs in the system, and let `p` be the shadow prices, for which a full
+/// working schedule has a value of 1. A schedule `u` *uses* `Σ p_i min(u_i, Q_i)` and *weighs*
+/// `Σ p_i min(u_i, Q_i) Q_i`. The weight is the value of the jobs that it can serve, multiplied by
+/// the queue lengths. The rule switches to the schedule with the largest weight among
 ///
-/// - the schedules that use more, if the present one uses at most `waste`;
-/// - the schedules that weigh more than (1 + `margin`) times as much plus `floor` and can start a
-///   job at once, so that no capacity is wasted on drains.
+/// - the schedules that use more, if the current schedule uses at most `waste`;
+/// - the schedules with a weight of more than `1 + margin` times the current weight plus `floor`,
+///   if they can start a job immediately, so that no capacity is wasted by a drain.
 ///
-/// Jobs of the schedule start as soon as they fit. While one of them is blocked, other jobs start,
-/// in order of arrival, only if the capacity that would stay idle (by price) times the weight of
-/// the schedule is less than `patience`. On a one-or-all system `waste` is the threshold ℓ/k of
-/// Quickswap, and `margin` and `floor` end the heavy jobs' turn early, as the optimal policy does.
-/// On section 7 of the MSR paper `patience` is where the optimal policy begins to hold capacity.
+/// The jobs of the schedule start as soon as they fit. If one of them is blocked, other jobs may
+/// start in the order of arrival, but only if the value of the capacity that would otherwise be
+/// idle, multiplied by the weight of the schedule, is less than `patience`.
 ///
-/// With `drain` or `let_in`, drains have a cost and are filled (see `draining`). Otherwise a
-/// decision takes `O(N + K)` for N schedules, plus the size of the schedules that serve the type of
-/// the event. The rule is original to this project; no proof of stability is known.
+/// In a one-or-all system, `waste` is the threshold `ℓ/k` of Quickswap, and `margin` and `floor`
+/// end the turn of the heavy jobs early, as in the optimal policy. In section 7 of the MSR paper,
+/// `patience` is the value at which the optimal policy starts to hold capacity.
+///
+/// If `drain` or `let_in` is set, drains are allowed at a cost, and other jobs can start during a
+/// drain (see `draining`). Otherwise, a decision takes `O(N + K)` for `N` schedules, plus the size
+/// of the schedules that serve the type of the event. This rule was created for this project. No
+/// proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
     worths: Worths,
@@ -39,7 +43,7 @@ pub struct AdaptiveMsr {
     switching: Switching,
     draining: Draining,
     present: usize,
-    /// Whether no waiting job fitted after the last decision.
+    /// Set to `true` if no waiting job fitted after the last decision.
     full: bool,
 }
 
@@ -59,10 +63,10 @@ impl PolicyConfig for AdaptiveMsrConfig {
         } = self.switching;
         let ready = if drain > 0.0 {
             format!(
-                "; the weight of a schedule is multiplied by F/(F + {drain} D), where D is the wait for the job type that it lacks most and F how long its jobs last (drain)"
+                "; the weight of a schedule is multiplied by `F/(F + {drain} D)`, where `D` is the waiting time of the job type with the most missing jobs, and `F` is the time until the schedule runs out of jobs (drain)"
             )
         } else {
-            " and can start a job at once".into()
+            " and it can start a job immediately".into()
         };
         let (length, limits) = if self.limits {
             ("limit", " by the limits of the running jobs")
@@ -71,13 +75,13 @@ impl PolicyConfig for AdaptiveMsrConfig {
         };
         let beside = if let_in > 0.0 {
             format!(
-                ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining wait{limits} (let in)"
+                ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining waiting time{limits} (let in)"
             )
         } else {
             String::new()
         };
         format!(
-            "Adaptive MSR, without preemption: works on one schedule of the mix below at a time. It switches to the schedule that weighs most by queue lengths when the present one uses at most {:.0} % of its capacity (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor){ready}. While jobs of the schedule are blocked, others start only if the capacity that would stay idle weighs less than {patience} jobs (patience){beside}.",
+            "Adaptive MSR, without preemption: the policy uses one schedule of the mix below at a time. The weight of a schedule is based on the queue lengths. The policy switches to the schedule with the largest weight if the current schedule uses at most {:.0} % of its capacity (waste), or if the weight is more than {} times the current weight plus {floor} jobs (margin, floor){ready}. If a job of the schedule is blocked, other jobs can only start if the weight of the capacity that would otherwise be idle is less than {patience} jobs (patience){beside}.",
             100.0 * waste,
             1.0 + margin
         )
@@ -201,8 +205,8 @@ impl AdaptiveMsr {
             let more = (0..system.capacity().len())
                 .filter_map(|j| system.free(j).checked_div(system.demand(oldest)[j]))
                 .fold(more, u64::min);
-            // As if all fitting jobs of its type started: a single small one would leave capacity
-            // idle.
+            // A single small job would leave some capacity idle, so all jobs of its type that fit
+            // are used.
             let left = (idle - self.prices[oldest] * more as f64).max(0.0);
             if left * weighs >= patience {
                 return false;
@@ -225,7 +229,7 @@ impl Policy for AdaptiveMsr {
     fn react(&mut self, event: Event, system: &mut System) {
         self.draining.backfill.look(event, system);
         let is_next = self.worths.look(event, system);
-        // If no job fitted before, only the new job can start.
+        // If no job has fitted before, the new job is the only one that can start.
         let stuck = is_next && self.full && matches!(event, Event::Arrival(i) if !system.fits(i));
         self.choose(stuck, system);
         if stuck {
@@ -248,7 +252,7 @@ impl Policy for AdaptiveMsr {
         let slots = self.worths.schedules[self.present].iter();
         let slots = slots.map(|slots| (slots.job_type, slots.count));
         Some(format!(
-            "works on the schedule {} and may keep capacity for its jobs",
+            "uses the schedule {} and may keep some capacity for its jobs",
             super::in_words(slots, names)
         ))
     }

@@ -1,44 +1,48 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Working schedules that are switched by queue lengths, without preemption.
+/// A policy that switches between working schedules based on the queue lengths, without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveMsrConfig {
     /// The working schedules (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The value of a running job of each type (K): ≥ 0; each schedule is worth at most 1.
+    /// The value of a running job of each type (K), at least 0. A schedule is worth at most 1.
     pub prices: Vec<f64>,
-    /// When to leave a schedule.
+    /// The conditions for leaving a schedule.
     pub switching: Switching,
-    /// Whether `let_in` applies to the limits of jobs instead of their mean sizes.
+    /// If `true`, `let_in` is compared with the limits of jobs instead of their mean sizes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits: bool,
 }
 
-/// When adaptive MSR leaves a schedule, and which other jobs may start.
+/// The conditions for leaving a schedule, and the other jobs that are allowed to start.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Switching {
-    /// The schedule is left when it uses at most this fraction of its capacity: in \[0, 1\].
+    /// A schedule is left if it uses at most this fraction of its capacity, between 0 and 1.
     pub waste: f64,
-    /// ≥ 0: another schedule must weigh (1 + margin) times as much plus `floor`; best below 2.
+    /// The minimum difference of the weights. Another schedule must have more than `1 + margin`
+    /// times the weight, plus `floor`. Must be at least 0; values below 2 are recommended.
     pub margin: f64,
-    /// ≥ 0 \[jobs\], see `margin`; best from a third of the most jobs of a schedule at low load to
-    /// twice as many. From some thousands on, no schedule is left by weight.
+    /// A number of jobs that is used with `margin`, at least 0. The best value is between one third
+    /// (at low load) and twice the maximum number of jobs of a schedule. If the value is several
+    /// thousand, a schedule is never left because of the weights.
     pub floor: f64,
-    /// ≥ 0 \[jobs\]: capacity may stay idle for jobs of up to this weight. At 0 all capacity is
-    /// held for the schedule. Best about 1 at low load, below a third near load 1, and 0 if jobs
-    /// that need a whole server wait for many small ones.
+    /// The maximum weight of the jobs for which capacity may be idle, as a number of jobs. Must be
+    /// at least 0. If it is 0, all of the capacity is held for the schedule. The best value is
+    /// about 1 at low load and less than 1/3 if the load is close to 1. It is 0 if jobs that need a
+    /// whole server have to wait for many small jobs.
     pub patience: f64,
-    /// c ≥ 0: the weight of another schedule is multiplied by F/(F + c D), where D is the wait for
-    /// the type that it lacks most and F how long its jobs last. At 0 (the default) it has its full
-    /// weight once one of its jobs can start, and no weight before.
+    /// The cost `c` of a drain, which must be at least 0. The weight of another schedule is
+    /// multiplied by `F/(F + c D)`, where `D` is the waiting time of the type with the most missing
+    /// jobs, and `F` is the time until the schedule runs out of jobs. If `c` is 0 (the default), a
+    /// schedule has its full weight if one of its jobs can start, and no weight otherwise.
     #[serde(default, skip_serializing_if = "is_off")]
     pub drain: f64,
-    /// κ ≥ 0: while a job of the schedule is blocked, jobs start that fit next to the whole
-    /// schedule, or whose mean size is at most κ times the remaining wait. At 0 (the default)
-    /// neither do.
+    /// The factor `κ`, which must be at least 0. If a job of the schedule is blocked, another job
+    /// can start if it fits next to the whole schedule, or if its mean size is at most `κ` times
+    /// the remaining waiting time. If `κ` is 0 (the default), no other job can start.
     #[serde(default, skip_serializing_if = "is_off")]
     pub let_in: f64,
 }

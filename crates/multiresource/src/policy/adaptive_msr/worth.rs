@@ -53,8 +53,8 @@ impl Worths {
         }
     }
 
-    /// Updates the worths, and returns whether no event was missed. Sums are recomputed rather than
-    /// corrected, so that rounding errors do not accumulate.
+    /// Updates the values, and returns `true` if no event was missed. The sums are always computed
+    /// from scratch, so that rounding errors do not add up.
     pub(super) fn look(&mut self, event: Event, system: &System) -> bool {
         let counters = system.counters();
         let seen = counters.arrivals + counters.completions;
@@ -96,7 +96,7 @@ impl Worths {
     #[inline]
     pub(super) fn next_heavier(&self, from: usize, than: f64) -> Option<usize> {
         let rest = &self.weighs[from..];
-        // Compares in branch-free chunks, because usually no schedule is heavier.
+        // The values are compared without branches, because usually no schedule is heavier.
         let (chunks, _) = rest.as_chunks::<CHUNK>();
         let light = |chunk: &&[f64; CHUNK]| !chunk.iter().fold(false, |any, w| any | (*w > than));
         let passed = CHUNK * chunks.iter().take_while(light).count();

@@ -14,13 +14,12 @@ use crate::workload::Workload;
 pub enum Guess {
     /// The estimates are learned from the jobs that have completed.
     Estimator(Box<Learning>),
-    /// The estimates \[time\] are read from a table, and the number of a job is its index in the
-    /// table.
+    /// A table of estimates \[time\]. The number of a job is its index in the table.
     Table(Arc<[f64]>),
 }
 
-/// An estimator that is updated with each completed job. If several jobs complete at the same time,
-/// they are sorted by number first.
+/// An estimator that learns from completed jobs, in the order of their numbers if they end
+/// together.
 #[derive(Clone, Debug)]
 pub struct Learning {
     estimator: Estimator,
@@ -82,8 +81,7 @@ pub(super) struct ByPriority {
     longest_wait: f64,
     lengths: Lengths,
     guess: Guess,
-    /// The value of `p` for each type: the number of units if there is only one resource, or the
-    /// dominant share.
+    /// The number of units of each type if there is one resource, or the dominant share.
     shares: Vec<f64>,
     dominant: Vec<f64>,
     lists: Vec<Vec<Entry>>,

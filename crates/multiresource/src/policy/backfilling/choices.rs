@@ -24,13 +24,11 @@ pub struct Backfilling {
     pub estimates: Estimates,
     /// The server that is used if a job fits on more than one server.
     pub placement: Placement,
-    /// If a job has waited longer than this \[time\], it is moved to the head of the queue and gets
-    /// a reservation.
+    /// A job that has waited longer than this \[time\] moves to the head and gets a reservation.
     pub longest_wait: Option<f64>,
 }
 
-/// The order of the queue. If two jobs are equal in this order, the one that arrived first comes
-/// first.
+/// The order of the queue. If two jobs are equal in this order, the older job comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum QueueOrder {
@@ -90,8 +88,8 @@ impl Backfilling {
     ///
     /// If there is only one server, this is the Best-Fit rule of Maguluri, Srikant, Ying,
     /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM
-    /// 2012, where the "best" job is the job with the largest dominant share. They show that the
-    /// rule is not throughput-optimal.
+    /// 2012, where the "best" job is the job with the largest dominant share. It is not
+    /// throughput-optimal.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
@@ -100,7 +98,7 @@ impl Backfilling {
 
     /// Least Servers First, which was first called "smallest number of processes first" (Majumdar,
     /// Eager, Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs
-    /// may never start under this rule.
+    /// may never start.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
@@ -183,8 +181,7 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Starts all of the jobs that fit. A single pass is enough, because a start never frees any
-    /// capacity.
+    /// Starts all of the jobs that fit. One pass is enough, because a start only uses capacity.
     #[inline(always)]
     pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {

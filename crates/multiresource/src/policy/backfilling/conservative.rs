@@ -8,12 +8,11 @@ use crate::workload::Workload;
 /// Conservative backfilling. When a job arrives, it gets the earliest reservation that does not
 /// delay any of the jobs before it. It starts when its reservation is due. If a job ends before its
 /// estimate, the plan is compressed: each of the waiting jobs, in queue order, is moved to the
-/// earliest time at which it fits next to the other reservations. This time is never later than its
-/// previous reservation.
+/// earliest time at which it fits next to the other reservations. It never gets a later time.
 ///
 /// The source is Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, with compression in the
-/// order of arrival. This implementation extends the rule to several resources; a job fits if all
-/// of its resources are available.
+/// order of arrival. We extend it to several resources, and a job only fits if all of them are
+/// available.
 ///
 /// If the sizes are known exactly, jobs end at the planned time except for rounding errors. A
 /// reservation is due if it is within a relative error of `1e-12` of the current time, and a job
@@ -22,8 +21,7 @@ use crate::workload::Workload;
 ///
 /// An arrival takes `O(R · (running + waiting))`. A completion takes `O(1)` if it happens as
 /// planned, `O(waiting)` if a reservation is due, and `O(R · waiting · (running + waiting))` if the
-/// plan is compressed. This means that the rule is slow if the queue is long and the estimates are
-/// too large.
+/// plan is compressed. The rule is slow if the queue is long and the estimates are too large.
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
     order: Classes,
@@ -205,12 +203,10 @@ impl Policy for Conservative {
     }
 }
 
-/// The number of free units as a function of time. Each step lasts until the start of the next one,
-/// and the last step has no end.
+/// The number of free units over time. Each step lasts until the next one; the last one has no end.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// The start time of each step and the free units of each resource. The first step is the
-    /// current one.
+    /// The start time and the free units of each resource. The first step is the current one.
     steps: Vec<(f64, Vec<u64>)>,
 }
 

@@ -9,9 +9,8 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 
 /// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
 /// *shadow time* is the earliest time at which the head is expected to fit, with all of its
-/// resources. After that, other jobs that fit are started in queue order. Such a job must either
-/// end before the shadow time, or only use capacity that the head does not need at that time. This
-/// must be true for each resource.
+/// resources. After that, other jobs that fit are started in queue order if they end before the
+/// shadow time, or if they only use capacity that the head does not need at that time.
 ///
 /// The source is Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and
 /// Feitelson, IEEE TPDS 12(6), 2001, section 2, for one resource and in the order of arrival. Our
@@ -26,7 +25,7 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 /// If the head is blocked, an arrival takes `O(R + log n)`. A completion takes `O(R · running)` to
 /// compute the shadow time, and a start takes `O(K log n)`. If the head of the queue changes, all
 /// servers are searched for its reservation, which takes `O(N log N)`. After that, only servers on
-/// which a job has ended can be better.
+/// which a job ended can be better.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,
@@ -125,8 +124,7 @@ impl<Q: Queue> Easy<Q> {
         self.reserved = 0;
     }
 
-    /// Reserves servers for the head of the queue. After a completion, this may replace its servers
-    /// with better ones.
+    /// Reserves servers for the head of the queue, or better servers after a completion.
     fn reserve(&mut self, head: usize, system: &mut System) {
         let Some(number) = self.queue.number(head, system) else {
             return;
@@ -168,8 +166,7 @@ impl<Q: Queue> Easy<Q> {
         }
     }
 
-    /// Starts the jobs that are allowed to pass the head of the queue. If `only` is set, only jobs
-    /// of this type are started.
+    /// Starts the jobs that are allowed to pass the head, of type `only` if it is set.
     fn backfill(&mut self, only: Option<usize>, system: &mut System) {
         // If there is only one server and it is reserved, no other server is available.
         let is_elsewhere = self.reserved == 0 || self.servers > 1;
@@ -216,8 +213,7 @@ impl<Q: Queue> Easy<Q> {
         next.map(|(_, waiting, k)| (waiting, k))
     }
 
-    /// Returns the maximum estimate with which a job of type `i` is allowed to start on this
-    /// reserved server.
+    /// Returns the maximum estimate for a job of type `i` to start on this reserved server.
     #[inline]
     fn limit(&self, i: usize, own: &Reservation, system: &System) -> f64 {
         if covers(&own.extra, system.demand(i)) {
@@ -240,8 +236,7 @@ impl<Q: Queue> Policy for Easy<Q> {
     fn react(&mut self, event: Event, system: &mut System) {
         self.note(event, system);
         match (event, self.head) {
-            // The head and the shadow time have not changed, so the new job is the only one that
-            // can start.
+            // The head and the shadow time have not changed, so only the new job can start.
             (Event::Arrival(i), Some(head)) if self.queue.keeps_head(i, head, system) => {
                 if self.reservations_of != Reservations::Strict {
                     self.backfill(Some(i), system);

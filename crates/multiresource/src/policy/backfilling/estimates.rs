@@ -8,14 +8,12 @@ use crate::workload::Workload;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimates {
     /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, where `f` must be at least
-    /// `1`. The estimate of a job of size `S` is `S·(1 + (f−1)·u)`. The value of `u` is a hash of
-    /// the job number, because a rule must not use random numbers and all rules must use the same
-    /// estimates.
+    /// `1`. The estimate of a job of size `S` is `S·(1 + (f−1)·u)`. The value `u` is a hash of the
+    /// job number, because rules do not use random numbers and must all use the same estimates.
     Inflated(f64),
     /// The mean size of the type of each job. A job may run longer than this.
     Means,
-    /// The [information](crate::workload::KnownSize) that the workload declares, which is either a
-    /// limit or the size.
+    /// The [information](crate::workload::KnownSize) that the workload declares: limits or sizes.
     Limits,
 }
 
@@ -38,8 +36,7 @@ pub(in crate::policy) fn inflated(f: f64, job: Job, size: f64) -> f64 {
     }
 }
 
-/// Returns a number in the range `[0, 1)` that is computed with the finalizer of SplitMix64
-/// (Steele, Lea, Flood, OOPSLA 2014).
+/// Returns a number in the range `[0, 1)`, using SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 fn uniform(number: u64) -> f64 {
     let mixed = finalized(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
@@ -60,8 +57,7 @@ impl Lengths {
         }
     }
 
-    /// Returns an estimate of the remaining size of a job of type `i` \[time\]. If the estimate is
-    /// a mean, the elapsed time is ignored.
+    /// Returns the expected remaining size \[time\]. If it is a mean, the elapsed time is ignored.
     pub(crate) fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self.estimates {
             Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),

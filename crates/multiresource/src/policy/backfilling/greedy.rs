@@ -5,8 +5,7 @@ use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 
 /// Backfilling without reservations (first-fit), or first come, first served, which stops at the
-/// first job that does not fit. Only the oldest job of each type needs to be checked, so a decision
-/// takes `O(K)`.
+/// first job that does not fit. Only the oldest job of each type is checked: `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: Classes,

@@ -1,5 +1,5 @@
-//! This module implements backfilling: jobs start in queue order, and if a job does not fit, other
-//! jobs may pass it. The settings are the [order](QueueOrder) of the queue, the jobs that have
+//! Backfilling: jobs start in queue order, and if a job does not fit, other jobs may pass it. The
+//! settings are the [order](QueueOrder) of the queue, the jobs that have
 //! [reservations](Reservations), the [estimates](Estimates) of the sizes, and the
 //! [`Placement`](super::Placement) of the jobs.
 
@@ -56,8 +56,7 @@ impl Backfilling {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule. If there are several servers, only the head of the queue gets a
-    /// reservation.
+    /// Returns the online rule. With several servers, only the head of the queue has a reservation.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }
@@ -74,8 +73,7 @@ impl Backfilling {
         self.by_guess(workload, servers, estimator.into())
     }
 
-    /// Returns the online rule. If the order of the queue is based on estimates, they are taken
-    /// from `guess`.
+    /// Returns the online rule. If its order is based on estimates, they are taken from `guess`.
     pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
         let QueueOrder::Jobs(priority) = self.order else {
             return self.by_type(workload, servers);

@@ -17,8 +17,7 @@ const fn by_type_priority(reservations: Reservations) -> Backfilling {
     }
 }
 
-/// The names that are used for the settings in reports. If two of them are equal on one server, the
-/// first one is used.
+/// The names of settings in reports. If two of them are equal on one server, the first is used.
 pub(super) const PRESETS: [(&str, Backfilling); 10] = [
     ("first-fit", Backfilling::FIRST_FIT),
     ("best-fit", BEST_FIT_OVER_FLEET),
@@ -66,7 +65,7 @@ fn prioritized(fleet: &Fleet, reservations: Reservations) -> Result<Family, Unsu
 pub(in crate::policy) const FIRST_FIT: NamedRule = plain(
     "first-fit",
     &[],
-    "scans the queue in order of arrival and starts each job that fits",
+    "checks the queue in the order of arrival and starts each job that fits",
     |fleet, _| chosen(Backfilling::FIRST_FIT, fleet),
 );
 
@@ -80,7 +79,7 @@ pub(in crate::policy) const FCFS: NamedRule = plain(
 pub(in crate::policy) const BEST_FIT: NamedRule = plain(
     "best-fit",
     &[],
-    "the oldest fitting job, on the server with the least free capacity; on one server the same as most-servers-first",
+    "the oldest job that fits, on the server with the least free capacity; on one server, this is the same as most-servers-first",
     |fleet, _| match fleet.is_one_server() {
         true => chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
         false => chosen(BEST_FIT_OVER_FLEET, fleet),
@@ -90,21 +89,21 @@ pub(in crate::policy) const BEST_FIT: NamedRule = plain(
 pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = plain(
     "most-servers-first",
     &["msf"],
-    "the fitting job with the largest need; with several resources, by dominant share",
+    "the job with the largest need that fits; if there are several resources, the dominant share is used",
     |fleet, _| chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
 );
 
 pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = plain(
     "least-servers-first",
     &["lsf"],
-    "the fitting job with the smallest need; with several resources, by dominant share",
+    "the job with the smallest need that fits; if there are several resources, the dominant share is used",
     |fleet, _| chosen(Backfilling::LEAST_SERVERS_FIRST, fleet),
 );
 
 pub(in crate::policy) const PRIORITY: NamedRule = plain(
     "priority",
     &[],
-    "the fitting job whose type has the highest `priority` (a larger number is more important), ties by age; no preemption",
+    "the job that fits and whose type has the highest `priority` (a larger number is more important), then the oldest one; no preemption",
     |fleet, _| prioritized(fleet, Reservations::None),
 );
 
@@ -145,7 +144,7 @@ pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
     ..plain(
         "conservative-backfill",
         &["conservative"],
-        "every job has a reservation that no later one may delay",
+        "each job has a reservation that must not be delayed by any later job",
         |fleet, inflation| {
             without(inflation)?;
             chosen(Backfilling::conservative(Estimates::Limits), fleet)
@@ -161,8 +160,11 @@ const INFLATION: Parameter = Parameter {
 };
 
 fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
-    let why =
-        |f| format!("its policy file uses the limits of jobs, which are not inflated; omit `:{f}`");
+    let why = |f| {
+        format!(
+            "its policy file uses the limits of the jobs, which cannot be inflated; remove `:{f}`"
+        )
+    };
     inflation.map_or(Ok(()), |f| Err(Unsuitable(why(f))))
 }
 

@@ -8,16 +8,14 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 /// Backfilling on one server, based on a plan that is created from scratch for each decision.
 ///
 /// The jobs are added to the plan in queue order. Each job is planned at the earliest time at which
-/// it fits next to the running jobs and the jobs that were planned before it, for the whole time
-/// until its limit. If this time is now, the job starts. The first `most` jobs that do not start
-/// keep their place in the plan. After that, a job only starts if it fits next to the plan for the
-/// whole time until its limit.
+/// it fits next to the running jobs and the jobs before it, for its whole limit. If this time is
+/// now, the job starts. The first `most` jobs that do not start keep their place in the plan. After
+/// that, a job only starts if it fits next to the plan for its whole limit.
 ///
 /// With one reservation, this is the same as EASY backfilling if no job runs longer than its limit.
 /// With reservations for all jobs, it is conservative backfilling (the plan is described by Mu'alem
-/// and Feitelson, IEEE TPDS 12(6), 2001, section 2). The difference is that reservations are not
-/// kept: a new job may be placed before a job that is already waiting, and the order may change
-/// over time.
+/// and Feitelson, IEEE TPDS 12(6), 2001, section 2). However, reservations are not kept: a new job
+/// may be placed before a waiting job, and the order may change over time.
 ///
 /// If no waiting job fits, a decision takes `O(K)`. Otherwise it takes `O(waiting · log waiting)`,
 /// and `O(R · (running + planned))` for each job that is planned or fits.

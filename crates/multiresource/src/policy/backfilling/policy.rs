@@ -13,8 +13,7 @@ use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::artifact::{Findings, nonnegative};
 use synth_core::number::{in_words, shown};
 
-/// Backfilling, which is defined by the order of the queue, the reservations, the size estimates
-/// and the placement.
+/// The settings of backfilling: order, reservations, size estimates and placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackfillingConfig {
@@ -22,19 +21,17 @@ pub struct BackfillingConfig {
     pub order: QueueOrder,
     /// The waiting jobs that must not be delayed by later jobs.
     pub reservations: Reservations,
-    /// The method that is used to estimate the size of each job. If it is not set, the mean size of
-    /// its type is used.
+    /// The method that is used to estimate the size of a job. The default is the mean of its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<RuntimeEstimate>,
     /// The initial state of the estimates that are learned.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub learned: LearnedRuntimes,
-    /// If a job has waited longer than this \[time\], it is moved to the head of the queue and gets
-    /// a reservation. Must be at least 0.
+    /// A job that has waited longer than this \[time\] moves to the head of the queue and gets a
+    /// reservation. Must be at least 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
-    /// The server of a fleet on which a job starts. If there is only one server, this must not be
-    /// set.
+    /// The server of a fleet on which a job starts. Must not be set for a single server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// The factor `ζ`, which must be at least 0. A job may only start if it leaves capacity for `ζ`
@@ -76,11 +73,11 @@ impl BackfillingConfig {
     /// Returns the settings for the options that were selected by a user.
     ///
     /// # Errors
-    /// Returns an error if the order uses job sizes, or if the reservations are not supported on
-    /// these servers.
+    /// Returns an error if the order uses job sizes, or if the servers do not support the
+    /// reservations.
     pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
         if choices.estimates != Estimates::Limits {
-            let why = "policy files cannot use job sizes, which are unknown at arrival; use limit, ratio, history or tree";
+            let why = "a policy file cannot use the size of a job, because it is not known when the job arrives; use limit, ratio, history or tree";
             return Err(Unsuitable(why.into()));
         }
         choices.reservations.suit(fleet)?;
@@ -152,13 +149,13 @@ impl PolicyConfig for BackfillingConfig {
             QueueOrder::Types(TypeOrder::Largest) => "largest dominant share first".into(),
             QueueOrder::Types(TypeOrder::Smallest) => "smallest dominant share first".into(),
             QueueOrder::Types(TypeOrder::Priority) => {
-                "highest priority of their types first".into()
+                "types with the highest priority first".into()
             }
             QueueOrder::Jobs(priority) => priority.words(size, unit),
         };
         let overdue = self.longest_wait.map_or(String::new(), |time| {
             let time = in_words(time, unit);
-            format!(" A job that has waited for {time} goes first.")
+            format!(" A job that has waited for {time} is moved to the head of the queue.")
         });
         let estimate = match self.estimate {
             None | Some(RuntimeEstimate::Limit) => "",
@@ -182,7 +179,7 @@ impl PolicyConfig for BackfillingConfig {
         let reserve = match self.reserve {
             0.0 => String::new(),
             zeta => format!(
-                " Capacity is kept for shorter jobs: a job of type i starts only where, next to the jobs that are longer than type j, at least {zeta} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers."
+                " Some capacity is kept for shorter jobs: a job of type i can only start on a server if, for each shorter type j, there is still enough capacity for at least {zeta} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of type j on all servers, next to the jobs that are longer than type j."
             ),
         };
         let zone = self
@@ -300,8 +297,7 @@ impl PolicyConfig for BackfillingConfig {
         match &mut self.order {
             QueueOrder::Jobs(order) => {
                 let mut grids = vec![(&mut order.share, SHARES), (&mut order.size, SIZES)];
-                // If the age is positive, the offset must be positive as well, so an age of 0 is
-                // not changed.
+                // If the age is positive, an offset is required, so an age of 0 is not changed.
                 if order.age > 0.0 {
                     grids.push((&mut order.age, AGES));
                 }
@@ -340,8 +336,8 @@ impl Backfilling {
     /// A description of the names that are accepted by [`Backfilling::parse`].
     pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history; backfilling: easy (the head of the queue has a reservation), conservative (all jobs have one), first-fit (no job has one) or strict (no job passes the head); order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; estimate: limit (default), ratio (limit times the usual ratio), history (recent similar jobs), tree (a regression), or size";
 
-    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. Returns
-    /// `None` if the text does not contain a `+`.
+    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. `None` if
+    /// there is no `+`.
     ///
     /// # Errors
     /// Returns an error if a word is unknown. The message lists the valid words.
@@ -352,7 +348,7 @@ impl Backfilling {
         Some(match words.next() {
             None => rule,
             Some(more) => rule.and(Err(format!(
-                "unexpected `{more}` in `{text}`; write for example easy+sjf+history"
+                "unexpected value `{more}` in `{text}`; for example, use easy+sjf+history"
             ))),
         })
     }

@@ -5,17 +5,16 @@ use synth_core::number::{in_words, shown};
 
 /// Maximum exponent.
 const MOST: f64 = 20.0;
-/// The maximum ratio of the other exponents to the exponent of the age. This is needed to avoid
-/// overflow.
+/// The maximum ratio of the other exponents to the exponent of the age, to avoid overflow.
 const MOST_OF_AGE: f64 = 50.0;
 
 /// An order of the jobs by the value of `a ln ê + b ln p − g ln(w + c)`, where `ê` is the size
 /// estimate, `p` is the share of the scarcest resource, and `w` is the waiting time. The job with
 /// the smallest value is the first, and if two values are equal, the older job is the first.
 ///
-/// The values `(1, 0, 0)` sort the jobs by size, `(1, 1, 0)` by area, and `(3, −1, 3)` is WFP3:
-/// Tang, Lan, Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems",
-/// Cluster 2009.
+/// The values `(1, 0, 0)` sort by size, `(1, 1, 0)` by area, and `(3, −1, 3)` is WFP3: Tang, Lan,
+/// Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster
+/// 2009.
 ///
 /// If `g > 0`, the order is equivalent to `(w + c) / s` in descending order, where
 /// `s = (ê^a p^b)^(1/g)`. This is a linear function of time, so no logarithm is needed to compute
@@ -46,12 +45,10 @@ impl Priority {
         ..Priority::of(0.0, 0.0)
     };
 
-    /// The job with the smallest area is the first. The area is the product of the estimate and the
-    /// share.
+    /// The job with the smallest area (estimate times share) is the first.
     pub const SMALLEST_AREA: Self = Priority::of(1.0, 1.0);
 
-    /// The job with the largest share is the first. Without reservations, this is the best-fit
-    /// rule.
+    /// The job with the largest share is the first. Without reservations, this is best-fit.
     pub const WIDEST: Self = Priority::of(0.0, -1.0);
 
     /// The named orders.
@@ -81,8 +78,7 @@ impl Priority {
         }
     }
 
-    /// Describes the order. In the description, `size` is used as the name of the size estimate,
-    /// and `unit` is the time unit.
+    /// Describes the order. The name of the size estimate is `size`, and `unit` is the time unit.
     pub fn words(&self, size: &str, unit: &str) -> String {
         let power = |(what, exponent): (&str, f64)| match exponent {
             0.0 => None,
@@ -134,8 +130,7 @@ impl Priority {
         self.age > 0.0
     }
 
-    /// Returns the part of the key that does not depend on time, for an estimate \[time\] and a
-    /// share that is greater than 0.
+    /// Returns the constant part of the key, for an estimate \[time\] and a share that is positive.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
         // If the value is NaN, this order of `max` and `min` returns a value that is in the range.
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);

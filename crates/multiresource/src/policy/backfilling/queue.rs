@@ -8,12 +8,10 @@ use crate::workload::Workload;
 /// A queue of waiting jobs that have an order and an estimate. All jobs of a type need the same
 /// capacity, so it is enough to check the first job of each type.
 pub(super) trait Queue: Clone + Send + 'static {
-    /// The rank of a job. Jobs with a lower rank come first, and if two ranks are equal, the older
-    /// job comes first.
+    /// The rank of a job. A lower rank comes first, and then the older job.
     type Rank: PartialOrd + Copy;
 
-    /// If `true`, events that happen at the same time are handled by a single decision on a fleet
-    /// as well.
+    /// If `true`, a fleet also makes a single decision for events that happen at the same time.
     const DECIDES_ONCE: bool = false;
 
     fn knows(&self) -> Knows;
@@ -34,8 +32,8 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and the number of the first job of type `i`. If no job of the type is
-    /// waiting, the number is [`u64::MAX`].
+    /// Returns the rank and number of the first job of type `i`, or [`u64::MAX`] as the number if
+    /// there is no such job.
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
     fn number(&self, i: usize, system: &System) -> Option<u64> {

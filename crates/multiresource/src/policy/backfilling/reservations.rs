@@ -17,11 +17,9 @@ pub enum Reservations {
     Strict,
     /// Only the head of the queue has a reservation. This is EASY backfilling.
     First,
-    /// The first `n` jobs have a reservation, where `n` must be at least 1. This is only supported
-    /// on one server.
+    /// The first `n` jobs have a reservation, where `n` is at least 1. Requires a single server.
     Few(u32),
-    /// All jobs have a reservation, which is only supported on one server. This is conservative
-    /// backfilling.
+    /// All jobs have a reservation (conservative backfilling). Requires a single server.
     All,
 }
 
@@ -84,17 +82,16 @@ impl Reservations {
                 "The head of the queue has a reservation".into()
             }
             Reservations::Few(count) => {
-                format!("The first {count} jobs that do not fit have reservations")
+                format!("The first {count} jobs that do not fit have a reservation")
             }
-            Reservations::All => "All jobs that do not fit have reservations".to_owned(),
+            Reservations::All => "All jobs that do not fit have a reservation".to_owned(),
         };
         format!(
-            "{jobs}; other jobs start earlier if, according to {sizes}, this delays no reservation"
+            "{jobs}; other jobs can start earlier if this does not delay any reservation, based on {sizes}"
         )
     }
 
-    /// Checks if the reservations are supported on these servers. If there are several servers,
-    /// only one reservation is allowed.
+    /// Checks if the servers support the reservations. With several servers, only one is allowed.
     pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
         match self {
             Reservations::Few(0) => Err(Unsuitable("expected at least 1".into())),

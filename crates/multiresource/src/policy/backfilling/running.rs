@@ -55,14 +55,13 @@ impl Running {
         own.insert(place, (end, job.number, i));
     }
 
-    /// Returns the time at which a job of type `i` is expected to fit on server `n`. The value of
-    /// `free` is set to the free units at that time.
+    /// Returns the time at which a job of type `i` is expected to fit on server `n`, and sets
+    /// `free` to the free units at that time.
     pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // Even if there are enough free units, the job does not fit if no single device has enough
-        // of them.
+        // The number of free units is not enough if the job does not fit on the devices.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {
@@ -85,8 +84,7 @@ impl Running {
         self.by_server.iter_mut().for_each(Vec::clear);
     }
 
-    /// Creates the list again. The estimated end of a known job is not changed, and other jobs are
-    /// expected to run for the time `left` \[time\].
+    /// Creates the list again. Known jobs keep their end, and others end after `left` \[time\].
     pub(crate) fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
         let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
         let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();

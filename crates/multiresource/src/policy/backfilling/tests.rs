@@ -123,8 +123,8 @@ fn descriptions_name_order_and_reservations() {
     let said = words(&own);
     for part in [
         "order of the queue: shortest limit first. ",
-        "The head of the queue has a reservation; other jobs start earlier if, according to limits",
-        " A job that has waited for 18 h goes first.",
+        "The head of the queue has a reservation; other jobs can start earlier if this does not delay any reservation, based on limits",
+        " A job that has waited for 18 h is moved to the head of the queue.",
     ] {
         assert!(said.contains(part), "{said}");
     }
@@ -144,7 +144,7 @@ fn unknown_words_list_the_valid_ones() {
     }
     let choices = Backfilling::parse("easy+sjf+size").unwrap().unwrap();
     let why = BackfillingConfig::of(choices, &fleet()).unwrap_err();
-    assert!(why.0.contains("which are unknown at arrival"), "{why}");
+    assert!(why.0.contains("not known when the job arrives"), "{why}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 use crate::workload::Fleet;
 
-/// Use of the devices of each resource. Jobs do not move between devices. A fraction goes to the
-/// fullest device on which it fits, the first of equally full ones; whole devices are the first
-/// empty ones.
+/// The usage of the devices of each resource. Jobs are never moved from one device to another. A
+/// fraction uses the first of the devices with the highest usage on which it fits. Whole devices
+/// are the first ones that are empty.
 #[derive(Clone, Debug)]
 pub(super) struct Devices {
     kinds: Vec<Kind>,
-    /// The job in each slot: kind, server, device and units of all that it holds.
+    /// The job in each slot, with the kind, the server, the device and the units that it uses.
     held: Vec<Vec<(usize, usize, usize, u64)>>,
 }
 
@@ -15,7 +15,7 @@ struct Kind {
     resource: usize,
     size: u64,
     demand: Vec<u64>,
-    /// Units in use, servers × devices.
+    /// The number of units that are in use, for each server and each device.
     used: Vec<Vec<u64>>,
 }
 

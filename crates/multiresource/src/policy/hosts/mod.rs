@@ -12,14 +12,15 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Shape, Workload};
 use synth_core::artifact::Findings;
 
-/// The first servers of each shape, reserved for some types, so that long-running jobs do not break
-/// up servers that other jobs need whole, or several at once.
+/// The first servers of each shape, which are reserved for some of the types. This prevents long
+/// jobs from using parts of servers if other jobs need whole servers or several servers at the same
+/// time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
     /// The types that may start in the zone (and elsewhere), as indices into the workload's types.
     pub types: Vec<usize>,
-    /// The number of reserved servers of each shape (length H).
+    /// The number of servers of each shape that are reserved (length H).
     pub servers: Vec<u32>,
 }
 
@@ -32,7 +33,7 @@ impl Zone {
             _ => format!("the first {n} servers of shape {}", shape + 1),
         });
         format!(
-            " A zone is reserved: {} accept only jobs of {}, which may start elsewhere too.",
+            " A zone is reserved: {} only accept jobs of {}, which can also start on other servers.",
             kept.collect::<Vec<_>>().join(" and "),
             names.collect::<Vec<_>>().join(", ")
         )
@@ -91,9 +92,10 @@ pub enum Placement {
     Best,
 }
 
-/// The jobs and free capacity of each server of a fleet, numbered shape by shape. A start or end
-/// costs `O(K)`. Finding the first server that fits takes `O(log N)`, and so does one with the
-/// least free capacity, which is divided into levels.
+/// The jobs and the free capacity of each server of a fleet. The servers are numbered by shape. It
+/// takes `O(K)` to start or end a job. The first server on which a job fits can be found in
+/// `O(log N)`. The same is true for a server with the least free capacity, because the capacity is
+/// divided into levels.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
@@ -104,12 +106,12 @@ pub struct Hosts {
     devices: Devices,
     pub(super) resumes: bool,
     most: Vec<f64>,
-    /// Packed used capacity, servers × words.
+    /// The capacity that is used on each server, in packed form (servers × words).
     used: Vec<u64>,
-    /// Number of running jobs or tasks, servers × types.
+    /// The number of jobs or tasks that are running (servers × types).
     running: Vec<u32>,
     openings: Openings,
-    /// Maintained only for [`Placement::Best`].
+    /// This is only used for [`Placement::Best`].
     levels: Option<Levels>,
     before: Vec<u64>,
     locked: Vec<bool>,
@@ -117,7 +119,7 @@ pub struct Hosts {
     of_slot: Vec<Vec<usize>>,
     pieces: Vec<u64>,
     free: Vec<u64>,
-    /// Units used by others, servers × resources; `None` if they never used any.
+    /// The units that are used by others (servers × resources). `None` if they have never used any.
     others: Option<Vec<u64>>,
     packing: Packing,
     audited: usize,
@@ -125,7 +127,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Number of servers recounted in one [audit](Hosts::is_sound).
+    /// The number of servers that are checked by a single [audit](Hosts::is_sound).
     const AUDITED: usize = 64;
 
     pub(super) fn new(fleet: &Fleet) -> Self {
@@ -200,7 +202,7 @@ impl Hosts {
         self.packed.fits(self.used_by(n), i, 1) && (self.resumes || self.devices.fits(i, n))
     }
 
-    /// Returns whether one more job of type `i` fits on unlocked servers.
+    /// Returns `true` if one more job of type `i` fits on servers that are not locked.
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
         self.openings.open[i].len >= self.nodes(i)
@@ -215,7 +217,7 @@ impl Hosts {
         self.free[j] as f64
     }
 
-    /// Returns the servers of the job that ended last.
+    /// Returns the servers of the last job that has ended.
     pub fn freed(&self) -> &[usize] {
         &self.freed
     }
@@ -237,7 +239,7 @@ impl Hosts {
         })
     }
 
-    /// Passes the unlocked servers that fit, in placement order, until `is_last` returns true.
+    /// Calls `is_last` for each unlocked server that fits, in order, until it returns `true`.
     #[inline]
     pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         let open = &self.openings.open[i];
@@ -368,7 +370,7 @@ impl Hosts {
         (0..self.count()).filter(holds).count() >= self.nodes(i)
     }
 
-    /// Checks the task counts against `running` (length K), and recounts some servers per call.
+    /// Checks the number of tasks against `running` (length K) and counts some servers again.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
         let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
         let counted =
@@ -427,7 +429,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the free capacity of server `n` as a level: the maximum over resources.
+    /// Returns the level of the free capacity of server `n`, the maximum over all resources.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

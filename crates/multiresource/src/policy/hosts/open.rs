@@ -112,12 +112,12 @@ impl Openings {
     }
 }
 
-/// Servers by level of free capacity, and the levels in which each type fits.
+/// The servers, sorted by the level of their free capacity, and the levels in which each type fits.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
     of: Vec<u8>,
     servers: Vec<Open>,
-    /// Number of servers where a type fits, types × levels.
+    /// The number of servers on which a type fits, for each type and each level.
     fitting: Vec<u32>,
     any: Vec<[u64; 2]>,
 }

@@ -15,7 +15,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "max-weight",
-    about: "the schedule of maximum weight, where each job weighs the number of jobs of its type",
+    about: "the schedule with the maximum weight, where the weight of a job is the number of jobs of its type",
     preempts: true,
     settings: |fleet, _| Ok(MaxWeightConfig::plain(fleet.types().len()).into()),
     ..NamedRule::PLAIN
@@ -28,7 +28,7 @@ impl PolicyConfig for MaxWeightConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "MaxWeight, with preemption: serves the schedule of maximum weight among the schedules of present jobs; each {}",
+            "MaxWeight, with preemption: the policy always uses the schedule with the maximum weight for the jobs in the system. {}",
             self.weights_in_words(workload)
         )
     }
@@ -101,7 +101,7 @@ impl PolicyConfig for MaxWeightSetupConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "MaxWeight with setups: jobs are preempted, and their capacity is held for a setup of {:.4} {} on average. The rule moves to the schedule of maximum weight among the schedules of present jobs when the gain outweighs the cost of the transition (eagerness {}), by stopping jobs or by waiting for their completion, whichever loses less (haste {}); otherwise waiting jobs start if they fit. Each {}",
+            "MaxWeight with setups: a job can be preempted, and its capacity is then held for a setup with a mean of {:.4} {}. The policy moves to the schedule with the maximum weight for the jobs in the system if the gain is larger than the cost of the transition (eagerness {}). It either stops jobs or waits until they have completed, whichever has the smaller cost (haste {}). Otherwise, waiting jobs are started if they fit. {}",
             1.0 / self.setup_rate,
             workload.time_unit(),
             self.eagerness,
@@ -154,15 +154,16 @@ const EXPONENTS: &[f64] = &[
 const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
 const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
-/// Counts scanned in the time of a simple decision; branch and bound in simple decisions.
+/// The number of counts that can be scanned in the time of a simple decision, and the time for
+/// branch and bound, as a number of simple decisions.
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// Tuning steps: the exponent of service rates for all worths, and the factor of a single one.
+/// The step sizes for tuning: the exponent of the service rates, and a factor for one value.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
-/// Bounds beyond which the weights of a few thousand jobs no longer differ.
+/// Outside of this range, the weights of a few thousand jobs do not change.
 const LEAST_WORTH: f64 = 1e-6;
 const MOST_EXPONENT: f64 = 2.0;

@@ -3,28 +3,33 @@ use crate::policy::{Event, Policy, System};
 use crate::schedule::{Knapsack, Packing, Schedule, maximal};
 use crate::workload::Workload;
 
-/// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type `i` in
-/// the system. Preempts the youngest first, so that the oldest u_i jobs of type `i` are served.
+/// MaxWeight, which always serves the schedule `argmax Σ_i Q_i u_i` over all `u ∈ S`, where `Q_i`
+/// is the number of jobs of type `i` in the system. It preempts the youngest jobs first.
 ///
-/// Source: Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in cloud
-/// computing clusters", INFOCOM 2012, after Tassiulas and Ephremides, IEEE Transactions on
-/// Automatic Control 37(12), 1992; in continuous time with preemption as the MSR paper compares
-/// with it. We restrict it to u ≤ Q, which is also throughput-optimal and far better when schedules
-/// hold many jobs. The *weighted* form `argmax Σ_i c_i Q_i^a u_i` with u ≤ Q and c, a > 0 is
-/// throughput-optimal too (`Σ c_i Q_i^(a+1)/μ_i` is a Lyapunov function: Eryilmaz, Srikant,
-/// Perkins, IEEE/ACM Transactions on Networking 13(2), 2005). With a < 1 it has lower delay,
-/// because it keeps the server full rather than serving the longest queue.
+/// The source is Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in
+/// cloud computing clusters", INFOCOM 2012, based on Tassiulas and Ephremides, IEEE Transactions on
+/// Automatic Control 37(12), 1992. We use the version in continuous time with preemption that the
+/// MSR paper uses for its comparison. The schedules are limited to `u ≤ Q`, which is also
+/// throughput-optimal and much better if a schedule contains many jobs.
 ///
-/// The maximum is exact. If S has few maximal schedules (at most 20 000 counts in total), the worth
-/// of each is updated at each event, in `O(maximal schedules)`. Ties go to the first in
-/// lexicographic order, so that the rule is a function of Q alone; published values use this tie
-/// rule, and on four types it is 5 % better than staying with the present schedule.
+/// The *weighted* form `argmax Σ_i c_i Q_i^a u_i`, where `u ≤ Q` and `c, a > 0`, is also
+/// throughput-optimal. The Lyapunov function is `Σ c_i Q_i^(a+1)/μ_i` (Eryilmaz, Srikant, Perkins,
+/// IEEE/ACM Transactions on Networking 13(2), 2005). If `a < 1`, jobs have a shorter delay, because
+/// the rule tries to keep the server full instead of serving the longest queue.
 ///
-/// Otherwise it is a bounded knapsack solved by branch and bound ([`Knapsack`]) starting from the
-/// present schedule, which wins ties: `O(K R)` if all jobs fit, otherwise a few `O(K R log K)` to
-/// price the resources, so that rarely more than one branch is explored. The worst case is
-/// exponential in K and is truncated at the best schedule found, no worse than the present one.
-/// With 20 to 100 types it takes 1 to 10 µs.
+/// The maximum is always exact. If `S` has a small number of maximal schedules (at most 20 000
+/// counts in total), the weight of each schedule is updated after each event, which takes
+/// `O(maximal schedules)`. If two weights are equal, the first schedule in lexicographic order is
+/// used, so that the rule is a function of `Q` only. The published values use this rule. With four
+/// types it is 5 % better than keeping the current schedule.
+///
+/// Otherwise, the maximum is the solution of a bounded knapsack problem, which is found by branch
+/// and bound ([`Knapsack`]). The search starts with the current schedule, which is kept if no other
+/// schedule is better. It takes `O(K R)` if all jobs fit. If not, it takes a few times
+/// `O(K R log K)` to compute prices for the resources, after which one branch is usually enough.
+/// The worst case is exponential in `K`, so the search is stopped after a number of steps and
+/// returns the best schedule that was found, which is never worse than the current one. With 20 to
+/// 100 types, it takes 1 to 10 µs.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     pub(super) weights: Weights,
@@ -32,10 +37,11 @@ pub struct MaxWeight {
     maximum: Maximum,
 }
 
-/// Maximum total number of counts in maximal schedules for scanning.
+/// The maximum total number of counts for which all maximal schedules are scanned.
 const WORK: usize = 20_000;
 
-/// Search steps before truncation (about 10 µs), reached if many schedules have nearly equal worth.
+/// The maximum number of search steps, which take about 10 µs. It is reached if many schedules have
+/// nearly the same weight.
 const STEPS: usize = 1_000;
 
 const VISITS: usize = 2_000_000;
@@ -52,7 +58,7 @@ impl MaxWeight {
         MaxWeight::weighted(workload, &MaxWeightConfig::plain(workload.types().len()))
     }
 
-    /// Creates the rule with these weights.
+    /// Creates the rule with the given weights.
     pub fn weighted(workload: &Workload, policy: &MaxWeightConfig) -> Self {
         MaxWeight::new(workload, Weights::of_policy(policy))
     }
@@ -79,7 +85,7 @@ impl MaxWeight {
         }
     }
 
-    /// Returns the schedule of maximum weight after this event, `None` if it cannot have changed.
+    /// Returns the schedule with the maximum weight after this event. `None` if it has not changed.
     pub(super) fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
         let (i, before) = match event {
             Event::Arrival(i) => (i, system.present(i) - 1),
@@ -125,7 +131,7 @@ fn serve(chosen: &[u32], system: &mut System) {
         }
     }
     for i in 0..chosen.len() {
-        // The selected jobs fit unless others use capacity.
+        // The selected jobs always fit, unless some of the capacity is used by others.
         let may_start = |system: &System| system.others.is_none() || system.fits(i);
         while system.running(i) < target(i, system) && may_start(system) {
             system.start(i);
@@ -154,8 +160,8 @@ pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
     maximal(packing, WORK / packing.types(), VISITS)
 }
 
-/// The worths of all maximal schedules. They suffice: any u ≤ Q is part of a maximal m, and min(m,
-/// Q) ∈ S is worth at least as much.
+/// The weights of all maximal schedules. It is enough to use these, because each `u ≤ Q` is part of
+/// a maximal schedule `m`, and the weight of `min(m, Q) ∈ S` is at least as large.
 #[derive(Clone, Debug)]
 struct Scan {
     counts: Vec<Vec<u32>>,
@@ -220,21 +226,21 @@ impl Bound {
     }
 }
 
-/// The weight of a job of type `i`: Q_i or `c_i Q_i^a`. Integers, so that updated sums never drift
-/// and branch and bound can require an improvement of 1.
+/// The weight of a job of type `i`, which is `Q_i` or `c_i Q_i^a`. Weights are integers, so that
+/// sums have no rounding errors and a branch must improve the result by at least 1.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// Scaled to maximum [`UNIT`].
+    /// The values are scaled so that the maximum is [`UNIT`].
     worths: Vec<f64>,
     exponent: f64,
-    /// Table for few jobs, by type; empty if a job weighs the number of jobs.
+    /// A table for small numbers of jobs. It is empty if the weight is the number of jobs.
     few: Vec<Vec<u64>>,
 }
 
 const UNIT: f64 = (1 << 20) as f64;
 
-/// Beyond this, weights grow by 1 per job: sums stay below 2^53 but unbounded, as the proof
-/// requires.
+/// If a weight is larger than this, it only increases by 1 for each job. This keeps the sums below
+/// `2^53`, but they are not bounded, which is required for the proof.
 const MOST: f64 = (1_u64 << 42) as f64;
 
 const FEW: u64 = 1024;

@@ -5,32 +5,36 @@ use crate::policy::{Event, Policy, System};
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
-/// MaxWeight that accounts for setup costs.
+/// MaxWeight for systems in which setups have a cost.
 ///
-/// A running job of type `i` weighs `w_i = c_i Q_i^a`, with Q_i its jobs in the system. At each
-/// event the schedule of maximum weight is found as in [`MaxWeight`] and three actions are compared
-/// by the weight W of the jobs that they run at once:
+/// The weight of a running job of type `i` is `w_i = c_i Q_i^a`, where `Q_i` is the number of jobs
+/// of this type in the system. After each event, the rule computes the schedule with the maximum
+/// weight as in [`MaxWeight`]. It then compares three actions based on the total weight `W` of the
+/// jobs that are running immediately after the action:
 ///
-/// - *fill*: running jobs continue and waiting jobs that fit start, by weight over dominant share;
-/// - *drain*: running jobs continue and only waiting jobs of the best schedule start;
-/// - *stop*: jobs that are not in the best schedule stop, into setups at rate γ, and jobs of the
-///   best schedule start as they fit.
+/// - *fill*: the running jobs continue, and waiting jobs that fit are started. They are sorted by
+///   the ratio of the weight to the dominant share;
+/// - *drain*: the running jobs continue, and a waiting job only starts if it is part of the best
+///   schedule;
+/// - *stop*: the jobs that are not part of the best schedule are stopped, which requires a setup
+///   with rate `γ`. The jobs of the best schedule start as soon as they fit.
 ///
-/// Draining takes the largest `H(e_i)/μ_i` over the e_i surplus jobs of each type, stopping takes
-/// `H(e)/γ` for all e surplus slots and setups. H(e) is the mean maximum of e unit exponentials. Of
-/// these two, the action with the smaller loss (W(best) − W(action)) · time is considered, with the
-/// loss of draining multiplied by *haste*. It is chosen over filling if
+/// The time of *drain* is the maximum of `H(e_i)/μ_i`, where `e_i` is the number of jobs of type
+/// `i` that are not part of the best schedule. The time of *stop* is `H(e)/γ`, where `e` is the
+/// total number of such slots and setups. `H(e)` is the mean of the maximum of `e` unit
+/// exponentials. The loss of an action is `(W(best) − W(action)) · time`, and the loss of *drain*
+/// is multiplied by *haste*. The action with the smaller loss is used instead of *fill* if
 ///
 /// ```text
 /// eagerness · (W(best) − W(fill)) · F > N · (W(fill) − W(action)) · time
 /// ```
 ///
-/// where F is how long the jobs missing from fill last at the rate of the best schedule, and N the
-/// number of jobs in the system, all of which are delayed by lost service.
+/// where `F` is the time until the jobs that are missing in *fill* are done at the rate of the best
+/// schedule, and `N` is the number of jobs in the system, all of which are delayed.
 ///
-/// The rule is original to this project. For one queue at a time, Duenyas and Van Oyen (Management
-/// Science 42, 1996) compare a setup with its backlog in the same way. `O(K)` per decision in
-/// addition to MaxWeight.
+/// This rule was created for this project. For a system that serves one queue at a time, Duenyas
+/// and Van Oyen (Management Science 42, 1996) compare a setup with its backlog in the same way. In
+/// addition to the time of MaxWeight, a decision takes `O(K)`.
 #[derive(Clone, Debug)]
 pub struct MaxWeightSetups {
     best: MaxWeight,
@@ -39,7 +43,7 @@ pub struct MaxWeightSetups {
     rates: Vec<f64>,
     shares: Vec<f64>,
     weights: Vec<f64>,
-    /// The schedule of maximum weight, limited to present jobs.
+    /// The schedule with the maximum weight, which only contains jobs that are in the system.
     most: Schedule,
     fill: Schedule,
     ahead: Schedule,
@@ -96,7 +100,7 @@ impl MaxWeightSetups {
         }
     }
 
-    /// Computes which jobs can start: any waiting jobs, or with `ahead` those of the best schedule.
+    /// Computes the jobs that can start. With `ahead`, only jobs of the best schedule can start.
     fn fill(&mut self, system: &System, ahead: bool) {
         for (j, room) in self.room.iter_mut().enumerate() {
             *room = system.free(j);

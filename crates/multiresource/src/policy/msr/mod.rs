@@ -22,19 +22,23 @@ impl PolicyConfig for MsrConfig {
     fn words(&self, workload: &Workload) -> String {
         let way = match self.preemption {
             Preemption::None => {
-                "jobs run to completion, and the next schedule starts after the jobs without a slot in it have ended"
+                "each job runs to completion, and the next schedule starts when all jobs that do not have a slot in it have ended"
             }
-            Preemption::Setup => "jobs are preempted, and their capacity is held for a setup time",
-            Preemption::Full => "jobs are preempted at no cost",
+            Preemption::Setup => {
+                "a job can be preempted, and its capacity is then held for a setup time"
+            }
+            Preemption::Full => "a job can be preempted without any cost",
         };
         let left = match self.backfill {
             Backfill::None => "",
-            Backfill::FirstFit => "; unused capacity is offered to other waiting jobs",
+            Backfill::FirstFit => {
+                "; if the schedule does not use all of the capacity, other waiting jobs can use it"
+            }
         };
         match self.order.len() {
-            1 => format!("MSR: a single schedule serves all types{left}."),
+            1 => format!("MSR: a single schedule is used for all types{left}."),
             count => format!(
-                "MSR: works on {count} schedules{}. A clock ends each after an exponential working time, {:.4} {} on average; {way}{left}.",
+                "MSR: the policy uses {count} schedules{}. Each schedule is ended by a clock after an exponential time with a mean of {:.4} {}; {way}{left}.",
                 if self.rates.is_some() {
                     " in the order of a Markov chain"
                 } else {
@@ -50,7 +54,7 @@ impl PolicyConfig for MsrConfig {
         let count = self.schedules.len();
         match &self.rates {
             None => check::schedules(&self.schedules, fleet.envelope(), findings),
-            // States of a chain may share a schedule.
+            // Two states of a chain may have the same schedule.
             Some(_) => check::each_fits(&self.schedules, fleet.envelope(), findings),
         }
         check::all_served(&self.schedules, fleet.envelope(), findings);
@@ -62,9 +66,10 @@ impl PolicyConfig for MsrConfig {
         }
         let usable = |(_, rate): &(usize, f64)| *rate > 0.0 && rate.is_finite();
         let is_usable = |n: usize| self.leaving(n).iter().all(usable);
-        // Overflow would give timers of zero or infinite length.
+        // If the rate overflows, the length of a timer would be zero or infinite.
         if findings.is_clear("") && !(0..count).all(is_usable) {
-            let message = "the rate of leaving a schedule overflows or underflows";
+            let message =
+                "the rate at which a schedule is left is too large or too small to be represented";
             findings.add(
                 "switching_rate",
                 format!("{}: {message}", self.switching_rate),
@@ -76,11 +81,15 @@ impl PolicyConfig for MsrConfig {
                 findings.differs(
                     "setup_rate",
                     "absent",
-                    "a rate, since preemption is `setup`",
+                    "a rate, because the preemption is `setup`",
                 );
             }
             (false, Some(rate)) => {
-                findings.differs("setup_rate", rate, "none, since preemption is not `setup`");
+                findings.differs(
+                    "setup_rate",
+                    rate,
+                    "no rate, because the preemption is not `setup`",
+                );
             }
             (false, None) => {}
         }
@@ -94,7 +103,7 @@ impl PolicyConfig for MsrConfig {
         self.setup_rate
     }
 
-    /// Follows from the loads ρ_i < 1, independently of each other.
+    /// This is the case if all loads are `ρ_i < 1`. The types do not depend on each other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless)
     }
@@ -120,7 +129,7 @@ impl PolicyConfig for MsrConfig {
 }
 
 impl MsrConfig {
-    /// Checks that the chain (N × N) is irreducible with the weights as its stationary
+    /// Checks that the chain (N × N) is irreducible and that the weights are its stationary
     /// distribution.
     fn check_chain(&self, rates: &[Vec<f64>], findings: &mut Findings) {
         let count = self.schedules.len();
@@ -153,7 +162,7 @@ impl MsrConfig {
         if !is_close(all, 1.0, check::ROUNDING) {
             findings.differs("rates", format!("{all} switches per switch"), 1);
         }
-        // With balanced flows, reachability from one state implies irreducibility.
+        // If the flows are balanced, it is enough that all states can be reached from one state.
         let (mut reached, mut open) = (vec![false; count], vec![0]);
         while let Some(s) = open.pop() {
             if !std::mem::replace(&mut reached[s], true) {

@@ -8,13 +8,14 @@ use crate::policy::{Event, Policy, System, in_words};
 use crate::schedule::largest;
 use crate::workload::Workload;
 
-/// Ends a working schedule. Clock `1 + i` ends a type-i slot without a job (a phantom or a setup);
-/// in a chain, clock `1 + K + t` switches to schedule `t`.
+/// The clock that ends a working schedule. Clock `1 + i` ends a slot of type `i` that does not have
+/// a job (a phantom or a setup). In a chain, clock `1 + K + t` switches to schedule `t`.
 const SWITCH: usize = 0;
 
-/// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2): works on one
-/// schedule until the switch clock rings, then takes the route to the next one. A decision examines
-/// only the types that wait for a slot or drain, and at a switch those whose counts differ.
+/// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2). It uses one
+/// schedule until the switch clock rings, and then takes the route to the next schedule. A decision
+/// only checks the types that wait for a slot or are being drained, and the types with a different
+/// count after a switch.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrConfig,
@@ -28,9 +29,9 @@ pub struct Msr {
     working: bool,
     slots: Slots,
     clocked: FixedBitSet,
-    /// Whether no job fitted after the last decision that could have started any job.
+    /// Set to `true` if no job fitted after the last decision in which any job could start.
     full: bool,
-    /// Capacity neither in use nor reserved, during admission.
+    /// The capacity that is not in use and not reserved when jobs are admitted.
     room: Vec<u64>,
 }
 
@@ -158,14 +159,14 @@ impl Msr {
         }
         while serving > target {
             serving -= 1;
-            // The capacity of an empty slot may be lent to a backfilled job. Then that job sets up.
+            // If a backfilled job uses the capacity of an empty slot, that job needs a setup.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
                 system.count_setup();
                 setups += 1;
             }
         }
-        // Some of the stopped jobs were backfilled and had no slot. Jobs that continue keep one.
+        // Some of the stopped jobs had no slot. The jobs that are still running keep their slots.
         serving = serving.max(target.min(system.running(i)));
         self.slots.set_setups(i, setups, system);
         self.slots.set(i, serving, system);
@@ -183,7 +184,8 @@ impl Msr {
         }
     }
 
-    /// Eager admission: raises counts in type order by as many as fit next to all held slots.
+    /// Eager admission: increases each count, in type order, by the number that fits next to all
+    /// slots.
     fn admit(&mut self, system: &mut System) {
         if next([&self.slots.short], 0).is_none() {
             return;
@@ -192,7 +194,8 @@ impl Msr {
             *room = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // Empty slots count as free in the system; if backfilled jobs use them, none is left.
+            // An empty slot is free in the system. If backfilled jobs use the slots, none are
+            // empty.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
@@ -209,7 +212,7 @@ impl Msr {
         }
     }
 
-    /// Takes the capacity of one more type-i slot; one for a running backfilled job needs none.
+    /// Uses the capacity of one more slot of type `i`, unless it is for a backfilled job.
     fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
@@ -235,8 +238,8 @@ impl Msr {
         }
     }
 
-    /// Returns whether jobs without a slot may start. During a route they may unless a job waits
-    /// for a slot of the destination, or they would at once be preempted into a setup.
+    /// Returns `true` if jobs without a slot can start. During a route, this is not the case if a
+    /// job is waiting for a slot of the destination or would be preempted into a setup at once.
     fn may_backfill(&self, system: &System) -> bool {
         let may_lend =
             || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
@@ -279,7 +282,7 @@ impl Msr {
         }
     }
 
-    /// Returns the rate at which a draining type loses slots without a job.
+    /// Returns the rate at which a type that is being drained loses slots that do not have a job.
     fn clock_rate(&self, i: usize, system: &System) -> f64 {
         match self.policy.preemption {
             Preemption::Setup => {
@@ -340,7 +343,7 @@ impl Msr {
             return;
         }
         let slots = &self.slots;
-        // True if the type was moving before this completion and had no surplus job.
+        // Set to `true` if the type was already changing and had no surplus job.
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
@@ -351,13 +354,13 @@ impl Msr {
         }
     }
 
-    /// Starts jobs when slots are unchanged: other types only if backfilled jobs were in the way.
+    /// Starts jobs if the slots have not changed, and other types if backfilled jobs blocked them.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
                 self.fill_type(i, system);
             }
-            // If no job fitted before, only the new job can start or preempt others.
+            // If no job has fitted before, only the new job can start or preempt other jobs.
             Event::Arrival(i) if self.full && !system.fits(i) => {
                 if self.policy.preemption == Preemption::Full {
                     self.fill(system);
@@ -390,7 +393,7 @@ impl Policy for Msr {
             self.slots.look(i, system);
         }
         match event {
-            // Ignores a late ring, after its clock was stopped.
+            // If a clock has been stopped, an event of this clock that arrives later is ignored.
             Event::Clock(clock) if system.clocks().get(clock).is_none_or(|rate| *rate == 0.0) => {}
             Event::Clock(clock) if clock == SWITCH || clock > self.shares.len() => {
                 self.depart(clock, system);
@@ -419,9 +422,11 @@ impl Policy for Msr {
         let (schedule, reached) = self.schedule();
         let slots = in_words(schedule.iter().copied().enumerate(), names);
         Some(if reached {
-            format!("works on the schedule {slots} until its clock rings")
+            format!("uses the schedule {slots} until its clock rings")
         } else {
-            format!("moves to the schedule {slots}; jobs without a slot in it run to completion")
+            format!(
+                "moves to the schedule {slots}; jobs that do not have a slot in it run to completion"
+            )
         })
     }
 

@@ -3,16 +3,16 @@ use serde::{Deserialize, Serialize};
 
 use synth_core::artifact::written;
 
-/// What may happen to a running job when the schedule changes (the MSR paper, §3.4).
+/// The type of preemption that is used if the schedule changes (the MSR paper, §3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Preemption {
-    /// Jobs run to completion (nMSR).
+    /// Each job runs to completion (nMSR).
     None,
-    /// Jobs are preempted and their capacity is held for a setup time (sMSR).
+    /// A job can be preempted, and its capacity is held for a setup time (sMSR).
     Setup,
-    /// Jobs are preempted at no cost (pMSR).
+    /// A job can be preempted without any cost (pMSR).
     Full,
 }
 
@@ -20,34 +20,34 @@ pub enum Preemption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drain {
-    /// One type at a time, in type order; the others are refilled until their turn.
+    /// One type at a time, in type order. Jobs of the other types can start until it is their turn.
     Sequential,
     /// All types at once.
     Concurrent,
 }
 
-/// When a route raises the counts of types with too few slots.
+/// The time at which a route increases the counts of types that do not have enough slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Admission {
     /// Only at the end of the route.
     Late,
-    /// As soon as they fit, in type order, as many as fit.
+    /// As soon as there is enough capacity, in type order, with as many jobs as possible.
     Eager,
 }
 
-/// The way from one working schedule to the next.
+/// The way in which a policy moves from one working schedule to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
-    /// The order of draining, or of setups.
+    /// The order in which the types are drained or set up.
     pub drain: Drain,
-    /// The time of admission.
+    /// The time at which new jobs are admitted.
     pub admission: Admission,
 }
 
 impl Route {
-    /// All four routes, the default first.
+    /// A list of all four routes. The first one is the default.
     pub const ALL: [Route; 4] = [
         Route::new(Drain::Sequential, Admission::Eager),
         Route::new(Drain::Concurrent, Admission::Eager),
@@ -78,18 +78,18 @@ impl std::str::FromStr for Route {
     }
 }
 
-/// Whether capacity that the schedule does not use is offered to other waiting jobs.
+/// The jobs that can use the capacity that is not used by the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Backfill {
-    /// It stays idle.
+    /// The capacity is not used.
     None,
-    /// It is offered to waiting jobs in arrival order (the MSR paper, §8.2).
+    /// The capacity can be used by waiting jobs in the order of arrival (the MSR paper, §8.2).
     FirstFit,
 }
 
-/// What happens to a draining slot without a job.
+/// The behavior of a slot that is being drained and does not have a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmptySlots {
@@ -99,7 +99,7 @@ pub enum EmptySlots {
     Release,
 }
 
-/// A Markovian Service Rate policy.
+/// The settings of a Markovian Service Rate policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MsrConfig {
@@ -107,25 +107,27 @@ pub struct MsrConfig {
     pub preemption: Preemption,
     /// The working schedules (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The fraction of working time of each schedule: positive, with sum 1.
+    /// The fraction of the working time of each schedule, which is positive. The sum is 1.
     pub weights: Vec<f64>,
     /// The order of the schedules in the loop, as indices into `schedules`.
     #[serde(rename = "loop")]
     pub order: Vec<usize>,
-    /// α \[1/time\], switches per working time: schedule `s` is left at rate `α / (N · weight_s)`.
+    /// The number of switches per working time, `α` \[1/time\]. Schedule `s` is left at the rate
+    /// `α / (N · weight_s)`.
     pub switching_rate: f64,
-    /// R (N × N), for a chain of schedules: s is left for t at rate `α R_st`. The weights are its
-    /// stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and `loop` is 0, 1, ….
+    /// The rates `R` (N × N) of a chain of schedules. It moves from `s` to `t` at the rate
+    /// `α R_st`. The weights are its stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and
+    /// `loop` is 0, 1, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<Vec<f64>>>,
-    /// γ \[1/time\]: the exponential rate of the setup of one slot, for `setup` only.
+    /// The rate `γ` \[1/time\] of the exponential setup time of a slot, only for `setup`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
-    /// The way from one schedule to the next. Unused with full preemption.
+    /// The route from one schedule to the next one. It is not used with full preemption.
     pub route: Route,
-    /// The use of capacity that the schedule leaves idle.
+    /// The usage of the capacity that is not needed by the schedule.
     pub backfill: Backfill,
-    /// The treatment of draining slots without a job.
+    /// The behavior of slots that are being drained and do not have a job.
     pub empty_slots: EmptySlots,
 }
 
@@ -135,8 +137,8 @@ impl MsrConfig {
         &self.schedules[self.order[n]]
     }
 
-    /// Returns the successors of the n-th schedule, by position, with their rates [1/time]:
-    /// `α / (N π)` in a loop, or those of the chain. Empty for a single schedule.
+    /// Returns the schedules that can follow the n-th schedule, and their rates [1/time]:
+    /// `α / (N π)` in a loop, or the rates of the chain. It is empty if there is only one schedule.
     pub fn leaving(&self, n: usize) -> Vec<(usize, f64)> {
         let count = self.order.len();
         match &self.rates {

@@ -2,18 +2,18 @@ use fixedbitset::FixedBitSet;
 
 use super::super::System;
 
-/// The slots of each type, with sets of the types where slots, jobs and target differ; call
-/// [`Slots::look`] after every change.
+/// The slots of each type. It contains the set of types for which the number of slots, jobs and
+/// targets is not the same. The function [`Slots::look`] must be called after each change.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     pub serving: Vec<u32>,
     pub setups: Vec<u32>,
     pub target: Vec<u32>,
-    /// Types with more slots than the destination schedule, or with slots in setup.
+    /// The types that have more slots than the destination schedule, or a slot in setup.
     pub moving: FixedBitSet,
     pub short: FixedBitSet,
     pub empty: FixedBitSet,
-    /// Types with backfilled jobs that have no slot.
+    /// The types that have backfilled jobs without a slot.
     pub surplus: FixedBitSet,
 }
 
@@ -65,9 +65,9 @@ impl Slots {
         self.surplus.set(i, running > serving);
     }
 
-    /// Returns whether a job waits for which the destination schedule has a slot.
+    /// Returns `true` if there is a waiting job that has a slot in the destination schedule.
     pub(super) fn is_awaited(&self, system: &System) -> bool {
-        // If fewer run than the destination has slots, the type is in one of these two sets.
+        // If fewer jobs are running than there are slots, the type is in one of these sets.
         let awaited = |i| system.running(i) < self.target[i] && system.waiting(i) > 0;
         self.short.ones().any(awaited) || self.empty.ones().any(awaited)
     }

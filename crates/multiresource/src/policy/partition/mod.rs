@@ -23,10 +23,10 @@ impl PolicyConfig for PartitionConfig {
         let slots = slots.join(", ");
         match self.switching_rate {
             None => format!(
-                "Partition, without preemption: each server keeps one schedule; jobs wait in a common queue for a slot of their type. Slots: {slots}."
+                "Partition, without preemption: each server always uses the same schedule, and a job waits in a common queue until there is a free slot of its type. Slots: {slots}."
             ),
             Some(rate) => format!(
-                "Partition with {} assignments, without preemption: each server keeps one schedule until a clock (α = {rate} per {}) switches to the next assignment; servers whose schedule changes start no jobs until they are empty. Jobs wait in a common queue for a slot of their type. Initial slots: {slots}.",
+                "Partition with {} assignments, without preemption: each server uses the same schedule until a clock (α = {rate} per {}) switches to the next assignment. If the schedule of a server changes, it does not start any jobs until it is empty. A job waits in a common queue until there is a free slot of its type. Initial slots: {slots}.",
                 self.assignments.len(),
                 workload.time_unit()
             ),

@@ -5,35 +5,36 @@ use crate::policy::hosts::{Hosts, Openings};
 use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
-/// Ends an assignment. Clock `1 + i` ends a type-i slot without a job on a changing server.
+/// The clock that ends an assignment. Clock `1 + i` ends an empty type-i slot of a server that is
+/// changing.
 const SWITCH: usize = 0;
 
-/// Each server of a fleet has the slots of its schedule, and a job starts in a free slot of its
-/// type.
+/// Each server of a fleet has the slots of its schedule. A job starts in a free slot of its type.
 ///
-/// With several assignments, a clock switches from one to the next. Servers whose schedule changes
-/// start no jobs until all their slots have ended, those without a job at the rate of jobs; then
-/// all of them change together. So the number of slots of each type is a Markov chain independent
-/// of the arrivals, and modulates the queue of the type. With Poisson arrivals and exponential
-/// sizes it is positive recurrent if `λ_i E[S_i]` is below the mean number of slots. Jobs found
-/// outside of slots on takeover leave in bounded mean time.
+/// If there are several assignments, a clock is used to switch from one to the next. A server whose
+/// schedule changes does not start any jobs until all of its slots have ended. A slot that does not
+/// have a job ends at the rate of a job. After that, all of these servers are changed at the same
+/// time. This means that the number of slots of each type is a Markov chain that does not depend on
+/// the arrivals. With Poisson arrivals and exponential sizes, the queue of a type is positive
+/// recurrent if `λ_i E[S_i]` is less than the mean number of its slots. If the rule takes over, the
+/// jobs that do not have a slot leave after a finite mean time.
 ///
-/// A job that needs several servers has slots on a fixed team of servers. If there are such jobs,
-/// all servers are emptied at a switch.
+/// If a job needs several servers, its slots are on a fixed set of servers. If there are any such
+/// jobs, all servers are emptied for each switch.
 ///
-/// `O(K)` per decision, `O(N K)` per switch. The rule is original to this project; its chain is
-/// that of Markovian Service Rate policies (the MSR paper, §5.1).
+/// A decision takes `O(K)`, and a switch takes `O(N K)`. This rule was created for this project.
+/// Its chain is the same as the chain of a Markovian Service Rate policy (the MSR paper, §5.1).
 #[derive(Clone, Debug)]
 pub struct Partition {
     schedules: Vec<Vec<Vec<u32>>>,
-    /// Schedule indices, assignments × servers.
+    /// The index of the schedule of each server (assignments × servers).
     places: Vec<Vec<u32>>,
     leaving_rates: Vec<f64>,
     service_rates: Vec<f64>,
     position: usize,
     leaving: Vec<bool>,
     left: u64,
-    /// Slots without a job on these servers, by type.
+    /// The number of slots without a job on these servers, for each type.
     phantoms: Vec<u64>,
     openings: Openings,
     gangs: Gangs,
@@ -42,7 +43,7 @@ pub struct Partition {
 #[derive(Clone, Debug, Default)]
 struct Gangs {
     nodes: Vec<u32>,
-    /// Teams of servers for each job, by assignment and type; empty for one-server types.
+    /// The servers of each job, for each assignment and type, if it needs several servers.
     teams: Vec<Vec<Vec<Vec<usize>>>>,
     free: Vec<Vec<Vec<usize>>>,
     running: HashSet<u64>,
@@ -158,7 +159,7 @@ impl Partition {
     }
 
     fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
-        // With gangs, all servers change together.
+        // If a job needs several servers, all servers must be changed at the same time.
         if self.leaving[0] {
             return false;
         }
@@ -168,7 +169,7 @@ impl Partition {
         };
         system.start_on(i, &team);
         self.gangs.running.insert(number);
-        // Next to jobs that another rule started, it may take capacity of other slots.
+        // If it runs next to a job of another rule, it may use the capacity of other slots.
         team.iter().for_each(|n| self.look(*n, system.fleet()));
         true
     }

@@ -1,25 +1,27 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Each server of a fleet works on a schedule, and jobs wait for a slot of their type. When the
-/// assignment changes, servers whose schedule differs start no jobs until they are empty, or all
-/// servers if there are jobs that need several.
+/// A policy in which each server of a fleet has a schedule, and a job waits for a slot of its type.
+/// If the assignment changes, a server with a different schedule does not start any jobs until it
+/// is empty. If there are jobs that need several servers, this is true for all servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartitionConfig {
-    /// For each shape (H), the schedules of its servers (N_h × K), over all types of the fleet.
+    /// The schedules of the servers of each shape (H × N_h × K), for all types of the fleet.
     pub schedules: Vec<Vec<Vec<u32>>>,
-    /// The assignments of the loop (M × H × N_h): the number of servers on each schedule, by shape.
+    /// The number of servers of each shape with each schedule, for each assignment (M × H × N_h).
     pub assignments: Vec<Vec<Vec<u32>>>,
-    /// The fraction of working time of each assignment (length M): positive, with sum 1.
+    /// The fraction of the working time of each assignment (length M), which is positive. The sum
+    /// is 1.
     pub weights: Vec<f64>,
-    /// α \[1/time\]: assignment `m` is left at rate α / (M w_m); absent if there is only one.
+    /// The switching rate `α` \[1/time\]. Assignment `m` is left at the rate `α / (M w_m)`. It is
+    /// not set if there is only one assignment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switching_rate: Option<f64>,
 }
 
 impl PartitionConfig {
-    /// Returns the shape and schedule index of each server (length N) in assignment `m`.
+    /// Returns the shape and the schedule of each server (length N) in assignment `m`, as indices.
     pub fn places(&self, m: usize) -> Vec<(usize, usize)> {
         let shapes = self.assignments[m].iter().enumerate();
         let each = shapes.flat_map(|(h, servers)| servers.iter().enumerate().map(move |s| (h, s)));
@@ -41,8 +43,8 @@ impl PartitionConfig {
         slots
     }
 
-    /// Returns how many jobs of each type (K) can run together in assignment `m`: the number of
-    /// slots, or of disjoint teams of slots on distinct servers.
+    /// Returns the number of jobs of each type (K) that can run at the same time in assignment `m`.
+    /// This is the number of slots, or the number of disjoint sets of slots on different servers.
     pub fn jobs(&self, m: usize, nodes: &[u32]) -> Vec<u64> {
         let mut jobs = self.slots(m);
         for (i, jobs) in jobs.iter_mut().enumerate() {
@@ -53,8 +55,8 @@ impl PartitionConfig {
         jobs
     }
 
-    /// Returns the largest G with `Σ_n min(p_n, G) ≥ g G`, where server `n` has p_n slots; the
-    /// slots can then be dealt to G jobs in turn.
+    /// Returns the largest `G` for which `Σ_n min(p_n, G) ≥ g G`, where `p_n` is the number of
+    /// slots of server `n`. The slots can then be given to `G` jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
         let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));
@@ -74,7 +76,7 @@ impl PartitionConfig {
         least
     }
 
-    /// Returns the servers of each job of type `i` that can run together in assignment `m`.
+    /// Returns the servers of each job of type `i` that can run at the same time in assignment `m`.
     pub fn teams(&self, m: usize, i: usize, nodes: u32) -> Vec<Vec<usize>> {
         let jobs = self.gangs(m, i, nodes.into()) as usize;
         let mut teams = vec![Vec::new(); jobs];

@@ -1,6 +1,6 @@
-//! TDC (targets, drain, commitment). The ranges of a tuning parameter differ on purpose between
-//! [`TdcConfig::check`](PolicyConfig::check), the tuning grids, and the starting points of tuning
-//! (`synthesis/choice/candidates.rs` in `synth-make`).
+//! This module implements TDC (targets, drain, commitment). Note that the range of a tuning
+//! parameter is not the same in [`TdcConfig::check`](PolicyConfig::check), in the tuning grids, and
+//! in the starting points of tuning (`synthesis/choice/candidates.rs` in `synth-make`).
 
 mod settings;
 mod target;
@@ -16,27 +16,32 @@ use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
 use target::{DecisionState, Fixed, Lead, Making, Target};
 
-/// Targets, drain, commitment (TDC), without preemption: moves to the set of jobs with the highest
-/// rate of earnings, including the drain.
+/// Targets, drain, commitment (TDC), without preemption. It always moves to the set of jobs with
+/// the highest rate of earnings, which includes the time of the drain.
 ///
-/// With Q_i jobs of type `i` in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
-/// `g_i = (p_i E[S_i] / their geometric mean)^−β`. [`TdcKnobs`] defines a, β, ζ, η, δ, κ.
+/// Let `Q_i` be the number of jobs of type `i` in the system. The value of a job in service is
+/// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. See [`TdcKnobs`]
+/// for the parameters.
 ///
-/// - *Commitment.* A job starts on its own only if it and the running jobs of types at least as
-///   long leave enough capacity, of each resource, for the shorter jobs that arrive while it runs:
-///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k` over the shorter types k.
-/// - *Targets.* The candidates are the running jobs filled up with waiting ones; for each waiting
-///   type as the lead, three sets with more of its jobs (`Making`); and the schedules of the
-///   program, whose lead is the type that they lack most. Each is filled with running jobs, the
-///   longest first, then with waiting jobs that may start on their own.
-/// - *Drain.* If one more job of the lead j fits after D, a target u earns what the remaining and
-///   the leaving jobs earn during D, and then `Σ v_i u_i` for `F = η Q_j E[S_j] / u_j`, divided by
-///   D + F. The last selection is favored by the factor 1 + δ. During the drain, jobs start that
-///   are no longer than κ times the remaining drain if all running jobs no longer than they had
-///   left.
+/// - *Commitment.* A job can only start on its own if there is enough capacity for the shorter jobs
+///   that arrive while it runs, next to the job and the running jobs of types that are at least as
+///   long. This must be true for each resource. The required capacity is
+///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k`, where the sum is over all shorter types `k`.
+/// - *Targets.* The candidates are the running jobs together with waiting jobs that fit, three sets
+///   for each waiting type that contain more of its jobs (`Making`), and the schedules of the
+///   program. The lead of a target is the waiting type, or the type with the most missing jobs in
+///   the schedule. Each target is filled with running jobs, where the longest jobs come first, and
+///   then with waiting jobs that can start on their own.
+/// - *Drain.* Let `D` be the time until one more job of the lead `j` fits. During this time, a
+///   target `u` earns the value of the jobs that continue to run and of the jobs that are leaving.
+///   After that, it earns `Σ v_i u_i` for the time `F = η Q_j E[S_j] / u_j`. The sum is divided by
+///   `D + F`. The value of the last selection is multiplied by `1 + δ`. During a drain, a job can
+///   start if it is not longer than `κ` times the remaining time of the drain, where it is assumed
+///   that all running jobs that are not longer than this job have already left.
 ///
-/// Targets are compared at each completion and when a type starts to wait, in `O((K + N) K)` with N
-/// schedules. The rule is original to this project; no proof of stability is known.
+/// Targets are compared if a job has completed or if the first job of a type starts to wait. This
+/// takes `O((K + N) K)` for `N` schedules. This rule was created for this project. No proof of its
+/// stability is known.
 #[derive(Clone, Debug)]
 struct Tdc<U> {
     fixed: Fixed<U>,
@@ -72,7 +77,7 @@ impl PolicyConfig for TdcConfig {
             TdcOrder::Age => "the oldest first",
         };
         format!(
-            "TDC (targets, drain, commitment), without preemption: moves to the set of jobs with the highest rate of earnings, including the drain. A job in service earns its price times the {exponent}th power of the number of its type in the system (exponent), less for large and long jobs (favour {favour}). A set counts for {patience} times as long as the backlog for which it drains lasts (patience), and another set must be better by {:.0} % (margin). Jobs start, {first}, if they leave capacity for {reserve} times the work of shorter jobs that arrive while they run (reserve), or if the rule drains for them; during a drain, if their mean size is at most {let_in} times the remaining drain (let in).",
+            "TDC (targets, drain, commitment), without preemption: the policy moves to the set of jobs with the highest rate of earnings, which includes the time of the drain. A job in service earns its price times the number of jobs of its type in the system to the power of {exponent} (exponent), and less if the job is large and long (favour {favour}). A set is used for {patience} times the time until the backlog for which it drains is done (patience), and another set must be better by at least {:.0} % (margin). Jobs are started, {first}, if they leave enough capacity for {reserve} times the work of the shorter jobs that arrive while they run (reserve), or if the policy drains for them. During a drain, a job can start if its mean size is at most {let_in} times the remaining time of the drain (let in).",
             100.0 * margin
         )
     }
@@ -116,20 +121,21 @@ impl PolicyConfig for TdcConfig {
     }
 }
 
-// Tuning grids, in steps that change the mean response time little.
+// The grids for tuning. One step does not change the mean response time much.
 const EXPONENT: &[f64] = &[
     0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
 ];
 const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
-// Longer than for other rules: with a large κ most jobs count as working through a drain (`earns`).
+// The grid is larger than usual. With a large `κ`, most jobs can work during a drain (see `earns`).
 const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
 const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
 impl<U: Words> Policy for Tdc<U> {
     fn react(&mut self, event: Event, system: &mut System) {
-        // A job behind others of its type changes little, so it is weighed at the next completion.
+        // A job behind other jobs of its type changes little, so it is checked at the next
+        // completion.
         if !matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
             self.state.look(&self.fixed, system);
             let before = self.lead;
@@ -169,7 +175,7 @@ impl<U: Words> Tdc<U> {
         if all_run {
             return;
         }
-        // The last selection comes first: a high bound to beat saves pricing other targets.
+        // The last selection comes first, because a high value allows to skip other targets.
         self.consider(last, 1.0 + self.fixed.knobs.margin, &mut most, system);
         let mut consider = |lead: Lead, rule: &mut Self| {
             if lead != last {
@@ -200,7 +206,7 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// Returns the rate of earnings of the candidate until the waiting jobs of its lead are done.
+    /// Returns the rate of earnings of the candidate until the jobs of its lead have completed.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);

@@ -1,13 +1,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// TDC (targets, drain, commitment), without preemption.
+/// The settings of TDC (targets, drain, commitment), without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TdcConfig {
     /// The schedules of the program (N × K): the number of jobs of each type.
     pub schedules: Vec<Vec<u32>>,
-    /// The value of a running job of each type (K): ≥ 0; each schedule is worth at most 1.
+    /// The value of a running job of each type (K), at least 0. A schedule is worth at most 1.
     pub prices: Vec<f64>,
     /// The tuning parameters.
     pub knobs: TdcKnobs,
@@ -17,17 +17,20 @@ pub struct TdcConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TdcKnobs {
-    /// a: the urgency of a type is this power of its number of jobs in the system: ≥ 0.
+    /// The exponent `a`, at least 0. The urgency of a type is its number of jobs to this power.
     pub exponent: f64,
-    /// β: small and short jobs are favored by this power of price times mean size: ≥ 0.
+    /// The exponent `β`, at least 0, of price times mean size. It is used to prefer small and short
+    /// jobs.
     pub favour: f64,
-    /// ζ ≥ 0: the fraction of the arriving shorter work for which longer jobs leave capacity.
+    /// The fraction `ζ`, at least 0, of arriving shorter jobs for which longer jobs leave capacity.
     pub reserve: f64,
-    /// δ: another target must be better than the present one by this fraction: ≥ 0.
+    /// The fraction `δ`, at least 0, by which another target must be better than the current one.
     pub margin: f64,
-    /// κ ≥ 0: during a drain, jobs of mean size at most κ times the remaining drain start.
+    /// The factor `κ`, which must be at least 0. During a drain, a job can start if its mean size
+    /// is at most `κ` times the remaining time of the drain.
     pub let_in: f64,
-    /// η > 0: a target counts for this multiple of the time that the backlog of its lead lasts.
+    /// The factor `η`, which must be positive. The time that is used for a target is the time until
+    /// the backlog of its lead is done, multiplied by `η`.
     pub patience: f64,
     /// The order in which jobs start.
     pub order: TdcOrder,

@@ -26,7 +26,7 @@ pub(super) struct OfType<U> {
     /// E\[S_i\].
     pub mean: f64,
     pub alone: u32,
-    /// The amounts that jobs of this type and longer ones may hold when it starts on its own.
+    /// The maximum amounts for this type and longer types if a job of this type starts on its own.
     pub open: U,
 }
 
@@ -71,8 +71,8 @@ impl<U: Words> Fixed<U> {
     }
 }
 
-/// Returns the amounts that type `i` and longer types may hold when a job of type `i` starts on its
-/// own: the capacity minus `part` of what arriving shorter jobs need.
+/// Returns the amounts that can be used by type `i` and longer types if a job of type `i` starts on
+/// its own. This is the capacity minus `part` of the needs of the shorter jobs that arrive.
 fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
     let mean = workload.types()[i].mean_size();
     let brings = |j: usize| -> f64 {
@@ -99,11 +99,11 @@ pub(super) enum Lead {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Making {
-    /// Keep the longest running jobs next to which one fits, then add as many as fit.
+    /// Keep the longest running jobs so that one more fits, then add as many jobs as possible.
     Keeping,
     /// Add one more, then keep running jobs where possible, the longest first.
     OneMore,
-    /// Add as many as fit, then keep running jobs where possible.
+    /// Add as many jobs as possible, then keep running jobs where possible.
     All,
 }
 

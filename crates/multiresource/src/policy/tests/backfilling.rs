@@ -34,8 +34,7 @@ fn easy_does_not_delay_the_head() {
     assert_eq!(stage.finish(0, 5, 16.0), "+1:2");
 }
 
-/// If the limits are equal to the sizes, the decisions are the same. This is also true after the
-/// rule has taken over from another rule.
+/// The decisions are the same if the limits are equal to the sizes, also after a takeover.
 #[test]
 fn easy_uses_limits() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));
@@ -103,8 +102,7 @@ fn conservative_keeps_reservations() {
     assert_eq!(stage.finish(0, 3, 9.0), "");
 }
 
-/// With EASY backfilling, a job that needs four servers can pass the head of the queue, although
-/// this delays the second job in the queue.
+/// With EASY, a job that needs four servers passes the head and delays the job behind the head.
 #[test]
 fn conservative_protects_jobs_behind_the_head() {
     let workload = servers(10, &[5, 6, 8, 4]);

@@ -14,7 +14,7 @@ fn one_or_all() -> Workload {
     Workload::parse(text, "t").unwrap().workload
 }
 
-/// The wait for k of n identical jobs is `E[S] (H_n − H_{n−k})`, approximated within 10 %.
+/// The time until `k` of `n` identical jobs end is `E[S] (H_n − H_{n−k})`, within 10 %.
 #[test]
 fn drain_time_approximates_harmonic_sum() {
     let workload = one_or_all();
@@ -76,7 +76,7 @@ fn reserving(worth: f64) -> ReservingConfig {
     }
 }
 
-/// With D ≈ 2.9, `(1 − .9) D + .9 (D − (1 − e^−D)) ≈ 2` is wasted for the heavy job.
+/// For the heavy job, the loss is `(1 − .9) D + .9 (D − (1 − e^−D)) ≈ 2`, where `D ≈ 2.9`.
 #[test]
 fn reserving_reserves_when_worth_the_drain() {
     for (worth, then) in [(0.4, ""), (1.0, "+0:10")] {

@@ -223,7 +223,7 @@ const OWN: Priority = Priority {
     offset: 0.5,
 };
 
-/// Uses logarithms, as in the definition. A plan for one job gives the same decisions.
+/// The reference uses logarithms as in the definition. A plan for one job must be the same.
 #[test]
 fn easy_backfilling_by_priority_matches_reference() {
     let orders = [

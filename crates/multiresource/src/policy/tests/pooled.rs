@@ -330,7 +330,7 @@ fn no_job_starts_while_servers_are_emptied() {
     assert!(held > 1000, "{held}");
 }
 
-/// Returns the mean slots of each type under a partition, simulated with waiting jobs of all types.
+/// Returns the mean number of slots of each type under a partition. Jobs of all types are waiting.
 pub(crate) fn mean_slots(fleet: &Fleet, policy: &PartitionConfig) -> Vec<f64> {
     let mut rule = Partition::new(policy, fleet);
     let mut system = System::of_fleet(fleet, rule.clocks(), false);

@@ -2,7 +2,7 @@ use super::*;
 use crate::policy::{AdaptiveMsrConfig, StaticQuickswapConfig, Switching};
 use rand::{RngExt, SeedableRng};
 
-/// Four servers: light jobs (type 0) need one, heavy jobs (type 1) all.
+/// Four servers. A light job (type 0) needs one server, and a heavy job (type 1) needs all of them.
 fn four() -> Workload {
     servers(4, &[1, 4])
 }
@@ -87,7 +87,7 @@ fn rejects_workloads_that_are_not_one_or_all() {
     assert_eq!((wide.light, wide.heavy, wide.servers), (1, 0, 2));
 }
 
-/// Ten servers; three of type 0 fit, one of type 1, two of type 2. Turns in the order 1, 2, 0.
+/// Ten servers. Three jobs of type 0 fit, one of type 1, and two of type 2. The order is 1, 2, 0.
 fn ten() -> Workload {
     servers(10, &[3, 7, 4])
 }
@@ -163,7 +163,7 @@ fn adaptive_msr_switches_by_queue_lengths() {
     assert_eq!(stage.end(0), "");
     assert_eq!(stage.arrive(0), "", "no other job starts meanwhile");
     assert_eq!([stage.end(0), stage.end(0)], ["", "+1:4"]);
-    // One heavy job weighs 1; n ≤ 4 light jobs weigh n²/4, more weigh n.
+    // The weight of a heavy job is 1. The weight of `n` light jobs is `n²/4` if `n ≤ 4`, or `n`.
     let found = [stage.arrive(1), stage.arrive(0), stage.arrive(0)];
     assert_eq!(found, ["", "", ""]);
     assert_eq!(stage.end(1), "+1:7", "three light jobs are not enough");

@@ -12,12 +12,10 @@ const LAST: u32 = 3;
 
 const IN_FILES: usize = 400;
 
-/// The number of kinds that are kept in memory. If there are twice as many kinds, the least
-/// recently used ones are removed.
+/// The number of kinds in memory. At twice this number, the least recent ones are removed.
 const IN_MEMORY: usize = 4096;
 
-/// A kind of similar jobs, represented by its hash and by the mean of the size fractions of its
-/// jobs.
+/// A kind of similar jobs: its hash, and the mean of the size fractions of its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Kind(u32, Recent);
 
@@ -92,8 +90,7 @@ fn kinds(promise: &JobFacts) -> [u32; 3] {
     .map(hash)
 }
 
-/// Computes a hash with the finalizer of SplitMix64, one word at a time. The result is the same on
-/// all machines and in all versions.
+/// Computes a hash with SplitMix64. It is the same on all machines and in all versions.
 fn hash(words: [u64; 4]) -> u32 {
     let mixed = words.iter().fold(0, |state: u64, word| {
         finalized((state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15))

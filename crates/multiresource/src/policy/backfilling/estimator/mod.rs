@@ -1,15 +1,15 @@
 //! Estimates of the size of a job, based on its limit and on the jobs that have completed.
 //!
 //! The estimates are used to order the queue. Reservations are based on the limits, because a job
-//! cannot exceed its limit. If a job does not have a limit, its estimate is used instead. The
-//! estimator only uses past completions and does not use random numbers, so a replay, the bridge
-//! and `drive` all learn the same values.
+//! cannot exceed its limit. If a job does not have a limit, its estimate is used instead. Only past
+//! completions and no random numbers are used, so a replay, the bridge and `drive` learn the same
+//! values.
 //!
 //! The value that is learned from a job is called its *part*. It is the cube root of
-//! `size / limit`, or the cube root of the size in hours if the job does not have a limit. The mean
-//! of cube roots lies between the geometric mean and the arithmetic mean. The geometric mean is the
-//! best choice to sort pairs of jobs, but the arithmetic mean takes into account the few jobs that
-//! block a server for a long time.
+//! `size / limit`, or of the size in hours if there is no limit. The mean of cube roots lies
+//! between the geometric mean and the arithmetic mean. The geometric mean is the best choice to
+//! sort pairs of jobs, but the arithmetic mean takes into account the few jobs that block a server
+//! for a long time.
 
 mod history;
 mod promise;
@@ -54,8 +54,7 @@ pub enum RuntimeEstimate {
     Ratio,
     /// The estimate is based on recent jobs with the same user, limit and share.
     History,
-    /// The estimate is the result of a regression on the limit, the share and the history. The
-    /// regression is fitted once per day.
+    /// A regression on the limit, the share and the history, which is fitted once per day.
     Tree,
 }
 
@@ -110,8 +109,7 @@ const USUAL: u32 = 200;
 const WINDOW: usize = 3000;
 const ENOUGH: usize = 100;
 
-/// An estimator of job sizes that learns from completed jobs. If it has learned a new value, the
-/// queue must be sorted again.
+/// An estimator that learns from completed jobs. After this, the queue must be sorted again.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
@@ -209,8 +207,7 @@ impl Estimator {
         ]
     }
 
-    /// Returns the usual part. It is rounded so that the size is multiplied by a power of 2 that
-    /// does not change often.
+    /// Returns the usual part, rounded so that the size factor is a power of 2 and rarely changes.
     ///
     /// As a result, jobs are kept in the order of arrival if no better information is available.
     /// Without rounding, jobs waited longer than with limits on 3 of 4 logs.
@@ -228,8 +225,7 @@ impl Estimator {
         }
     }
 
-    /// Returns the time that is used to compute relative sizes \[time\]: the limit of the job, or
-    /// an hour if it does not have a limit.
+    /// Returns the reference for relative sizes \[time\]: the limit, or an hour if there is none.
     fn base(&self, promise: &JobFacts) -> f64 {
         if promise.limit.is_finite() {
             promise.limit.max(self.least())

@@ -1,13 +1,11 @@
-//! A regression that is fitted by gradient boosting on the residuals of the history (Friedman,
-//! Annals of Statistics 29(5), 2001).
+//! Gradient boosting on the residuals of the history (Friedman, Annals of Statistics 29(5), 2001).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recent::rounded;
 
-/// The number of features of a job. The last feature is the mean of similar jobs, which is
-/// corrected by the trees.
+/// The number of features of a job. The last one is the mean of similar jobs.
 pub(super) const FEATURES: usize = 4;
 
 /// The number of trees. Each tree has four leaves.
@@ -15,8 +13,7 @@ const TREES: usize = 8;
 
 const RATE: f64 = 0.2;
 
-/// The minimum number of jobs in a leaf, and the number of values of 0 that are added to each leaf
-/// before its mean is computed.
+/// The minimum number of jobs in a leaf, and the number of zeros that are added to its values.
 const LEAST: usize = 30;
 const MORE: f64 = 3.0;
 
@@ -34,8 +31,7 @@ impl Split {
     }
 }
 
-/// A tree with four leaves. It consists of the split of the root, the splits of its two children,
-/// and the values of the leaves.
+/// A tree with four leaves: the root split, the splits of its children, and the leaf values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     root: Split,

@@ -33,24 +33,20 @@ pub struct Worth {
     pub users: Users,
     /// Number of jobs.
     pub jobs: usize,
-    /// The fraction of the pairs of jobs that are in the right order. Only pairs of jobs that are
-    /// close to each other and have different sizes are used. A random order has a value of 0.5.
-    /// `None` if there are no such pairs.
+    /// The fraction of close pairs of jobs with different sizes that are in the right order. A
+    /// random order has a value of 0.5. `None` if there are no such pairs.
     pub in_order: Option<f64>,
-    /// The 5, 25, 50, 75 and 95 % quantiles of the ratio of the estimate to the size. `None` if
-    /// there are no jobs.
+    /// The 5, 25, 50, 75 and 95 % quantiles of estimate/size. `None` if there are no jobs.
     pub ratios: Option<[f64; 5]>,
 }
 
 /// The minimum number of jobs of a user that is in the group [`Users::Many`].
 const MANY: usize = 30;
 
-/// The number of following jobs that each job is compared with. This is about the number of jobs
-/// that compete with each other in a queue.
+/// The number of following jobs that each job is compared with, about the length of a queue.
 const NEAR: usize = 20;
 
-/// Returns the quality of the estimates for all users, for users with many jobs, and for users with
-/// only a few jobs.
+/// Returns the quality of the estimates for all users, and for users with many or few jobs.
 pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {

@@ -1,4 +1,3 @@
-
 use itertools::{Itertools as _, chain};
 
 use super::plot::{Chart, Curve, Figure, Point, Scale, short};

@@ -27,8 +27,7 @@ pub fn run_report<M, C, Q: Quantity>(
     report
 }
 
-const MEANS: &str =
-    "All means have 95 % confidence intervals, which are computed from the batch means of independent replications.";
+const MEANS: &str = "All means have 95 % confidence intervals, which are computed from the batch means of independent replications.";
 
 pub(super) fn ending(ending: Ending) -> &'static str {
     match ending {
@@ -187,6 +186,7 @@ pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section 
         );
         Some(figure)
     };
-    let note = format!("{text} Each line shows the share that is used by the running jobs of a type.");
+    let note =
+        format!("{text} Each line shows the share that is used by the running jobs of a type.");
     Section::of_figures("What ran when?", note, own.iter().map(figure))
 }

@@ -178,7 +178,6 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// Converts a map with fixed keys. Optional values with a fault are not included.
     fn fields(
         &mut self,
         entries: &[Entry],
@@ -247,7 +246,6 @@ impl<'a> Reader<'a> {
         self.refuse(place, message, help);
     }
 
-    /// Reports an unknown key, and returns the key that was most likely meant.
     fn unknown<'k>(
         &mut self,
         key: &str,
@@ -379,7 +377,6 @@ fn absent(entries: &[Entry], key: &str) -> bool {
     entries.iter().all(|entry| entry.key != key)
 }
 
-/// Adds a value. If a value is missing, `all` is set to `None`.
 fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
     match (all.as_mut(), one) {
         (Some(all), Some(one)) => all.push(one),

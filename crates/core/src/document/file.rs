@@ -4,7 +4,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The maximum size of a workload and of other files, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
@@ -72,7 +71,6 @@ pub fn named(error: io::Error) -> io::Error {
     }
 }
 
-/// The contents of standard input, which can only be read once, or the error message.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
 /// The size is limited, so that a device or a large log does not use all of the memory.

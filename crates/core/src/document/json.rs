@@ -77,7 +77,6 @@ fn found_value(found: &str) -> String {
     named.unwrap_or_else(|| found.into())
 }
 
-/// The start of serde's description of an expected value, and the text that replaces it.
 const EXPECTED: [(&[&str], &str); 6] = [
     (
         &["struct", "a map", "map", "internally tagged", "adjacently"],

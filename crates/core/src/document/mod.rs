@@ -57,7 +57,6 @@ impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> S
 /// A document that was read but has not been checked.
 pub struct Document<'a> {
     sheet: Sheet<'a>,
-    /// An example of such a document, which is used in help messages.
     example: &'static str,
     /// The tree of values.
     pub root: Node,
@@ -91,7 +90,6 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// Returns a fault if the kind has a similar name, and an error if it is entirely different.
     fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
         let found = self.root.get("kind").and_then(Node::text);
         let Some(found) = found.filter(|found| *found != kind) else {
@@ -117,7 +115,6 @@ impl<'a> Document<'a> {
         self.sheet.refuse(faults.into_iter().zip(ranges).collect())
     }
 
-    /// Reports the faults and warnings at the place of each value. `short` contains the short keys.
     fn conclude<W>(
         &self,
         checked: CheckedOrFaults<W>,

@@ -77,7 +77,6 @@ impl Published {
     }
 }
 
-/// Returns the JSON pointer to the schema at a path such as `jobs[].size`.
 fn pointer(all: &Json, name: &str, path: &str) -> String {
     let mut at = format!("/{name}");
     for step in path.split('.') {
@@ -154,7 +153,6 @@ fn leave_out(map: &mut Map<String, Json>) {
     }
 }
 
-/// Allows numbers and booleans that are quoted, and names that look like a number.
 fn spell(map: &mut Map<String, Json>) {
     let is_word = map.contains_key("const") || map.contains_key("enum");
     let kind = map.get("type").map_or("", kind).to_owned();
@@ -188,7 +186,6 @@ fn spell(map: &mut Map<String, Json>) {
     }
 }
 
-/// Returns the pattern of one or more numbers with a unit of time, such as `1h30m`.
 fn time() -> String {
     let units: Vec<&str> = units_of_time().collect();
     format!(r"(\s*{NUMBER}\s*({}))+\s*", units.join("|"))

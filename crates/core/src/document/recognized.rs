@@ -91,7 +91,6 @@ impl FileKind {
 
 const HEAD: usize = 4096;
 
-/// The number of fields in each line of the Standard Workload Format.
 const SWF_FIELDS: usize = 18;
 
 #[cfg(test)]

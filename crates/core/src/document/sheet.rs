@@ -54,7 +54,6 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// The range ends at the end of the line, and it has at least one character if possible.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;

@@ -84,7 +84,6 @@ fn respell_law(law: &mut Node) {
     }
 }
 
-/// Converts times with a unit to numbers in the unit of the document, if possible.
 fn respell_times(node: &mut Node, unit: &str) {
     let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
     node.change_texts(&plain);

@@ -7,9 +7,7 @@ const ELSEWHERE: &str = include_str!("words.txt");
 
 const INSTEAD: &str = include_str!("instead.txt");
 
-/// The keys whose value is a map from resources to amounts.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
-/// The keys whose value is an amount.
 const COUNTED: [&str; 3] = ["servers", "cap", "devices"];
 const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memory mem ram gpu gpus \
      disk storage";
@@ -36,7 +34,6 @@ pub(super) fn instead(found: &str) -> Option<&'static str> {
     rows.find_map(|(words, text)| is_it(words).then_some(text))
 }
 
-/// Returns the first of these keys that is a synonym of a known key.
 pub(super) fn standing_for<'a>(
     known: &str,
     mut keys: impl Iterator<Item = &'a str>,

@@ -8,7 +8,6 @@ pub(super) const STEPS: usize = 60;
 
 const REDUCTION: f64 = 1e-8;
 
-/// Solves `operator(x) = right`, starting at 0, until the residual is small enough.
 pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();

@@ -79,7 +79,6 @@ impl QbdError {
     }
 }
 
-/// The maximum residual, relative to the largest rate.
 const RESIDUAL: f64 = 1e-13;
 
 /// If the cancellation is larger than this, the levels are summed by doubling.
@@ -90,7 +89,6 @@ const DEEP: f64 = 40.0;
 
 const HUGE: f64 = 1e150;
 
-/// The maximum number of iterations. Each iteration doubles the number of levels.
 pub(super) const ITERATIONS: usize = 100;
 
 struct Rates {
@@ -234,7 +232,6 @@ pub(super) fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMat
     }
 }
 
-/// Returns the product `stay · up`.
 pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(stay.nrows(), n);
     for &(k, t, rate) in up {
@@ -329,7 +326,6 @@ impl Stationary {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// Returns the total probability of the level `q ≥ b` and all levels above.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();

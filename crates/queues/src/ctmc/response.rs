@@ -151,7 +151,6 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Executes one jump, and returns the probability that it completes the tagged job.
     fn jump(&self, now: &[Vec<f64>], next: &mut [Vec<f64>]) -> f64 {
         let mut gone = 0.0;
         for (s, (new, old)) in next.iter_mut().zip(now).enumerate() {

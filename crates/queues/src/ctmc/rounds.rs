@@ -244,7 +244,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
         back
     }
 
-    /// Calls `visit` with the time that a round spends in each state for each number of jobs.
     fn round(&self, entries: &[f64], mut visit: impl FnMut(&Stage, Vec<f64>)) {
         let mut inflow: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
         inflow[0] = entries.to_vec();
@@ -376,7 +375,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
         self.judged(law, &smoother)
     }
 
-    /// Returns the distribution and its error bounds, or an error if the mean is not accurate.
     fn judged(&self, law: Vec<f64>, smoother: &Smoother) -> Result<Entries, RoundsError> {
         let (net, rounding) = self.net_flow(&law);
         let pairs = net.iter().zip(&rounding);
@@ -435,7 +433,6 @@ impl Smoother {
         law
     }
 
-    /// Returns a bound on the error on each level if the net flows are at most `flow` instead of 0.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut error = Vec::with_capacity(law.len());

@@ -107,8 +107,8 @@ impl Excursions {
         spent
     }
 
-    /// Returns the row `z` that is the solution of `z G = h` and `z·1 = 0`, for a row `h` with
-    /// `h·1 = 0`. This is the product of `h` and the group inverse of the generator `G`.
+    /// Returns the solution `z` of `z G = h` and `z·1 = 0`, where `h·1 = 0`: `h` times the group
+    /// inverse.
     pub(super) fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut z = RowDVector::zeros(others + 1);
@@ -149,8 +149,7 @@ mod tests {
         }
     }
 
-    /// Each of the two states is only left once in `10^20` visits, so the LU decomposition has no
-    /// correct digits. The exact time in each state is about half of `1/exit`.
+    /// The states are left once in `10^20` visits, so an LU decomposition has no correct digits.
     #[test]
     fn sojourns_are_accurate_in_a_class_that_is_rarely_left() {
         let rates = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 1.0, 0.0]);

@@ -86,7 +86,6 @@ impl PhaseType {
         sum
     }
 
-    /// Returns the whole distribution, or each path through it with its probability.
     fn parts(&self, whole: bool) -> Vec<(f64, Self)> {
         if whole {
             return vec![(1.0, self.clone())];

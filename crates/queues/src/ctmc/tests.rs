@@ -6,7 +6,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::cycle::{Cycle, Reward};
 use super::*;
 
-/// Returns a ring of `n` states with at most `most` servers, where some edges are completions.
 fn ring(
     n: usize,
     most: u32,
@@ -76,7 +75,6 @@ fn response_times_obey_littles_law() {
     }
 }
 
-/// In an M/M/1 queue, the response time has an exponential distribution with rate `μ − λ`.
 #[test]
 fn response_time_of_mm1_is_exponential() {
     let environment = Environment::new(1, vec![]).unwrap();

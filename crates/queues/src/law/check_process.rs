@@ -75,7 +75,6 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
-    /// Checks the values of the states, and returns `true` if there is a valid number of them.
     pub(super) fn check_states(
         &mut self,
         key: &'static str,
@@ -130,7 +129,6 @@ impl Faults<'_> {
         }
     }
 
-    /// Checks that state 0 can be reached from every state, and every state from state 0.
     fn check_irreducible(&mut self, switching: &[Vec<Decimal>]) {
         let chain = chain(switching);
         let is_cut = |(s, t): &(usize, usize)| {

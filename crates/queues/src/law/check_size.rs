@@ -124,7 +124,6 @@ impl<'a> Faults<'a> {
         self.found.push(Fault::new(place, message, help));
     }
 
-    /// Adds a fault because a value is outside of the range of `f64`.
     pub(super) fn out_of_range(&mut self) {
         let law = match self.part {
             Part::Other(name) => format!("the {name}"),

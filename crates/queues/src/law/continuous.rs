@@ -1,5 +1,3 @@
-//! This module computes parameters and moments of distributions that are not phase-type.
-
 use statrs::function::gamma::ln_gamma;
 
 use crate::ctmc::bisected;
@@ -25,7 +23,6 @@ pub fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
-/// Returns the root of an increasing function that is negative at 0.
 fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while function(high) < 0.0 && high < 1e300 {
@@ -77,7 +74,6 @@ fn ln_sinhc(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Returns the integral of `f` from `a` to `b` by Simpson's rule.
     fn integral(f: impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
         let steps = 200_000;
         let h = (b - a) / f64::from(steps);
@@ -93,7 +89,6 @@ mod tests {
         sum * h / 3.0
     }
 
-    /// Returns the mean and the squared coefficient of variation, given the density of `ln S`.
     fn by_integration(density: impl Fn(f64) -> f64, a: f64, b: f64) -> (f64, f64) {
         let moment = |r: f64| integral(|t| (r * t).exp() * density(t), a, b);
         let [zeroth, first, second] = [0.0, 1.0, 2.0].map(moment);

@@ -1,5 +1,3 @@
-//! This module defines how long a job holds its resources: a start latency and its run.
-
 use num_rational::BigRational;
 
 use super::Size;
@@ -167,7 +165,7 @@ mod tests {
         }
     }
 
-    /// If the means are 1 and ½, then `P(X > x) = 2 e^{-x} − e^{-2x}`.
+    /// For the means 1 and ½, `P(X > x) = 2 e^{-x} − e^{-2x}`.
     #[test]
     fn a_sum_of_two_exponentials_is_hypoexponential() {
         let [one, half] = ["1", ".5"].map(|mean| Size::Exponential {

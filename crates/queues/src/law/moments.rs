@@ -5,7 +5,6 @@ use super::continuous::{pareto_moment, weibull};
 use super::size::{Size, average};
 use synth_core::number::Decimal;
 
-/// Returns the `k`-th moment of the sum of two independent variables, given their moments 0 to 4.
 pub(super) fn of_sum(one: &[f64; 5], other: &[f64; 5], k: usize) -> f64 {
     let term = |j: usize| binomial(k as u64, j as u64) * one[j] * other[k - j];
     (0..=k).map(term).sum()

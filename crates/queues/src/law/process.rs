@@ -216,7 +216,6 @@ fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-/// Returns the modulating chain, where the nodes are in the order of the states.
 pub(super) fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
     let mut chain = DiGraph::new();
     let states: Vec<_> = switching.iter().map(|_| chain.add_node(())).collect();

@@ -95,7 +95,6 @@ fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
     [above, part(1.0), part(2.0)]
 }
 
-/// `mean` is the mean of the sum of all stages.
 fn erlang(stages: u32, mean: f64, a: f64) -> [f64; 3] {
     let k = f64::from(stages);
     let x = a * k / mean;

@@ -420,7 +420,6 @@ const STABILITY: &str = "A policy is reported as unstable if the number of jobs 
 
 const POINTS: usize = 128;
 
-/// Returns the number of jobs in the system over time. Each point is the mean of several intervals.
 fn trajectory<M, C>(run: &Run<M, C>) -> Vec<Point> {
     let (numbers, length) = &run.path;
     let size = numbers.len().div_ceil(POINTS).max(1);

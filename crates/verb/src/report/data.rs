@@ -235,7 +235,6 @@ impl Cell {
         }
     }
 
-    /// Returns the text of a cell in a column with this unit. Numbers are multiplied by `factor`.
     fn text(&self, unit: &str, factor: f64) -> String {
         let plain = |value: f64| match unit {
             "#" => format!("{value:.0}"),

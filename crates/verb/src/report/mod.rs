@@ -28,7 +28,6 @@ pub use text::{WIDTH, wrap};
 pub use unit::readable;
 pub use validity::valid_report;
 
-/// Returns the value of a key in a list. If there is none, an empty value is added.
 pub(crate) fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let at = list.iter().position(|(known, _)| *known == key);
     let at = at.unwrap_or_else(|| {

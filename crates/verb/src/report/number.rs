@@ -124,7 +124,6 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
-/// The units of time with their length in seconds, and the smallest number that is shown in each.
 pub(super) const UNITS: [(&str, f64, f64); 5] = [
     ("d", 86_400.0, 1.95),
     ("h", 3600.0, 1.95),

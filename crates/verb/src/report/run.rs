@@ -118,7 +118,6 @@ pub fn verdict_table<Q: Quantity>(
     section
 }
 
-/// Returns the value of a claim. If possible, it has the same precision as the measurement.
 fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
     let value = judgement.claim.value;
     let measured = judgement.measured.filter(|_| !is_percentile);

@@ -11,7 +11,6 @@ const NARROWEST: usize = 16;
 /// The maximum number of columns that are repeated if a wide table is continued below.
 const KEYS: usize = 2;
 
-/// The number of spaces before each column.
 const PADDING: usize = 3;
 
 const STYLE: TableStyle =
@@ -77,7 +76,6 @@ impl Lines {
     }
 }
 
-/// Wraps the cells of a table that is too wide. If columns still do not fit, they follow below.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
     let keys = shown.iter().take_while(|own| own.is_words).count();

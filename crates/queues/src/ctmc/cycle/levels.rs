@@ -135,7 +135,6 @@ impl<'a> Levels<'a> {
         (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
     }
 
-    /// Returns the mean integral of the reward from the first repeating level to the level below.
     fn far(&self, reward: &Reward) -> DVector<f64> {
         let [time, further] = &self.sums;
         match reward {

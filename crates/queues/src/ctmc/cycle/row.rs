@@ -1,5 +1,3 @@
-//! This module contains band matrices and the stationary distribution of a banded chain.
-
 use super::HUGE;
 
 /// The consecutive entries from `first` on. All other entries are 0.
@@ -96,7 +94,6 @@ pub(super) fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
     law.iter().all(|p| p.is_finite()).then_some(law)
 }
 
-/// Extends the rows for the fill-in, and returns the first row with an entry on each level.
 fn widened(rows: &mut [Row]) -> Vec<usize> {
     let levels = rows.len();
     let mut from: Vec<usize> = (0..levels).collect();

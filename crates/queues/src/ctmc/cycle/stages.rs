@@ -36,12 +36,10 @@ struct Stage {
     leaving: f64,
     /// The target stage, the rate, and `true` if the exit is a completion.
     exits: Vec<(usize, f64, bool)>,
-    /// The first stage with an edge to this stage.
     needed_by: usize,
 }
 
 impl Stage {
-    /// The rate \[1/time\] of the services that do not change the stage if all servers are busy.
     fn full_speed(&self) -> f64 {
         self.servers as f64 * self.service
     }
@@ -254,7 +252,6 @@ impl<'a> Stages<'a> {
         onward
     }
 
-    /// Extends the rows to all levels. Levels above the highest level are added to it.
     fn banded(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let top = self.levels as isize - 1;
         let far = self.full as isize..=top;

@@ -50,7 +50,6 @@ pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64
     events(rates(queue).0, times) * ahead * each
 }
 
-/// Returns the uniformization rate, and the total rate of the events in each state \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
     let mut leaving: Vec<f64> = (0..states).map(|s| queue.speed(s)).collect();
@@ -60,7 +59,6 @@ fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     (leaving.iter().copied().fold(0.0, f64::max), leaving)
 }
 
-/// Returns an upper bound on the number of events that can matter until the last of the times.
 fn events(rate: f64, times: &[f64]) -> f64 {
     let last = |time: &f64| rate * time + 10.0 * (rate * time).sqrt() + 60.0;
     times.iter().map(last).fold(0.0, f64::max)

@@ -1,7 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-/// Returns an M/M/k queue with the arrival rate `λ` and the service rate 1.
 fn mmk(k: usize, lambda: f64) -> Qbd {
     let level = |q: usize| Level {
         phases: 1,
@@ -37,7 +36,6 @@ fn mm1_has_its_closed_form() {
     }
 }
 
-/// The mean of an M/M/k queue is given by the Erlang C formula.
 #[test]
 fn mmk_agrees_with_erlang_c() {
     for (k, lambda) in [(2, 1.5), (5, 4.9), (12, 3.0)] {

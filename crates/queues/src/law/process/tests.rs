@@ -41,7 +41,6 @@ fn mean_rates_and_dispersions_have_their_closed_forms() {
     }
 }
 
-/// Tests four states that are equivalent to two states, and a stiff chain with a rare state.
 #[test]
 fn dispersions_of_larger_and_of_stiff_chains() {
     let half = ["0", "0", ".05", ".05"];
@@ -114,7 +113,6 @@ fn every_process_reads_back() {
     }
 }
 
-/// Checks that `π Q` is exactly 0 for an asymmetric chain with four states.
 #[test]
 fn stationary_distributions_balance() {
     let rate = |s: i64, t: i64| {

@@ -65,7 +65,6 @@ impl Axis {
         Axis { ticks, ..self }
     }
 
-    /// Returns the position of a value between the ends of the axis. It is clamped to the range.
     pub(super) fn place(&self, value: f64, [first, last]: [f64; 2]) -> f64 {
         let values = [self.low, self.high, value.clamp(self.low, self.high)];
         let [low, high, here] = match self.scale {

@@ -19,7 +19,6 @@ pub(super) const DASHES: [&str; MOST] = [
     "1 5",
 ];
 
-/// The corners of each mark relative to its point, in pixels.
 pub(super) const SHAPES: [&[(i32, i32)]; MOST] = [
     &[(-3, -5), (3, -5), (6, 0), (3, 5), (-3, 5), (-6, 0)],
     &[(-4, -4), (4, -4), (4, 4), (-4, 4)],

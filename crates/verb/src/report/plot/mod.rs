@@ -21,7 +21,6 @@ const GRID: &str = "#E0E0E0";
 const WIDTH: u32 = 480;
 /// The size of the font. On a phone, a figure is 360 pixels wide and a letter is 10.3 pixels high.
 const LETTER: f64 = 13.7;
-/// The distance from the middle of a line of text to its baseline.
 const BELOW_MIDDLE: f64 = 4.6;
 
 /// The content of an SVG element, and its size.

@@ -13,7 +13,6 @@ pub struct Sheet {
 }
 
 const ROW: u32 = 24;
-/// The width of the vertical title and the height of the title above each chart.
 const TITLES: (u32, u32) = (24, 28);
 
 impl Sheet {

@@ -113,7 +113,6 @@ fn forget_unused(schema: &mut Json) -> bool {
     all.len() < before
 }
 
-/// Converts the schema of the type to the schema of the document.
 fn written(schema: &mut Json) {
     let Json::Object(map) = schema else { return };
     for (key, value) in map.iter_mut() {

@@ -185,7 +185,6 @@ mod tests {
             assert!((a / b - 1.0).abs() < 1e-11, "{shape}: {a} {b}");
         }
         assert!(pareto_scv(1e10, 1.0, 1e300) < 1e-15);
-        // `ln S` is uniform.
         let uniform = pareto_moment(1e-300, 1.0, std::f64::consts::E, 1.0);
         assert!((uniform - (std::f64::consts::E - 1.0)).abs() < 1e-15);
     }

@@ -177,7 +177,6 @@ mod tests {
             (&[1.0, 2.0][..], 2)
         );
         let x: f64 = 0.8;
-        // The uniformization rate is 2.
         let (mut alive, mut inside, mut poisson) = (0.0, [1.0, 0.0], (-2.0 * x).exp());
         for n in 1..60 {
             alive += poisson * (inside[0] + inside[1]);

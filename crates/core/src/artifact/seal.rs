@@ -53,7 +53,6 @@ impl<K: Content> Artifact<K> {
     }
 }
 
-/// Writes each array of numbers or strings on a single line.
 pub(super) fn flat_arrays(pretty: &str) -> String {
     let mut text = String::with_capacity(pretty.len());
     let mut rest = pretty;

@@ -162,7 +162,8 @@ impl<'a> ModulatedQueue<'a> {
         self.environment.edges.iter().zip(serves)
     }
 
-    /// Returns the rate \[1/time\] of the services in state `s` that are not edges.
+    /// Returns the rate \[1/time\] of services other than edges in state `s` of a never-empty
+    /// queue.
     pub fn speed(&self, s: usize) -> f64 {
         if self.drains[s] {
             0.0

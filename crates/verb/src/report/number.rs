@@ -94,7 +94,7 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
-/// Formats a ratio as the change in percent.
+/// Formats a ratio as a change in percent.
 pub fn change(ratio: f64) -> String {
     match 100.0 * (ratio - 1.0) {
         small if small.abs() < 0.005 => "±0 %".into(),

@@ -244,7 +244,6 @@ fn key(look: usize, style: Style) -> Picture {
     }
 }
 
-/// A position on the axes, where y points up, or in the picture, where y points down.
 type Place = (f64, f64);
 
 struct Frame<'a> {

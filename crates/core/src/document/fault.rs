@@ -188,8 +188,7 @@ impl<'a> FaultsAt<'a> {
         self.all.extend(faults);
     }
 
-    /// Checks that a number is in its range. NaN means that it is missing. `expected` is "range:
-    /// help".
+    /// Checks that a number (NaN if it is missing) is in its range. `expected` is `range: help`.
     pub fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
         if !value.is_nan() && !range.contains(&value) {
             let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
@@ -198,7 +197,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Checks that a number is positive and in the [supported range](SENSIBLE), if there is one.
+    /// If a number is given, checks that it is positive and in the [supported range](SENSIBLE).
     pub fn positive(&mut self, key: &str, value: impl Into<Option<Decimal>>, help: &str) {
         let value = value.into();
         if let Some(value) = value.filter(|value| !SENSIBLE.contains(&value.value())) {

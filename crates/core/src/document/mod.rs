@@ -3,7 +3,7 @@
 //! A document is first parsed into a tree of texts and their positions (`node`). The tree is
 //! checked against the JSON schema of the type (`conform`), which finds all faults at once, and
 //! then it is deserialized by `serde`. Each number is read by
-//! [`Decimal::parse`](crate::number::Decimal::parse), so it is never rounded to a binary number.
+//! [`Decimal::parse`](crate::number::Decimal::parse), so it is never read as a binary number first.
 
 mod conform;
 mod fault;

@@ -1,4 +1,4 @@
-"""From a cluster's workload to a scheduling policy, with a proof; and a simulator that checks it.
+"""Synthesize a scheduling policy for the workload of a cluster, prove its properties, and simulate it.
 
 >>> import synthsched as ss
 >>> w = ss.model("section7").at_load(0.9)
@@ -6,8 +6,8 @@
 >>> p.load, p.proven
 (0.9, True)
 
-Options of functions are those of the command line, under the same names: ``synth compare --help`` is
-``ss.help("compare")``. The same seed gives the same numbers.
+The options of the functions have the same names as on the command line. They are printed by ``ss.help("compare")``,
+which is equivalent to ``synth compare --help``. If the seed is the same, the results are also the same.
 """
 
 from __future__ import annotations

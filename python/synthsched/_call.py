@@ -1,4 +1,4 @@
-"""One way into the program: a command with its words, its documents, and its policies in Python."""
+"""Run a command, given its arguments, its documents, and its policies that are written in Python."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class SynthError(Exception):
-    """There is no answer; the text says why, with the place in the document where there is one."""
+    """The command has failed. The message contains the reason and, if possible, the place in the document."""
 
 
 class InputError(SynthError, ValueError):
-    """What was passed is wrong: an option, a document, a log."""
+    """An option, a document or a log is not valid."""
 
 
 class Infeasible(SynthError):
-    """A sound negative answer: no policy can stabilize the workload, or a policy file is refused."""
+    """The answer is negative: no policy can stabilize the workload, or a policy file is rejected."""
 
 
 def words(options: Mapping[str, Any]) -> list[str]:
-    """Return options as they are typed: ``loads=[.5, .9]`` as ``--loads 0.5,0.9``."""
+    """Return the options in the form of the command line: ``loads=[.5, .9]`` is ``--loads=0.5,0.9``."""
     typed = []
     for name, value in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
@@ -47,16 +47,16 @@ def words(options: Mapping[str, Any]) -> list[str]:
 
 
 def named(name: str) -> str:
-    """Return the name of a document as it can be typed: none is an option."""
+    """Return the name of a document in a form that cannot be confused with an option."""
     return f"./{name}" if name[:1] in ("-", "") else name
 
 
 def encoded(text: str, what: str) -> bytes:
-    """Return a text as UTF-8; what is no text, such as half of a surrogate pair, is an error."""
+    """Return a text as UTF-8, or raise an error if it is not valid, such as half of a surrogate pair."""
     try:
         return text.encode()
     except UnicodeEncodeError as why:
-        raise InputError(f"{what} is no text: {ascii(text[why.start])} at {why.start}") from None
+        raise InputError(f"{what} is not valid text: {ascii(text[why.start])} at {why.start}") from None
 
 
 def call(
@@ -64,15 +64,15 @@ def call(
     documents: Mapping[str, bytes] = {},
     policies: Iterable[tuple[str, Policy, int]] = (),
 ) -> _core.Answer:
-    """Run a command; what it says on the way is shown where a person looks on.
+    """Run a command. If standard error is a terminal, the progress is shown.
 
     Raises:
-        InputError: what was typed or passed is wrong.
-        Infeasible: the answer is no.
-        KeyboardInterrupt: after Ctrl-C.
+        InputError: If an argument is not valid.
+        Infeasible: If the answer is negative.
+        KeyboardInterrupt: If Ctrl-C was pressed.
     """
     typed = list(typed)
-    encoded(" ".join(typed), "what is typed")
+    encoded(" ".join(typed), "the command")
     flag = _core.Flag()
     with interrupting(flag), progress() as show:
         answer = _core.answer(typed, list(documents.items()), list(policies), flag, show)
@@ -85,7 +85,7 @@ def call(
 
 @contextmanager
 def interrupting(flag: _core.Flag) -> Iterator[None]:
-    """Set the flag at Ctrl-C: Python's own handler runs only once the program is back in Python."""
+    """Set the flag if Ctrl-C is pressed. Python would only run its own handler after the call has returned."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -94,7 +94,7 @@ def interrupting(flag: _core.Flag) -> Iterator[None]:
     before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
 
     def listen() -> None:
-        # An end of the pipe is closed when the call is over.
+        # The writer is closed when the call has returned.
         while number := os.read(reader, 1):
             if number[0] == signal.SIGINT:
                 flag.set()
@@ -114,7 +114,7 @@ def interrupting(flag: _core.Flag) -> Iterator[None]:
 
 @contextmanager
 def progress() -> Iterator[Optional[Callable[[str], None]]]:
-    """Show what is done on a terminal: one line, which is removed at the end."""
+    """Show the progress on a terminal. It is a single line that is removed at the end."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -134,6 +134,6 @@ def progress() -> Iterator[Optional[Callable[[str], None]]]:
 
 
 def help(verb: str = "", /) -> None:
-    """Print the options of a verb, such as ``"compare"``; of a synthesis without one."""
+    """Print the options of a verb, such as ``"compare"``. If there is no verb, print the options of a synthesis."""
     printed = call([verb, "--help"] if verb else ["--help"]).printed
     print(printed if sys.stdout.isatty() else re.sub(r"\x1b\[\d*m", "", printed))

@@ -1,4 +1,4 @@
-"""The program ``synth``: the whole command line comes with the package."""
+"""The program ``synth``, which is included in the package."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 
 def main() -> None:
-    """Run the command that was typed, and exit with its code."""
+    """Run the command of the command line, and exit with its exit code."""
     from . import _core
 
-    # Ctrl-C is the program's own, as in a shell: before there is something to tell, it ends at once.
+    # Ctrl-C is handled by the program, as in a shell. If there are no results yet, it ends immediately.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(_core.main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""What is written in Rust: crates/python."""
+"""The part of the package that is written in Rust (crates/python)."""
 
 from typing import Any, Callable, Optional, Sequence
 

@@ -1,4 +1,4 @@
-"""A system as an environment for reinforcement learning."""
+"""An environment for reinforcement learning."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from ._workload import Workload
 
 
 class Environment:
-    """One run of a workload, stepped wherever a waiting job could start: the API of gymnasium.
+    """A run of a workload with the API of gymnasium. There is a step whenever a waiting job could be started.
 
-    *Action*: ``i < K`` starts the oldest waiting job of type i, ``K`` waits until a waiting job fits again after some
-    event. What cannot start has no effect, and costs nothing but the step: ``info["action_mask"]`` says what can.
+    *Action*: ``i < K`` starts the oldest waiting job of type i, and ``K`` waits until a waiting job fits after the next
+    events. If the job cannot be started, the action has no effect. ``info["action_mask"]`` is 1 for possible actions.
 
-    *Observation*: ``[waiting_1 … waiting_K, running_1 … running_K, free_1 … free_R]``: jobs by type, and the part of
-    each resource that is free; a numpy array where gymnasium is there, else a list.
+    *Observation*: ``[waiting_1 … waiting_K, running_1 … running_K, free_1 … free_R]`` contains the number of jobs of
+    each type and the fraction of each resource that is free. It is a numpy array if gymnasium is installed, or else a
+    list.
 
-    *Reward*: minus the time that jobs spent in the system during the step, ``-∫ N dt``, in the workload's unit. By
-    Little's law the sum of rewards over the number of jobs that came is minus the mean response time.
+    *Reward*: The negative of the time that all jobs have spent in the system during the step, ``-∫ N dt``, in the unit
+    of the workload. By Little's law, the sum of all rewards divided by the number of jobs is the negative of the mean
+    response time.
 
-    An episode has no end of its own; it is truncated after so many events. Arrivals and sizes are those
-    of ``compare`` with the same seed: replication n of episode n.
+    An episode does not end by itself. It is truncated after a number of events. The arrivals and sizes of episode n are
+    the same as in replication n of ``compare`` with the same seed.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -58,7 +60,7 @@ class Environment:
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin a new episode, with other random numbers; the same ones again where a seed is passed."""
+        """Start a new episode with different random numbers. If a seed is given, start with its first episode."""
         if seed is not None:
             self._seed, self._number = seed, 0
         self._run.reset(self._seed, self._number)
@@ -68,7 +70,7 @@ class Environment:
         return self._observed()
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Return the observation, the reward, False (no end), whether the episode is over, and more that is known."""
+        """Return the observation, the reward, False, whether the episode was truncated, and additional information."""
         reward, action = 0.0, operator.index(action)
         if action == len(self.types):
             reward = -self._advance()
@@ -98,19 +100,19 @@ class Environment:
 
 
 def gym(workload: Workload, events: int = 10_000, seed: int = 1) -> Environment:
-    """Return a system as an environment: see ``Environment``. With gymnasium it is one of its ``Env``, with spaces."""
+    """Return an ``Environment``. If gymnasium is installed, it is also a ``gymnasium.Env`` and has spaces."""
     try:
         import gymnasium
     except ImportError:
         return Environment(workload, events, seed)
 
     class Registered(Environment, gymnasium.Env):  # type: ignore[misc]
-        """The environment, as gymnasium knows it."""
+        """The environment as a ``gymnasium.Env``."""
 
         def reset(
             self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None
         ) -> tuple[Any, dict[str, Any]]:
-            """Begin a new episode; see ``Environment``."""
+            """Start a new episode; see ``Environment``."""
             gymnasium.Env.reset(self, seed=seed)
             return Environment.reset(self, seed=seed, options=options)
 

@@ -1,4 +1,4 @@
-"""Policies: those of one's own, and those that were compiled."""
+"""Policies that are written in Python, and policies that were synthesized."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """A scheduling policy of one's own: it decides at each event which waiting jobs start.
+    """A scheduling policy that is written in Python. At each event, it decides which of the waiting jobs are started.
 
-    The simulator copies it (``copy.deepcopy``) for each replication, gives the copy random numbers of
-    its own, and calls it under the same arrivals, statistics and verdicts as every other rule::
+    The simulator creates a copy for each replication (``copy.deepcopy``), and each copy has its own random numbers. The
+    arrivals, the statistics and the verdicts are the same as for all other policies::
 
         class FirstFit(ss.Policy):
             def react(self, event, system):
@@ -29,50 +29,50 @@ class Policy:
                     while system.waiting(i) and system.fits(i):
                         system.start(i)
 
-    Attributes of the class say what it needs:
+    The attributes of the class specify what the policy needs:
     """
 
-    #: The name in results; that of the class where there is none.
+    #: The name that is used in results. If it is None, the name of the class is used.
     name: Optional[str] = None
-    #: Whether it may stop running jobs.
+    #: Whether the policy is allowed to stop running jobs.
     preempts: bool = False
-    #: What it looks at of a job beside its type: ``"means"``, ``"estimates"`` (limits) or ``"sizes"``.
+    #: What the policy knows about the size of a job: ``"means"``, ``"estimates"`` (time limits) or ``"sizes"``.
     knows: str = "means"
-    #: How many exponential clocks it uses; see ``system.set_clock``.
+    #: The number of exponential clocks that the policy uses; see ``system.set_clock``.
     clocks: int = 0
-    #: Whether it is called only where a waiting job fits, or a clock rings: what it need not see costs nothing then.
+    #: Whether the policy is only called if a waiting job fits or a clock fires, which is faster.
     only_if_fits: bool = False
-    #: Random numbers of this copy, of the seed of the run; there from ``begin`` on.
+    #: The random numbers of this copy, which depend on the seed of the run. They can be used from ``begin`` on.
     random: random.Random
 
     def begin(self, system: System) -> None:
-        """Prepare for a run on an empty system."""
+        """Prepare for a run that starts with an empty system."""
 
     def react(self, event: Event, system: System) -> None:
-        """Decide at an event: start jobs by ``system.start``."""
+        """Make the decisions at an event. Jobs are started by ``system.start``."""
         raise NotImplementedError(f"{type(self).__name__} has no method react(event, system)")
 
 
-#: What can be compared: a name of a rule, the path of a policy file, a policy, or its class.
+#: A policy that can be compared: the name of a rule, the path of a policy file, a policy, or its class.
 Entrant = Union[str, Path, Policy, type[Policy], "CompiledPolicy"]
 
 
 class CompiledPolicy:
-    """A policy with its claims and its proof: what ``synthesize`` returns, and a policy file holds."""
+    """A policy with its claims and its proof. It is returned by ``synthesize`` and can be saved as a policy file."""
 
     def __init__(self, text: str, name: str = "policy.json", summary: str = "") -> None:
         self._text = text
         self._name = named(name)
-        #: What the synthesis says, in words.
+        #: The summary of the synthesis as text.
         self.summary = summary
         self._log: dict[str, Any] = {}
 
     @classmethod
     def read(cls, path: Union[str, Path]) -> CompiledPolicy:
-        """Read a policy file, and check it.
+        """Read a policy file and check it.
 
         Raises:
-            Infeasible: the file was changed, or does not pass the check.
+            Infeasible: If the file was edited, or if it is rejected by the checker.
         """
         own = cls(Path(path).read_text(encoding="utf-8"), str(path))
         own.check()
@@ -80,36 +80,36 @@ class CompiledPolicy:
 
     @property
     def name(self) -> str:
-        """How messages name it."""
+        """The name that is used in messages."""
         return self._name
 
     def named(self, name: str) -> CompiledPolicy:
-        """Return the same policy under another name: for a comparison of two of one family."""
+        """Return the same policy with another name, so that two policies of the same family can be compared."""
         own = copy.copy(self)
         own._name = name
         return own
 
     @property
     def documents(self) -> dict[str, bytes]:
-        """The policy file by its name."""
+        """The name and the contents of the policy file."""
         return {self._name: encoded(self._text, self._name)}
 
     def to_json(self) -> str:
-        """Return the policy file."""
+        """Return the contents of the policy file."""
         return self._text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the policy file as a dict."""
+        """Return the contents of the policy file as a dict."""
         found: dict[str, Any] = json.loads(self._text)
         return found
 
     def save(self, path: Union[str, Path]) -> None:
-        """Write the policy file."""
+        """Write the policy to a file."""
         Path(path).write_text(self._text, encoding="utf-8")
 
     @property
     def family(self) -> str:
-        """The family of the policy, such as ``"adaptive-msr"``; of one under guard, that of the rule."""
+        """The family of the policy, such as ``"adaptive-msr"``. If it is guarded, this is the family of its rule."""
         policy = self.to_dict()["policy"]
         if not isinstance(policy, Mapping):
             return str(policy)
@@ -121,18 +121,18 @@ class CompiledPolicy:
 
     @property
     def load(self) -> Optional[float]:
-        """The load ρ of the workload, from the proof."""
+        """The load ρ of the workload, which is part of the proof."""
         found = self.to_dict().get("evidence", {}).get("load")
         return None if found is None else float(found)
 
     @property
     def proven(self) -> bool:
-        """Whether the load is proved to be the least that any policy can have."""
+        """Whether it is proved that no policy can have a lower load."""
         return bool(self.to_dict().get("evidence", {}).get("proven", False))
 
     @property
     def claims(self) -> Table:
-        """What the policy promises: quantity, type, value, half-width of its interval, unit, method."""
+        """The claims of the policy: quantity, type, value, half-width of the interval, unit and method."""
         rows = []
         for claim in self.to_dict()["claims"]:
             interval = claim.get("interval") or {}
@@ -151,7 +151,7 @@ class CompiledPolicy:
 
     @property
     def candidates(self) -> Table:
-        """The families that were compared when it was synthesized; empty for a policy that was read."""
+        """The families that were compared during the synthesis. It is empty if the policy was read from a file."""
         rows = []
         for own in self._log.get("choice", {}).get("candidates", []):
             value = own.get("value") or {}
@@ -169,15 +169,15 @@ class CompiledPolicy:
 
     @property
     def lower_bound(self) -> Optional[float]:
-        """What no policy has less of that knows no more of jobs than the workload says; none if it was not sought."""
+        """A lower bound for all policies that only know the workload, or None if it was not computed."""
         least: Optional[float] = self._log.get("lower_bound", {}).get("least")
         return least
 
     def check(self, workload: Optional[Workload] = None) -> str:
-        """Derive its numbers again; return what was derived, judged for sense, and taken on trust.
+        """Check the policy, and return which numbers were derived again, judged for plausibility, or taken on trust.
 
         Raises:
-            Infeasible: the check finds fault with it, or it is for another workload.
+            Infeasible: If the policy is rejected by the checker, or if it was made for another workload.
         """
         options = {} if workload is None else {"workload": workload.name}
         documents = {**({} if workload is None else workload.documents), **self.documents}
@@ -190,17 +190,17 @@ class CompiledPolicy:
         return said
 
     def show(self) -> str:
-        """Return what it is for, what it does and what it promises, in words."""
+        """Return a description of the purpose, the behavior and the guarantees of the policy."""
         return call(["show", self._name], self.documents).printed
 
     def simulate(self, workload: Optional[Workload] = None, **options: Any) -> Simulation:
-        """Simulate it, and judge its claims; ``options`` are those of ``synth simulate``."""
+        """Simulate the policy and check its claims. The options are the options of ``synth simulate``."""
         from ._verbs import simulate
 
         return simulate(workload, self, **options)
 
     def plot(self) -> Picture:
-        """Draw the candidates with their intervals; of one that was read, its mean response times by type."""
+        """Draw the candidates and their intervals. If there are none, draw the mean response time of each type."""
         found = [row for row in self.candidates.rows() if row["mean_response"] is not None]
         name, of = "name", "mean response time of the candidates"
         if not found:

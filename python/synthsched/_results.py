@@ -1,4 +1,4 @@
-"""What commands answer, as values."""
+"""The results of commands as values."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from ._table import Page, Picture, Table
 
 
 class Result:
-    """What a command answers. It does not change."""
+    """The result of a command. It cannot be changed."""
 
     def __init__(self, answer: _core.Answer) -> None:
         self.answer = answer
 
     @property
     def text(self) -> str:
-        """What the command line prints."""
+        """The text that is printed by the command line."""
         return self.answer.printed
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the command line says besides."""
+        """The notes that the command line writes to standard error."""
         return tuple(self.answer.notes)
 
     @property
     def data(self) -> dict[str, Any]:
-        """All results, as the command line writes them to ``--output``."""
+        """All results, as they are written to ``--output`` by the command line."""
         found: dict[str, Any] = json.loads(self.answer.document)
         return found
 
     @property
     def numbers(self) -> Table:
-        """All numbers, one a row, as the command line writes them to ``--csv``."""
+        """All numbers with one number in each row, as they are written to ``--csv`` by the command line."""
         return Table.of_csv(self.answer.csv)
 
     @property
     def page(self) -> Page:
-        """The page with tables and pictures, as the command line writes it to ``--html``."""
+        """The page with tables and pictures, as it is written to ``--html`` by the command line."""
         return Page(self.answer.page)
 
     def __repr__(self) -> str:
@@ -53,13 +53,13 @@ class Result:
 
 
 class Estimate(float):
-    """A mean, with the half-width of its 95 % interval."""
+    """A mean and the half-width of its 95 % interval."""
 
     half_width: float
 
     @classmethod
     def of(cls, found: Optional[dict[str, float]]) -> Optional[Estimate]:
-        """Return the estimate that a document has; None where it has none."""
+        """Return the estimate of a document, or None if there is none."""
         if found is None:
             return None
         own = cls(found["mean"])
@@ -81,7 +81,7 @@ class Estimate(float):
 
 
 class Simulation(Result):
-    """A run of one policy."""
+    """A simulation of a policy."""
 
     @property
     def _run(self) -> dict[str, Any]:
@@ -90,17 +90,17 @@ class Simulation(Result):
 
     @property
     def health(self) -> str:
-        """``"settled"``, ``"unsettled"`` or ``"unstable"``: only a settled run has means."""
+        """``"settled"``, ``"unsettled"`` or ``"unstable"``. Only a run that has converged (``"settled"``) has means."""
         return str(self._run["health"])
 
     @property
     def mean(self) -> Optional[Estimate]:
-        """The mean response time with its interval; None where the run has not settled."""
+        """The mean response time and its interval, or None if the run has not converged."""
         return Estimate.of(self._run.get("mean_response"))
 
     @property
     def types(self) -> Table:
-        """Mean response and waiting time by type, each with its interval."""
+        """The mean response time and the mean waiting time of each type, with their intervals."""
         rows = []
         for own in self._run.get("types", []):
             row = {"type": own["name"]}
@@ -114,7 +114,7 @@ class Simulation(Result):
 
     @property
     def verdicts(self) -> Table:
-        """What became of each claim: ``"confirmed"``, ``"refuted"``, …"""
+        """The verdict on each claim: ``"confirmed"``, ``"refuted"``, …"""
         rows = []
         for own in self.data.get("verdicts", []):
             claim = own.get("claim", own)
@@ -130,14 +130,14 @@ class Simulation(Result):
 
 
 class Comparison(Result):
-    """Policies on the same jobs."""
+    """A comparison of policies on the same jobs."""
 
     @property
     def frame(self) -> Table:
-        """A row a load, policy and type (or ``all``), a column a quantity; ``…_low`` and ``…_high``: its interval."""
+        """A row for each load, policy and type (or ``all``), and a column for each quantity and end of its interval."""
         rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         keys = [name for name in self.numbers.columns if name in ("load", "speed", "policy", "type")]
-        # These are there also where no policy has a mean.
+        # These columns also exist if no policy has a mean.
         unknown: dict[str, Any] = dict.fromkeys(("mean_response", "mean_response_low", "mean_response_high"))
         for own in self.numbers.rows():
             row = rows.setdefault(tuple(own[key] for key in keys), {**{key: own[key] for key in keys}, **unknown})
@@ -148,10 +148,11 @@ class Comparison(Result):
         return Table.of_rows(list(rows.values()))
 
     def surely_faster(self, policy: Entrant, other: Entrant, load: Optional[float] = None) -> Optional[bool]:
-        """Return whether one policy has a smaller mean response time than another; None where they are not told apart.
+        """Return whether a policy has a smaller mean response time than another, or None if this is not certain.
 
-        At this load; where there is none, at all of them. The intervals hold together, for all pairs. One that is
-        unstable is slower than one that has a mean. Of a log only the first is compared with the others.
+        If no load is given, the result must be the same at all loads. The intervals of all pairs hold simultaneously.
+        If a policy is unstable, it is slower than a policy that has a mean. On a log, all policies are only compared
+        with the first policy.
         """
         first, second = _name(policy), _name(other)
         found = {self._verdict(at, first, second) for at in self._at(load)}
@@ -159,10 +160,10 @@ class Comparison(Result):
 
     def _at(self, load: Optional[float]) -> list[dict[str, Any]]:
         every: list[dict[str, Any]] = self.data["paces" if "paces" in self.data else "rankings"]
-        # The load of a log is that of a fraction of its pace.
+        # The load of a log is the load at a fraction of its pace.
         found = [own for own in every if load is None or abs(own["load"] - load) < 1e-3]
         if not found:
-            raise InputError(f"there is no load {load} here, but {', '.join(str(own['load']) for own in every)}")
+            raise InputError(f"there is no load {load}; the loads are {', '.join(str(own['load']) for own in every)}")
         return found
 
     def _verdict(self, at: dict[str, Any], first: str, second: str) -> Optional[bool]:
@@ -177,7 +178,7 @@ class Comparison(Result):
         return str(pairs[0]["faster"]) == first if pairs and pairs[0]["apart"] else None
 
     def plot(self, number: int = 0) -> Picture:
-        """Return a drawing of the page: the first is of mean response times over the loads."""
+        """Return a picture of the page. The first picture shows the mean response times at all loads."""
         return self.page.pictures()[number]
 
     def _repr_html_(self) -> str:
@@ -186,7 +187,7 @@ class Comparison(Result):
 
 
 class Score(NamedTuple):
-    """One number for a policy, and the table behind it."""
+    """The score of a policy, and the table that it was computed from."""
 
     number: float
     table: Table
@@ -199,11 +200,11 @@ class Score(NamedTuple):
 
 
 class Optimum(Result):
-    """Bounds on what any policy can reach, and how near policies are."""
+    """Bounds on the best possible policy, and how close other policies are to them."""
 
 
 class Judgement(Result):
-    """Orders of the queue, chosen on what came before and judged on what came after."""
+    """Orders of the queue that were selected on the earlier jobs of a log and judged on the later ones."""
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + self.page._repr_html_()
@@ -212,16 +213,16 @@ class Judgement(Result):
 def _known(names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            raise InputError(f"{name} is not compared here, but {', '.join(known)}")
+            raise InputError(f"{name} is not one of the policies that were compared: {', '.join(known)}")
 
 
 def _replayed_faster(policies: list[dict[str, Any]], first: str, second: str) -> Optional[bool]:
-    """Read it from the interval of the ratio to the mean of the policy that was named first."""
+    """Use the interval of the ratio to the mean of the first policy."""
     replayed = {own["policy"]: own.get("replayed", {}) for own in policies}
     _known((first, second), list(replayed))
     base = policies[0]["policy"]
     if base not in (first, second):
-        raise InputError(f"on a log policies are compared with the first, which is {base}")
+        raise InputError(f"on a log, all policies are compared with the first, which is {base}")
     interval = (replayed[second if first == base else first].get("ratio") or {}).get("interval")
     if interval is None or interval["low"] <= 1 <= interval["high"]:
         return None

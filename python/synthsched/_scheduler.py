@@ -1,4 +1,4 @@
-"""A policy that runs a cluster: the interface of ``synth drive``."""
+"""Control a cluster with a policy, using the interface of ``synth drive``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._policy import CompiledPolicy
 
 
 class Scheduler:
-    """A policy with the jobs of a cluster. Tell it what happens, and it says which jobs start and stop.
+    """A policy that controls a cluster. It is told about each event, and returns which jobs are started and stopped.
 
     >>> scheduler = ss.Scheduler(policy)                            # doctest: +SKIP
     >>> scheduler.tell(3.2, arrive="small", job="17")               # doctest: +SKIP
@@ -25,14 +25,14 @@ class Scheduler:
             raise InputError(str(why)) from None
 
     def tell(self, t: float, **what: Any) -> dict[str, Any]:
-        """Return what is decided after an event at time t, in the policy's unit; time never goes back.
+        """Return the decisions after an event at time t, in the unit of the policy. The time must not decrease.
 
         The keywords are the fields of the protocol: ``arrive="type", job="id"``; ``leave="id"``;
-        ``withdraw="id"``; ``put_back="id"``; ``adopt="type", job="id", ran=5``; ``occupy={"cpu": 4}``. With the time
-        alone the clocks that are due ring: ``wake`` says when the next one is.
+        ``withdraw="id"``; ``put_back="id"``; ``adopt="type", job="id", ran=5``; ``occupy={"cpu": 4}``. If only the time
+        is given, the clocks that are due fire. ``wake`` is the time at which the next clock fires.
 
         Raises:
-            InputError: it cannot be; then nothing has changed.
+            InputError: If the event is not possible. In this case, the state has not changed.
         """
         try:
             answer: dict[str, Any] = json.loads(self._own.tell(json.dumps({"t": t, **what})))
@@ -41,5 +41,5 @@ class Scheduler:
         return answer
 
     def doing(self) -> str:
-        """Return what the policy does at present, in words."""
+        """Return a description of what the policy is currently doing."""
         return self._own.doing() or "starts whatever fits"

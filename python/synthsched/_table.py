@@ -1,4 +1,4 @@
-"""Results as columns, and pictures: for notebooks, frames, LaTeX and CSV."""
+"""Tables and pictures of results, for notebooks, frames, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 Value = Union[str, float, int, bool, None]
 
-#: Rows of a table that a notebook shows.
+#: The number of rows of a table that are shown in a notebook.
 SHOWN = 60
 
 
 class Table:
-    """Columns of equal length, by name. It does not change.
+    """A table with named columns of the same length. It cannot be changed.
 
-    ``dict(table)`` is what pandas and polars take; ``to_pandas`` and ``to_polars`` call them.
+    ``dict(table)`` can be passed to pandas and polars, which is what ``to_pandas`` and ``to_polars`` do.
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
@@ -29,13 +29,13 @@ class Table:
 
     @classmethod
     def of_rows(cls, rows: Sequence[Mapping[str, Value]]) -> Table:
-        """Return a table of rows; what a row has not is None."""
+        """Return a table with these rows. If a value is missing in a row, it is None."""
         names = list(dict.fromkeys(name for row in rows for name in row))
         return cls({name: [row.get(name) for row in rows] for name in names})
 
     @classmethod
     def of_csv(cls, text: str) -> Table:
-        """Return the table of a CSV text: numbers where all of a column are, else texts."""
+        """Return the table of a CSV text. If all values of a column are numbers, it is a column of numbers."""
         rows = list(csv.reader(io.StringIO(text)))
         names, body = (rows[0], rows[1:]) if rows else ([], [])
         return cls({name: _typed([row[n] for row in body]) for n, name in enumerate(names)})
@@ -59,21 +59,21 @@ class Table:
         return len(next(iter(self._columns.values()), ()))
 
     def rows(self) -> Iterator[dict[str, Value]]:
-        """Iterate over the rows."""
+        """Return an iterator over the rows."""
         for row in zip(*self._columns.values()):
             yield dict(zip(self._columns, row))
 
     def where(self, **equal: Value) -> Table:
-        """Return the rows in which these columns have these values."""
+        """Return the rows where the columns have these values."""
         kept = [row for row in self.rows() if all(row[k] == v for k, v in equal.items())]
         return Table({name: [row[name] for row in kept] for name in self._columns})
 
     def select(self, *names: str) -> Table:
-        """Return these columns alone, in this order."""
+        """Return a table with only these columns, in this order."""
         return Table({name: self._columns[name] for name in names})
 
     def to_dict(self) -> dict[str, list[Value]]:
-        """Return the columns as lists."""
+        """Return the columns as a dict of lists."""
         return {name: list(values) for name, values in self._columns.items()}
 
     def to_pandas(self) -> Any:
@@ -89,7 +89,7 @@ class Table:
         return polars.DataFrame(self.to_dict(), strict=False)
 
     def to_csv(self, path: Optional[Union[str, Path]] = None) -> str:
-        """Return the table as CSV with all digits; write it to a file, too, where one is named."""
+        """Return the table as CSV with all digits. If a path is given, also write it to this file."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self._columns)
@@ -98,7 +98,7 @@ class Table:
         return _written(out.getvalue(), path)
 
     def to_latex(self, path: Optional[Union[str, Path]] = None) -> str:
-        """Return a ``tabular`` with rules of booktabs; write it to a file, too, where one is named."""
+        """Return the table as a ``tabular`` that uses booktabs. If a path is given, also write it to this file."""
         right = [all(not isinstance(v, str) for v in values) for values in self._columns.values()]
         lines = [r"\begin{tabular}{" + "".join("r" if own else "l" for own in right) + "}"]
         lines += [r"\toprule", self._line(" & ", _tex, self.columns) + r" \\", r"\midrule"]
@@ -127,7 +127,7 @@ class Table:
 
 
 class Picture:
-    """A drawing (SVG) in the colours of the notebook, light or dark."""
+    """An SVG picture that uses the colors of the notebook, which can be light or dark."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -146,7 +146,7 @@ class Picture:
 
 
 class Page:
-    """An HTML page that loads nothing."""
+    """An HTML page that does not load any other files."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -161,7 +161,7 @@ class Page:
         return f'<iframe srcdoc="{page}" style="{style}"></iframe>'
 
     def pictures(self) -> list[Picture]:
-        """Return the drawings of the page, in its order, each with its title and the keys of its section."""
+        """Return the pictures of the page in order, each with its title and the legend of its section."""
         parts = re.finditer(r'<h2|<ul class="keys".*?</ul>|<svg [^>]*role="img".*?</svg>', self.text, re.DOTALL)
         keys, drawn = "", []
         for part in parts:
@@ -173,7 +173,7 @@ class Page:
 
 
 def _keyed(svg: str, keys: str) -> Picture:
-    """Return a drawing that stands alone: with its title above, and a key for each line."""
+    """Return a picture with its title and its legend, so that it can be used without the page."""
     width, height = (float(own) for own in svg.split('viewBox="0 0 ')[1].split('"')[0].split())
     title = svg.partition("</title>")[0].rpartition(">")[2]
     lines = [f'<text x="0" y="14" font-weight="bold" fill="#222222">{title}</text>']
@@ -192,7 +192,7 @@ def _keyed(svg: str, keys: str) -> Picture:
 
 
 def bars(names: Sequence[str], values: Sequence[float], errors: Sequence[float], of: str) -> Picture:
-    """Draw a bar with its interval for each name; ``of`` says what of, with the unit."""
+    """Draw a bar and its interval for each name. ``of`` describes the quantity and its unit."""
     most = max((v + e for v, e in zip(values, errors)), default=1.0) or 1.0
     height = 22 * len(names) + 34
     lines = [
@@ -215,7 +215,7 @@ def bars(names: Sequence[str], values: Sequence[float], errors: Sequence[float],
 
 
 def shown(value: Value) -> str:
-    """Return a value with five digits, as people read it."""
+    """Return a value as text, with five significant digits."""
     if value is None:
         return ""
     if isinstance(value, float) and not isinstance(value, bool):

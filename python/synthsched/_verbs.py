@@ -15,7 +15,7 @@ from ._workload import Trace, Workload, model
 
 
 class Entries(NamedTuple):
-    """Policies as a command takes them."""
+    """The policies in the form that is passed to a command."""
 
     names: list[str]
     documents: dict[str, bytes]
@@ -23,7 +23,7 @@ class Entries(NamedTuple):
 
 
 def entered(policies: Sequence[Entrant], options: dict[str, Any]) -> Entries:
-    """Return policies by their names; those of one's own get the seed of the run."""
+    """Return the names of the policies. A policy that is written in Python also has the seed of the run."""
     entries = Entries([], {}, [])
     for policy in policies:
         if isinstance(policy, type) and issubclass(policy, Policy):
@@ -36,15 +36,15 @@ def entered(policies: Sequence[Entrant], options: dict[str, Any]) -> Entries:
         else:
             name = str(getattr(policy, "name", None) or type(policy).__name__)
             seed = options.get("seed", 1)
-            # What is no seed the command refuses in its own words.
+            # If this is not a valid seed, the command will report it.
             is_seed = isinstance(seed, int) and 0 <= seed < 1 << 64
             entries.policies.append((name, policy, seed if is_seed else 1))
         if name in entries.names:
-            raise InputError(f"two policies are named {name!r}: give one another name")
+            raise InputError(f"two policies are named {name!r}: give one of them another name")
         if "," in name:
-            raise InputError(f"the name {name!r} has a comma, which separates policies")
+            raise InputError(f"the name {name!r} contains a comma, which is used to separate policies")
         if not name.isprintable():
-            raise InputError(f"the name {name!r} has characters that nothing prints")
+            raise InputError(f"the name {name!r} contains characters that cannot be printed")
         entries.names.append(name)
     if not entries.names:
         raise InputError("there is no policy")
@@ -58,19 +58,20 @@ def _listed(policies: Union[Entrant, Sequence[Entrant]]) -> list[Entrant]:
 
 
 def synthesize(workload: Workload, **options: Any) -> CompiledPolicy:
-    """Make a policy for a workload of any kind.
+    """Synthesize a policy for a workload of any kind.
 
     Args:
-        **options: those of ``synth``: ``preemption="none"``, ``family``, ``minimize``, ``slo``, ``seed``, …
+        workload: The workload.
+        **options: The options of ``synth``: ``preemption="none"``, ``family``, ``minimize``, ``slo``, ``seed``, …
 
     Raises:
-        Infeasible: no policy can do it, and why.
-        InputError: a fault of the workload or of an option.
+        Infeasible: If there is no such policy. The message explains why.
+        InputError: If the workload or an option is not valid.
     """
     _refuse_files(options)
     _expect(workload, Workload)
     typed = [workload.name, *words({"load": workload.load, **options})]
-    import tempfile  # takes long to import
+    import tempfile  # this import is slow
 
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.json"
@@ -96,15 +97,15 @@ def _kind(workload: Workload) -> str:
 
 
 def simulate(workload: Optional[Workload], policy: Entrant, **options: Any) -> Simulation:
-    """Simulate a policy, and judge its claims.
+    """Simulate a policy and check its claims.
 
     Args:
-        workload: where it runs; None for a compiled policy on its own workload.
-        policy: a name of a rule, a policy of one's own, or a compiled one.
-        **options: those of ``synth simulate``: ``precision``, ``events``, ``seed``, …
+        workload: The workload, or None to simulate a synthesized policy on its own workload.
+        policy: The name of a rule, a policy that is written in Python, or a synthesized policy.
+        **options: The options of ``synth simulate``: ``precision``, ``events``, ``seed``, …
 
     Raises:
-        InputError: there is no such policy, it cannot run there, or a policy in Python raised.
+        InputError: If there is no such policy, it cannot run on the workload, or it has raised an exception.
     """
     _refuse_files(options)
     entries = entered([policy], options)
@@ -121,12 +122,14 @@ def compare(
     policies: Union[Entrant, Sequence[Entrant]],
     **options: Any,
 ) -> Comparison:
-    """Compare policies on the same arrivals and sizes, over loads or on a log.
+    """Compare policies on the same arrivals and sizes, at several loads or on a log.
 
-    A policy of one's own that raises is reported in its place, and the others go on.
+    If a policy that is written in Python raises an exception, it is reported, and the other policies are not affected.
 
     Args:
-        **options: those of ``synth compare``: ``loads`` (.5, .7 and .9, unless the workload is ``at_load``),
+        workload: The workload or the log.
+        policies: The policies.
+        **options: The options of ``synth compare``: ``loads`` (0.5, 0.7 and 0.9, unless the workload is ``at_load``),
             ``precision``, ``events``, ``seed``, …
     """
     _refuse_files(options)
@@ -149,18 +152,19 @@ def compare(
 
 
 def judge(log: Union[Trace, str, Path], **options: Any) -> Judgement:
-    """Choose an order of the queue on what came before, and judge it on what came after, through a log."""
+    """For each period of a log, select an order of the queue on the earlier jobs, and judge it on this period."""
     _refuse_files(options)
     trace = log if isinstance(log, Trace) else Trace(log)
     return Judgement(run("judge", trace, **options).answer)
 
 
 def run(verb: str, *subjects: Union[str, Path, Workload, Trace, CompiledPolicy], **options: Any) -> Result:
-    """Run any verb of the command line: ``run("limit", workload, policies=["first-fit"])``.
+    """Run any verb of the command line, such as ``run("limit", workload, policies=["first-fit"])``.
 
     Args:
-        verb: one word or two: ``"limit"``, ``"advise slurm"``.
-        subjects: what stands behind it: a workload, a log, a policy, or the word that is typed there.
+        verb: One or two words, such as ``"limit"`` or ``"advise slurm"``.
+        subjects: The arguments of the verb: a workload, a log, a policy, or a word.
+        **options: The options of the verb.
     """
     typed, documents = verb.split(), {}
     for subject in subjects:
@@ -180,19 +184,19 @@ def run(verb: str, *subjects: Union[str, Path, Workload, Trace, CompiledPolicy],
     except InputError as why:
         if "unexpected argument '--load'" not in str(why):
             raise
-        refused = f"{verb} takes a workload at its own load only: write its arrival rates in the document"
+        refused = f"{verb} can only use a workload at its own load: change the arrival rates in the document"
         raise InputError(refused) from None
 
 
 def optimum(workload: Workload, **options: Any) -> Optimum:
-    """Bound what any policy can reach, by a dynamic program; for small systems."""
+    """Compute bounds on the best possible policy with a dynamic program. This is only possible for small systems."""
     _refuse_files(options)
     _expect(workload, Workload)
     return Optimum(run("optimum", workload, **options).answer)
 
 
 def rules() -> str:
-    """Return the rules that have names, by kind of workload."""
+    """Return the named rules for each kind of workload."""
     return call(["rules"]).printed
 
 
@@ -203,17 +207,20 @@ def score(
     beside: str = "first-fit",
     **options: Any,
 ) -> Score:
-    """Return one number for a policy, and a table of how it came about: a row a system and load.
+    """Return a score for a policy, and a table with a row for each system and load.
 
-    The number is the geometric mean of its mean response times over those of the rule ``beside``, on the same jobs:
-    below 1 it is faster. Infinity where it is unstable and the rule is not; NaN where too short a run says nothing.
+    For each system, the mean response time of the policy is divided by the mean response time of the rule ``beside`` on
+    the same jobs. The score is the geometric mean of these ratios. If it is below 1, the policy is faster. It is
+    infinite if the policy is unstable and the rule is not, and NaN if a run is too short.
 
     Args:
-        systems: the models of the package with one server, each at load .7, where there are none.
-        **options: those of ``synth compare``; 2e6 events a policy and load where it is not said.
+        policy: The policy.
+        systems: The systems. By default, these are the models of the package with one server, at load 0.7.
+        beside: The rule that the policy is compared with.
+        **options: The options of ``synth compare``. By default, there are 2e6 events for each policy and load.
 
     Raises:
-        InputError: the policy raised, or cannot run there.
+        InputError: If the policy has raised an exception, or if it cannot run on a system.
     """
     rows: list[dict[str, Any]] = []
     for system in systems or [model(name).at_load(0.7) for name in SYSTEMS]:
@@ -233,22 +240,22 @@ def score(
     return Score(number, Table.of_rows(rows))
 
 
-#: Models of one server without bursts.
+#: The models that have one server and no bursts.
 SYSTEMS = ("four_types", "one_or_all", "section7", "vms")
 
 
 def _expect(workload: Any, *types: type, own: Optional[Entries] = None) -> None:
-    """Refuse what is of none of these types, and policies of one's own where none can run."""
+    """Raise an error if the type is wrong, or if policies that are written in Python cannot run on the workload."""
     if not isinstance(workload, types):
         names = " or ".join(own.__name__ for own in types)
-        raise InputError(f"a {type(workload).__name__} is no {names}: see Workload.read, Trace and model")
+        raise InputError(f"a {type(workload).__name__} is not a {names}; see Workload.read, Trace and model")
     if own and own.policies and isinstance(workload, Workload):
         kind = _kind(workload)
         if kind in ("compatibility", "malleable", "volunteer"):
-            raise InputError(f"a policy of one's own runs multiresource workloads, and this one is {kind}")
+            raise InputError(f"a policy in Python can only run multiresource workloads, but this one is {kind}")
 
 
 def _refuse_files(options: dict[str, Any]) -> None:
     for name in ("output", "csv", "html", "log"):
         if name in options:
-            raise InputError(f"results are values here, and no files: leave {name}= out, and save what is returned")
+            raise InputError(f"no files are written here: omit {name}= and save the value that is returned")

@@ -1,4 +1,4 @@
-"""Workloads, and logs of jobs."""
+"""Workloads and job logs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from ._policy import Entrant
     from ._results import Comparison
 
-#: A frame: of pandas, of polars, a Table, or a dict of columns.
+#: A frame of pandas or polars, a Table, or a dict of columns.
 Frame = Any
 PathLike = Union[str, Path]
 
 
 class Workload:
-    """What arrives, and what the servers hold: a document of any of the four kinds.
+    """A workload of any of the four kinds: the jobs that arrive, and the capacity of the servers.
 
-    ``Workload(capacity={"cpu": 16}, jobs=[{"name": "small", "demand": {"cpu": 1},
-    "arrival_rate": 2, "mean_size": 3.5}])`` is one server with multiresource jobs; other keys of the
-    document go by keyword, such as ``servers=`` in place of ``capacity=``, or ``time_unit="h"``.
+    For example, ``Workload(capacity={"cpu": 16}, jobs=[{"name": "small", "demand": {"cpu": 1}, "arrival_rate": 2,
+    "mean_size": 3.5}])`` is a server with multiresource jobs. All other keys of the document are passed as keyword
+    arguments, such as ``servers=`` instead of ``capacity=``, or ``time_unit="h"``.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Workload:
         try:
             text = json.dumps(document, indent=2, allow_nan=False)
         except ValueError as why:
-            raise InputError(f"a number of the workload is none: {why}") from None
+            raise InputError(f"a number of the workload is not valid: {why}") from None
         self._set(text, "workload", None)
 
     def _set(self, text: str, name: str, load: Optional[float]) -> None:
@@ -56,7 +56,7 @@ class Workload:
 
     @classmethod
     def parse(cls, text: str, name: str = "workload.yaml") -> Workload:
-        """Return the workload that a YAML document describes; its faults are found when it is used."""
+        """Return the workload of a YAML document. Its faults are reported when it is used."""
         own = cls.__new__(cls)
         own._set(text, name, None)
         return own
@@ -68,16 +68,16 @@ class Workload:
 
     @classmethod
     def fit(cls, log: Union[Trace, PathLike, Frame], **options: Any) -> Workload:
-        """Make a workload of a log: types of jobs, laws of sizes, and how they arrive.
+        """Fit a workload to a log: its job types, their size distributions, and their arrival processes.
 
-        Options are those of ``synth fit``: ``servers``, ``capacity``, ``max_types``, …
+        The options are the options of ``synth fit``: ``servers``, ``capacity``, ``max_types``, …
         """
         trace = log if isinstance(log, Trace) else Trace(log)
         typed = ["fit", trace.name, *words({**trace.options, **options}), "--output=-"]
         return cls.parse(call(typed, trace.documents).printed, "fit.yaml")
 
     def at_load(self, load: float) -> Workload:
-        """Return the workload with all arrival rates scaled so that its load is ρ, 0 < ρ < 1."""
+        """Return the workload with all arrival rates scaled, so that it has this load. It must be between 0 and 1."""
         if not 0 < load < 1:
             raise InputError(f"the load is {load}, expected a number between 0 and 1")
         own = Workload.parse(self._text, self._name)
@@ -86,28 +86,28 @@ class Workload:
 
     @property
     def document(self) -> str:
-        """The document, as it was read: at its own load."""
+        """The document as it was read, without a change of the load."""
         return self._text
 
     @property
     def name(self) -> str:
-        """How messages name it."""
+        """The name that is used in messages."""
         return self._name
 
     @property
     def load(self) -> Optional[float]:
-        """The load that it is scaled to; None at its own."""
+        """The load that the workload is scaled to, or None if it is not scaled."""
         return self._load
 
     @property
     def documents(self) -> dict[str, bytes]:
-        """The document by its name."""
+        """The name and the contents of the document."""
         return {self._name: encoded(self._text, self._name)}
 
     def save(self, path: PathLike) -> None:
-        """Write the document to a file; at its own load only."""
+        """Write the document to a file. This is not possible if the workload is scaled."""
         if self._load is not None:
-            raise InputError("a workload that is scaled has no document: save it before at_load")
+            raise InputError("a workload that is scaled cannot be saved: save it before at_load is called")
         Path(path).write_text(self._text, encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -116,12 +116,12 @@ class Workload:
 
 
 def models() -> list[str]:
-    """Return the names of the workloads that come with the package."""
+    """Return the names of the workloads that are included in the package."""
     return [name for name, _ in _core.models()]
 
 
 def model(name: str) -> Workload:
-    """Return a workload that comes with the package, such as ``"section7"``."""
+    """Return a workload that is included in the package, such as ``"section7"``."""
     known = dict(_core.models())
     if name not in known:
         raise InputError(f"there is no model {name!r}; there are {', '.join(known)}")
@@ -129,12 +129,12 @@ def model(name: str) -> Workload:
 
 
 class Trace:
-    """A log of jobs: a file (swf, sacct, csv, …; ``.gz`` too), or a frame.
+    """A job log, which is a file (swf, sacct, csv, …, optionally with ``.gz``) or a frame.
 
-    A frame has the columns ``submit`` and ``size`` (or ``start`` and ``end``) and one a resource; others go
-    by ``columns={"time": "when", "size": "seconds", "cpu": "cores"}``. Times are seconds, or dates with a
-    time zone or without. Options are those of reading a log: ``servers``, ``read``, ``only``,
-    ``from``, …
+    A frame must have the columns ``submit`` and ``size`` (or ``start`` and ``end``), and a column for each resource.
+    Columns with other names are given by ``columns={"time": "when", "size": "seconds", "cpu": "cores"}``. A time is a
+    number of seconds or a date, with or without a time zone. The options are the options for reading a log:
+    ``servers``, ``read``, ``only``, ``from``, …
     """
 
     def __init__(self, log: Union[PathLike, Frame], **options: Any) -> None:
@@ -150,17 +150,17 @@ class Trace:
             self.documents = {self.name: encoded(_csv_of(log), "the frame")}
 
     def replay(self, policies: Union[Entrant, Sequence[Entrant]], **options: Any) -> Comparison:
-        """Replay the log under each policy, on the same jobs: options of ``synth replay``.
+        """Replay the log under each policy with the same jobs. The options are the options of ``synth replay``.
 
-        ``load=.9`` (or ``loads=[…]``) lets the jobs come so fast; ``workload=`` has the types of policies that are
-        for one.
+        If ``load=.9`` or ``loads=[…]`` is given, the arrivals are scaled to this load. ``workload=`` contains the job
+        types of policies that were made for a workload.
         """
         from ._verbs import compare
 
         return compare(self, policies, **options)
 
     def jobs(self, policy: Entrant, **options: Any) -> Table:
-        """Return what comes of each job when the log is replayed under a policy: one row a job."""
+        """Replay the log under a policy, and return a table with a row for each job."""
         from ._verbs import entered
 
         if "load" in options:
@@ -176,7 +176,7 @@ class Trace:
 
 
 def _csv_of(frame: Frame) -> str:
-    """Return a frame as CSV, and refuse what no log can mean."""
+    """Return a frame as CSV, or raise an error if it cannot be a log."""
     columns = _columns_of(frame)
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError("the columns of the frame have different lengths")
@@ -200,14 +200,14 @@ def _columns_of(frame: Frame) -> dict[str, list[Any]]:
         columns = {str(name): frame[name] for name in frame.keys()}
         for name, values in columns.items():
             if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-                raise InputError(f"column {name} is no list of values")
+                raise InputError(f"column {name} is not a list of values")
         return {name: list(values) for name, values in columns.items()}
-    raise InputError(f"a {type(frame).__name__} is neither a log's path nor a frame")
+    raise InputError(f"a {type(frame).__name__} is neither the path of a log nor a frame")
 
 
 def _cell(value: Any, name: str, row: int) -> Any:
-    """Return what stands for a value in a CSV: nothing for what is missing, whole numbers as such."""
-    if value is None or value != value:  # NaN and NaT differ from themselves
+    """Return the value as it is written to CSV. It is empty if the value is missing."""
+    if value is None or value != value:  # NaN and NaT are not equal to themselves
         return ""
     if isinstance(value, datetime):
         return value.astimezone(timezone.utc).isoformat() if value.tzinfo else value.isoformat(" ")
@@ -215,6 +215,6 @@ def _cell(value: Any, name: str, row: int) -> Any:
         value = value.total_seconds()
     if isinstance(value, float):
         if math.isinf(value):
-            raise InputError(f"column {name}, row {row}: {value} is no amount and no time")
+            raise InputError(f"column {name}, row {row}: {value} is neither an amount nor a time")
         return int(value) if value.is_integer() else value
     return value

@@ -71,7 +71,7 @@ def test_names_of_documents_are_no_options(name):
 @pytest.mark.parametrize("what", [None, "models/vms.yaml", 3, b"kind"])
 def test_what_is_no_workload_at_all(what):
     for use in (ss.synthesize, ss.optimum, lambda w: ss.compare(w, ["fcfs"])):
-        with pytest.raises(ss.InputError, match=f"a {type(what).__name__} is no Workload"):
+        with pytest.raises(ss.InputError, match=f"a {type(what).__name__} is not a Workload"):
             use(what)
 
 
@@ -167,9 +167,10 @@ def too_much(self, event, system):
         (of(recursion), "RecursionError"),
         (
             of(too_much),
-            r"ValueError at time(?s:.*)system\.start\((?s:.*)cannot start: (no such job waits|it does not fit into the free capacity \[)",
+            r"ValueError at time(?s:.*)system\.start\((?s:.*)"
+            r"cannot start: (no such job waits|it does not fit into the free capacity \[)",
         ),
-        (of(lambda self, event, system: system.start(99)), "IndexError(?s:.*)there is no type 99: they are 0 to 3"),
+        (of(lambda self, event, system: system.start(99)), "IndexError(?s:.*)no type 99: types are numbered 0 to 3"),
         (of(lambda self, event, system: system.start(-1)), "OverflowError"),
         (of(lambda self, event, system: system.start("a")), "TypeError"),
         (of(lambda self, event, system: system.stop(event.type or 0)), "ValueError"),
@@ -225,7 +226,7 @@ def test_the_system_outside_of_a_run():
     assert row(found, "Keeps")["mean_response"] == row(found, "first-fit")["mean_response"]
     for system in Keeps.kept[:2]:
         for use in (lambda s: s.now, lambda s: s.waiting(0), lambda s: s.start(0), lambda s: s.free):
-            with pytest.raises(RuntimeError, match="within begin and react only"):
+            with pytest.raises(RuntimeError, match="only within begin and react"):
                 use(system)
 
 

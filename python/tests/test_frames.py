@@ -130,7 +130,7 @@ def test_other_names():
         ({**LOG, "submit": [0, 1, 2, 1e300]}, "expected a time"),
         ({"submit": [0, 1], "size": [1], "cpu": [1, 2]}, "different lengths"),
         ({"submit": [0, 1], "size": 5, "cpu": [1, 2]}, "column size"),
-        ({**LOG, "user": ["\ud800", "b", "c", "d"]}, "no text"),
+        ({**LOG, "user": ["\ud800", "b", "c", "d"]}, "not valid text"),
         ([1, 2], "list"),
         (None, "NoneType"),
     ],

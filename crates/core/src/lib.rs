@@ -1,5 +1,5 @@
-//! Numbers, workload documents and policy files, for all kinds of workload. Depends on no other
-//! crate of the workspace.
+//! This crate defines numbers, the documents of workloads, and policy files for all kinds of
+//! workload. It does not depend on any other crate of the workspace.
 
 pub mod artifact;
 pub mod document;

@@ -18,7 +18,7 @@ pub fn main(py: Python<'_>, typed: Vec<OsString>) -> u8 {
     py.detach(|| cli::main(&typed))
 }
 
-/// A flag that ends a command with its results so far, once it is set.
+/// A flag that can be set to end a command. The command returns the results that it has so far.
 #[pyclass(frozen)]
 #[derive(Default)]
 pub struct Flag(Arc<AtomicBool>);
@@ -49,7 +49,7 @@ pub struct Answer {
 
 #[pymethods]
 impl Answer {
-    /// Creates an answer from the fields of `__getnewargs__`, for pickle.
+    /// Creates an answer from the values of `__getnewargs__`. This is used by `pickle`.
     #[new]
     fn new(
         code: u8,
@@ -84,7 +84,7 @@ impl Answer {
     }
 }
 
-/// Runs a command with documents by name, and Python policies by name, object and seed.
+/// Runs a command. `documents` are used instead of files, and `policies` have a name and a seed.
 #[pyfunction]
 pub fn answer(
     py: Python<'_>,
@@ -143,7 +143,7 @@ macro_rules! documents {
     };
 }
 
-/// Returns the name and the document of each small workload that comes with the package.
+/// Returns the name and the document of each small workload that is included in the package.
 #[pyfunction]
 pub fn models() -> Vec<(&'static str, &'static str)> {
     documents![

@@ -1,4 +1,4 @@
-//! A system that is stepped from outside, for reinforcement learning.
+//! This module implements a system that is controlled step by step, for reinforcement learning.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::Shape;
 
-/// A run that stops whenever a waiting job could start.
+/// A run that stops whenever a waiting job could be started.
 #[pyclass(frozen)]
 pub struct Episode {
     fleet: Fleet,
@@ -27,7 +27,7 @@ impl Episode {
 
 #[pymethods]
 impl Episode {
-    /// Reads a workload, scaled to the given load if there is one.
+    /// Reads a workload. If a load is given, the arrival rates are scaled to it.
     #[new]
     #[pyo3(signature = (document, name, load, seed, number))]
     fn new(
@@ -51,24 +51,24 @@ impl Episode {
         })
     }
 
-    /// Restarts with other random numbers.
+    /// Starts again with different random numbers.
     fn reset(&self, seed: u64, number: u32) {
         *self.run() = Stepping::new(&self.fleet, seed, number);
     }
 
-    /// Starts the oldest waiting job of type i; False, without effect, if none waits or fits.
+    /// Starts the oldest waiting job of type i. Returns False if there is none or it does not fit.
     fn start(&self, i: usize) -> bool {
         self.run().start(i)
     }
 
-    /// Advances to the next event after which a waiting job fits, but by at most this many events.
-    /// Returns the number of events and the total time that jobs spent in the system meanwhile.
+    /// Advances until a waiting job fits, but by at most this number of events. Returns the number
+    /// of events and the total time that the jobs have spent in the system.
     fn advance(&self, events: u64) -> (u64, f64) {
         self.run().advance(events)
     }
 
-    /// Returns the time, the numbers of waiting and of running jobs by type, the free amount of
-    /// each resource, and whether a job of each type could start.
+    /// Returns the time, the numbers of waiting and running jobs of each type, the free amount of
+    /// each resource, and whether a job of each type could be started.
     fn state(&self) -> (f64, Vec<u32>, Vec<u32>, Vec<f64>, Vec<bool>) {
         let run = self.run();
         let system = run.system();
@@ -84,7 +84,7 @@ impl Episode {
         )
     }
 
-    /// Returns the names of the types and of the resources.
+    /// Returns the names of the types and the names of the resources.
     fn names(&self) -> (Vec<String>, Vec<String>) {
         self.shape.names()
     }

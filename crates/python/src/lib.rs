@@ -1,8 +1,8 @@
-//! The extension module `synthsched._core` of the Python package.
+//! This is the extension module `synthsched._core` of the Python package.
 //!
-//! [`answer`] runs any command of the command line and returns its results as values. Only the
-//! library offers policies written in Python ([`rule`], which act on a [`system`]), stepping from
-//! outside ([`episode`]), and policies that run a cluster ([`scheduler`]).
+//! [`answer`] runs a command and returns its results as values. There are also policies in Python
+//! ([`rule`], [`system`]), environments ([`episode`]), and policies that control a cluster
+//! ([`scheduler`]).
 
 mod answer;
 mod episode;

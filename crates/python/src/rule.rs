@@ -1,4 +1,4 @@
-//! Policies written in Python, as rules of the simulator.
+//! This module runs policies that are written in Python as rules of the simulator.
 
 use std::ffi::CStr;
 use std::fmt::{self, Debug, Formatter};
@@ -16,7 +16,7 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
 
-/// An exception that is not the fault of a policy, such as an interruption.
+/// An exception that is not caused by a policy, such as an interruption.
 #[derive(Clone)]
 pub struct Broken {
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -54,14 +54,14 @@ impl Broken {
     }
 }
 
-/// A Python object with a method `react(event, system)`.
+/// A Python object that has a method `react(event, system)`.
 pub struct PythonRule {
     name: &'static str,
     policy: Py<PyAny>,
     preempts: bool,
     knows: Knows,
     clocks: usize,
-    /// Whether it is called only if a waiting job fits or a clock fires.
+    /// `true` if it is only called when a waiting job fits or a clock fires.
     if_fits: bool,
     seed: u64,
     broken: Broken,
@@ -96,7 +96,7 @@ impl PythonRule {
             preempts: attribute(own, intern!(py, "preempts"), false)?,
             clocks: attribute(own, intern!(py, "clocks"), 0)?,
             if_fits: attribute(own, intern!(py, "only_if_fits"), false)?,
-            // Names of rules are static, so the name is leaked.
+            // The name of a rule must be static, so its memory is never freed.
             name: String::leak(name),
             policy,
             knows,
@@ -181,7 +181,6 @@ struct Own {
 }
 
 struct Online {
-    /// The objects, or the reason why the policy has failed.
     own: Result<Own, String>,
     shape: Arc<Shape>,
     preempts: bool,
@@ -189,7 +188,7 @@ struct Online {
     clocks: usize,
     if_fits: bool,
     seed: u64,
-    /// Number of copies so far; each copy is seeded by the common seed and its number.
+    /// The number of copies. Each copy uses the common seed and its own number.
     copies: Arc<AtomicU64>,
     broken: Broken,
 }
@@ -207,7 +206,6 @@ impl Online {
         })
     }
 
-    /// Calls a method while Python has the system.
     fn call(
         &mut self,
         system: &mut rules::System,
@@ -225,7 +223,7 @@ impl Online {
                 called
             });
             let error = called.err()?;
-            // Anything but an `Exception`, such as an interruption, is not the fault of the policy.
+            // If it is not an `Exception`, such as an interruption, it is not caused by the policy.
             if error.is_instance_of::<PyException>(py) {
                 return Some(in_words(py, &error, system.now()));
             }

@@ -6,7 +6,7 @@ use synth::multiresource::artifact::Checked;
 use synth::multiresource::forecast::OnlineForecasts;
 use synth::multiresource::live::{self, protocol};
 
-/// A policy with the jobs of a cluster, which speaks the protocol of `synth drive` line by line.
+/// A policy that controls the jobs of a cluster, using the protocol of `synth drive`.
 #[pyclass(frozen)]
 pub struct Scheduler(Mutex<(live::Scheduler, OnlineForecasts)>);
 
@@ -30,7 +30,7 @@ impl Scheduler {
         Ok(Scheduler(Mutex::new(own)))
     }
 
-    /// Answers one line of the protocol; both are JSON.
+    /// Returns the answer to one line of the protocol. Both are JSON.
     fn tell(&self, line: &str) -> PyResult<String> {
         let (scheduler, foresight) = &mut *self.own();
         let answer = protocol::answer(scheduler, line.as_bytes(), foresight);
@@ -38,7 +38,7 @@ impl Scheduler {
         synth::kind::json(&answer).map_err(|why| PyValueError::new_err(why.to_string()))
     }
 
-    /// Describes what the policy is doing.
+    /// Describes what the policy is currently doing.
     fn doing(&self) -> Option<String> {
         self.own().0.doing()
     }

@@ -1,4 +1,4 @@
-//! The state of the system that a policy in Python sees and changes.
+//! This module implements the state of the system that a policy in Python can read and change.
 
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,13 +9,13 @@ use synth_multiresource::workload::Fleet;
 /// An event.
 #[pyclass(frozen, get_all)]
 pub struct Event {
-    /// `"arrival"`, `"completion"`, `"clock"`, or `"look"` (no event, but time to decide).
+    /// `"arrival"`, `"completion"`, `"clock"`, or `"look"` if only a decision is needed.
     kind: &'static str,
     /// The type of the job.
     r#type: Option<usize>,
-    /// The clock that fired.
+    /// The clock that has fired.
     clock: Option<usize>,
-    /// The time \[the workload's time unit\].
+    /// The time in the unit of the workload.
     time: f64,
 }
 
@@ -52,15 +52,15 @@ impl Event {
 #[pyclass(frozen, get_all, eq)]
 #[derive(Clone, PartialEq)]
 pub struct Job {
-    /// Number of the job, in order of arrival.
+    /// The number of the job, in order of arrival.
     number: u64,
-    /// Its type.
+    /// The type of the job.
     r#type: usize,
-    /// Arrival time \[time\].
+    /// The time at which the job arrived.
     arrived: f64,
-    /// Upper bound on the remaining run time \[time\]; infinity if there is no limit.
+    /// An upper bound on the remaining run time of the job, or infinity if there is no limit.
     limit_left: f64,
-    /// Remaining work \[time\]; None unless the policy knows sizes.
+    /// The remaining work of the job, or None if the policy does not know the sizes.
     work_left: Option<f64>,
 }
 
@@ -82,7 +82,6 @@ pub struct Shape {
     fleet: Fleet,
     names: Vec<String>,
     resources: Vec<String>,
-    /// Amount of a unit, by resource.
     units: Vec<f64>,
 }
 
@@ -111,19 +110,18 @@ impl Shape {
     }
 }
 
-/// The servers with their queues.
+/// The servers and their queues.
 #[pyclass(module = "synthsched")]
 pub struct System {
     inner: rules::System,
-    /// Whether this is the system of a run, not a placeholder.
     is_live: bool,
     shape: std::sync::Arc<Shape>,
-    /// The numbers of the types, cached because policies request them at each event.
+    /// The numbers of the types. They are stored because a policy reads them at each event.
     types: Py<PyRange>,
 }
 
 impl System {
-    /// Creates the empty system that is used as a placeholder between events.
+    /// Creates an empty system that is used as a placeholder between events.
     pub fn spare(py: Python<'_>, shape: &std::sync::Arc<Shape>) -> PyResult<Self> {
         Ok(System {
             inner: rules::System::new(shape.fleet.envelope(), 0, false),
@@ -133,7 +131,7 @@ impl System {
         })
     }
 
-    /// Swaps the system of a run with the placeholder.
+    /// Exchanges the system of a run with the placeholder.
     pub fn exchange(view: &Bound<'_, Self>, system: &mut rules::System) -> PyResult<()> {
         let mut own = view.try_borrow_mut()?;
         std::mem::swap(&mut own.inner, system);
@@ -165,7 +163,6 @@ impl System {
         Err(PyIndexError::new_err(why))
     }
 
-    /// Raises an error if the last decision was invalid.
     fn checked(&self) -> PyResult<()> {
         match self.inner.violation() {
             None => Ok(()),
@@ -189,86 +186,86 @@ const OUTSIDE: &str = "the system can be read and changed only within begin and 
 
 #[pymethods]
 impl System {
-    /// The time [the workload's unit].
+    /// The time in the unit of the workload.
     #[getter]
     fn now(&self) -> PyResult<f64> {
         Ok(self.live()?.now())
     }
 
-    /// Numbers of the types: `range(K)`.
+    /// The numbers of the types, which is `range(K)`.
     #[getter]
     fn types(&self, py: Python<'_>) -> Py<PyRange> {
         self.types.clone_ref(py)
     }
 
-    /// Names of the types.
+    /// The names of the types.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.shape.names.clone()
     }
 
-    /// Names of the resources.
+    /// The names of the resources.
     #[getter]
     fn resources(&self) -> Vec<String> {
         self.shape.resources.clone()
     }
 
-    /// Free amount of each resource, over all servers.
+    /// The free amount of each resource on all servers.
     #[getter]
     fn free(&self) -> PyResult<Vec<f64>> {
         Ok(self.shape.free(self.live()?))
     }
 
-    /// Demand of a job of type i for each resource, on each of its servers.
+    /// Returns the amount of each resource that a job of type i needs on each of its servers.
     fn demand(&self, i: usize) -> PyResult<Vec<f64>> {
         let units = self.of_type(i)?.demand(i).iter().zip(&self.shape.units);
         Ok(units.map(|(count, unit)| *count as f64 * unit).collect())
     }
 
-    /// Mean size of jobs of type i [time].
+    /// Returns the mean size of the jobs of type i, in the unit of time of the workload.
     fn mean_size(&self, i: usize) -> PyResult<f64> {
         self.of_type(i)?;
         Ok(self.shape.fleet.types()[i].mean_size())
     }
 
-    /// Number of waiting jobs of type i.
+    /// Returns the number of waiting jobs of type i.
     fn waiting(&self, i: usize) -> PyResult<u32> {
         Ok(self.of_type(i)?.waiting(i))
     }
 
-    /// Number of running jobs of type i.
+    /// Returns the number of running jobs of type i.
     fn running(&self, i: usize) -> PyResult<u32> {
         Ok(self.of_type(i)?.running(i))
     }
 
-    /// Whether one more job of type i fits.
+    /// Returns True if another job of type i fits.
     fn fits(&self, i: usize) -> PyResult<bool> {
         Ok(self.of_type(i)?.fits(i))
     }
 
-    /// The type of the oldest waiting job.
+    /// Returns the type of the oldest waiting job.
     fn oldest(&self) -> PyResult<Option<usize>> {
         Ok(self.live()?.oldest_type())
     }
 
-    /// The type of the oldest waiting job that fits.
+    /// Returns the type of the oldest waiting job that fits.
     fn oldest_fitting(&self) -> PyResult<Option<usize>> {
         Ok(self.live()?.oldest_fitting_type())
     }
 
-    /// Waiting jobs of type i, in order of arrival.
+    /// Returns the waiting jobs of type i in order of arrival.
     fn queue(&self, i: usize) -> PyResult<Vec<Job>> {
         let jobs = self.of_type(i)?.waiting_jobs(i);
         Ok(jobs.map(|job| self.job(i, job)).collect())
     }
 
-    /// Running jobs of type i, in no particular order.
+    /// Returns the running jobs of type i in any order.
     fn in_service(&self, i: usize) -> PyResult<Vec<Job>> {
         let jobs = self.of_type(i)?.running_jobs(i);
         Ok(jobs.map(|job| self.job(i, job)).collect())
     }
 
-    /// Starts the oldest waiting job of type i, or the given job of its queue.
+    /// Starts the oldest waiting job of type i, or the given job.
     #[pyo3(signature = (i, job=None))]
     fn start(&mut self, i: usize, job: Option<&Bound<'_, Job>>) -> PyResult<()> {
         let system = self.of_type(i)?;
@@ -301,8 +298,8 @@ impl System {
         self.checked()
     }
 
-    /// Stops the youngest running job of type i, or the given job, which then waits again. Only for
-    /// policies that preempt.
+    /// Stops the youngest running job of type i, or the given job, so that it waits again. This is
+    /// only allowed if the policy has `preempts = True`.
     #[pyo3(signature = (i, job=None))]
     fn stop(&mut self, i: usize, job: Option<&Bound<'_, Job>>) -> PyResult<()> {
         let system = self.of_type(i)?;
@@ -318,7 +315,7 @@ impl System {
         self.checked()
     }
 
-    /// Makes a clock of the policy fire at this rate [1/time] from now on; 0 stops it.
+    /// Lets a clock of the policy fire at this rate per unit of time. If it is 0, the clock stops.
     fn set_clock(&mut self, clock: usize, rate: f64) -> PyResult<()> {
         let system = self.acting()?;
         if clock >= system.clocks().len() {

@@ -1,19 +1,19 @@
-//! Thread pools after a fork: the threads of the global pool do not exist in the child, so waiting
-//! for them would never end.
+//! This module creates thread pools after a fork. The threads of the global pool do not exist in
+//! the child, which would wait for them forever.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The process that owns the global pool; 0 before it exists.
+/// The process that owns the global pool, or 0 if there is none.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static POOL: OnceCell<ThreadPool> = const { OnceCell::new() };
 }
 
-/// Gives the calling thread, which works along, a pool if the global one is of another process.
+/// If the global pool belongs to another process, creates a pool for the current thread.
 pub fn of_this_process() {
     let own = std::process::id();
     let owner = OWNER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);

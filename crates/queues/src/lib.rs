@@ -1,5 +1,5 @@
-//! Exact analysis of Markov chains and queues, and distributions of sizes and arrivals. Independent
-//! of the kind of workload.
+//! This crate analyzes Markov chains and queues exactly, and defines the distributions of sizes and
+//! arrivals. It does not depend on the kind of workload.
 
 pub mod ctmc;
 pub mod law;

@@ -1,4 +1,4 @@
-//! Command-line arguments shared by all kinds of workload.
+//! The command-line arguments that are used for all kinds of workload.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use clap::Args;
 use synth_core::number::seconds_of;
 use synth_simulation::Settings;
 
-/// The workload that a verb is about, as a positional argument or an option.
+/// The workload of a verb, which is given as a positional argument or as an option.
 #[derive(Args, Clone, Debug)]
 #[group(id = "a_workload", required = REQUIRED, multiple = false)]
 pub struct WorkloadFile<const REQUIRED: bool = true> {
@@ -34,7 +34,7 @@ impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
     }
 }
 
-/// The policy that a verb is about.
+/// The policy of a verb.
 #[derive(Args, Clone, Debug)]
 pub struct PolicyFile {
     /// The policy: a JSON file made by `synth FILE` (`-`: standard input)
@@ -42,7 +42,7 @@ pub struct PolicyFile {
     pub policy: PathBuf,
 }
 
-/// The length of simulations.
+/// The length of a simulation.
 #[derive(Args, Clone, Debug)]
 pub struct RunLength {
     /// Seed of the random streams: the same seed gives the same numbers
@@ -60,7 +60,7 @@ pub struct RunLength {
 }
 
 impl RunLength {
-    /// Returns settings of the simulator with this default number of events.
+    /// Returns the settings of the simulator, with this default number of events.
     pub fn settings(&self, events: u64) -> Settings {
         Settings {
             seed: self.seed,
@@ -71,7 +71,7 @@ impl RunLength {
     }
 }
 
-/// When a simulation ends.
+/// The condition for the end of a simulation.
 #[derive(Args, Clone, Debug)]
 pub struct Budget {
     #[command(flatten)]
@@ -93,7 +93,7 @@ impl Budget {
         self.replications
     }
 
-    /// Returns settings of the simulator with this default number of events.
+    /// Returns the settings of the simulator, with this default number of events.
     pub fn settings(&self, events: u64) -> Settings {
         Settings {
             replications: self.replications,
@@ -103,12 +103,12 @@ impl Budget {
     }
 }
 
-/// Converts a time \[s\], limited to about 30 years.
+/// Converts a time \[s\]. The maximum is about 30 years.
 pub fn seconds(typed: f64) -> Duration {
     Duration::from_secs_f64(typed.min(1e9))
 }
 
-/// Parses a positive time in seconds, plain or with a unit such as 90s, 5min or 1h.
+/// Parses a positive time, which is a number of seconds or has a unit such as 90s, 5min or 1h.
 pub fn time(text: &str) -> Result<f64, String> {
     let positive = seconds_of(text).filter(|time| *time > 0.0);
     positive.ok_or_else(|| {
@@ -116,7 +116,6 @@ pub fn time(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Parses a number or a percentage; NaN if it is neither.
 fn number_or_percentage(text: &str) -> f64 {
     let (digits, unit) = match text.strip_suffix('%') {
         Some(digits) => (digits.trim(), 0.01),
@@ -129,7 +128,7 @@ fn expected(number: f64, is_right: bool, wrong: impl FnOnce() -> String) -> Resu
     is_right.then_some(number).ok_or_else(wrong)
 }
 
-/// Parses a share in [0, 1]: `5%` or `0.05`.
+/// Parses a share between 0 and 1, such as `5%` or `0.05`.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = number_or_percentage(text);
     let is_one = (0.0..=1.0).contains(&share);
@@ -138,14 +137,14 @@ pub fn share(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Parses a positive number or percentage: `0.01` or `1%`.
+/// Parses a positive number or a percentage, such as `0.01` or `1%`.
 pub fn fraction(text: &str) -> Result<f64, String> {
     let value = number_or_percentage(text);
     let wrong = || format!("`{text}` is not a positive number such as 0.01 or 1%");
     expected(value, value > 0.0 && value.is_finite(), wrong)
 }
 
-/// Parses a fraction of a whole, below 1.
+/// Parses a fraction that must be less than 1.
 pub fn part(text: &str) -> Result<f64, String> {
     match fraction(text)? {
         part if part < 1.0 => Ok(part),
@@ -156,12 +155,12 @@ pub fn part(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a load below 1.
+/// Parses a load that must be less than 1.
 pub fn load(text: &str) -> Result<f64, String> {
     below_one(fraction(text)?)
 }
 
-/// Returns the load, if it is below 1.
+/// Returns the load if it is less than 1, or an error otherwise.
 pub fn below_one(load: f64) -> Result<f64, String> {
     expected(load, load < 1.0, || {
         format!(
@@ -170,14 +169,14 @@ pub fn below_one(load: f64) -> Result<f64, String> {
     })
 }
 
-/// Parses a positive finite number.
+/// Parses a number that must be positive and finite.
 pub fn positive(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().unwrap_or(f64::NAN);
     let wrong = || format!("`{text}` is not a positive number");
     expected(value, value > 0.0 && value.is_finite(), wrong)
 }
 
-/// Parses an integer from 1 to 1e15; `2e8` and `1_000_000` are accepted.
+/// Parses an integer from 1 to 1e15, which can be written as `2e8` or `1_000_000`.
 pub fn count(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
     let value = plain.parse::<f64>().unwrap_or(f64::NAN);
@@ -192,7 +191,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses a duration of at most 30 years, such as 250ms, 30s or 1h; a plain number is in seconds.
+/// Parses a duration such as 250ms, 30s or 1h, or a number of seconds. The maximum is 30 years.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let time = seconds_of(text).filter(|time| *time <= 1e9);
     time.map(Duration::from_secs_f64)

@@ -2,10 +2,10 @@ use std::path::Path;
 
 use clap::Args;
 
-/// Files that are read, and files that are written.
+/// The files that are read and the files that are written.
 pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
 
-/// Collects files that are read, and files that are written.
+/// Collects the files that are read and the files that are written.
 pub fn files<'a, R, W>(
     read: impl IntoIterator<Item = &'a R>,
     written: impl IntoIterator<Item = &'a W>,
@@ -21,15 +21,15 @@ where
     )
 }
 
-/// Arguments that may name files.
+/// A trait for arguments that can contain the names of files.
 pub trait NamesFiles {
-    /// Returns all files named.
+    /// Returns all files that are named.
     fn files(&self) -> Files<'_> {
         Files::default()
     }
 }
 
-/// No arguments.
+/// An empty list of arguments.
 #[derive(Args)]
 pub struct NoArgs {}
 

@@ -17,38 +17,38 @@ pub type WorkloadOf<K> = <<K as Rules>::Content as Content>::Checked;
 /// The checked policy file of a kind.
 pub type FileOf<K> = Checked<<K as Rules>::Content>;
 
-/// The named rules of a kind of workload.
+/// The named rules for a kind of workload.
 pub trait Rules: Copy + 'static {
-    /// The contents of policy files.
+    /// The contents of a policy file.
     type Content: Content;
-    /// An executable policy: a rule with its parameters, or the policy of a file.
+    /// A policy that can be executed: a rule with its parameters, or the policy of a file.
     type Rule;
 
-    /// The rules by name, one per line: name with parameters, a bar, and a description.
+    /// The names of the rules, one per line: the name and its parameters, a bar, and a description.
     const RULES: &'static str = "";
 
-    /// Returns the rule with this name, which may depend on the workload.
+    /// Returns the rule with this name. It may depend on the workload.
     fn rule(name: &str, workload: Option<&WorkloadOf<Self>>) -> Result<Self::Rule, String>;
 
-    /// Returns the file that a policy name refers to, if the name contains more.
+    /// Returns the part of a policy name that is the name of a file.
     fn file_of(name: &str) -> &str {
         name
     }
 
-    /// Returns the policy of a file, given under this name.
+    /// Returns the policy of a file that was given with this name.
     fn rule_of(file: &FileOf<Self>, name: &str) -> Self::Rule;
 
-    /// Returns whether a rule preempts jobs, and its information about sizes.
+    /// Returns `true` if the rule preempts jobs, and the information that it has about sizes.
     fn traits(_: &Self::Rule, _: &WorkloadOf<Self>) -> (bool, Knows) {
         (false, Knows::Means)
     }
 
-    /// Checks that a policy can run on a workload that it was not made for.
+    /// Checks that a policy can be used on a workload that it was not made for.
     fn fits(_: &NamedPolicy<Self>, _: &WorkloadOf<Self>) -> Result<(), String> {
         Ok(())
     }
 
-    /// Returns the table of named rules.
+    /// Returns the table of the named rules.
     fn rules() -> Section {
         let mut section = Section::new("", ["rule", "what it does"]);
         let rules = Self::RULES.lines();
@@ -58,44 +58,44 @@ pub trait Rules: Copy + 'static {
     }
 }
 
-/// A kind of workload, implemented by a marker type.
+/// A kind of workload, which is implemented by a marker type.
 pub trait Kind: Rules {
-    /// Arguments of synthesis in addition to the workload.
+    /// The arguments for the synthesis of a policy, in addition to the workload.
     type SynthesisArgs: Args + NamesFiles;
-    /// Arguments of simulation specific to this kind.
+    /// The additional arguments for the simulation of a policy.
     type SimulationArgs: Args + NamesFiles;
-    /// Arguments of comparison specific to this kind.
+    /// The additional arguments for the comparison of policies.
     type ComparisonArgs: Args + NamesFiles;
 
-    /// Examples for the end of the help: commands of at most 78 columns, each with a description.
+    /// The examples at the end of the help. Each command can have at most 78 columns.
     const EXAMPLES: &'static str = "";
-    /// Verbs specific to this kind.
+    /// The additional verbs of this kind.
     const VERBS: &'static [Verb] = &[];
 
-    /// Synthesizes a policy that passes the checker.
+    /// Creates a policy that is accepted by the checker.
     fn synthesize(
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
-    /// Scales all arrival rates so that the load is ρ.
+    /// Multiplies all arrival rates by the same factor, so that the load is equal to `load`.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load that could be scaled")
     }
 
-    /// Checks a proof and returns its statement or the fault; `None` if the file is not recognized.
+    /// Checks a proof and returns its statement or the fault, or `None` if it is not a proof.
     fn prove(_text: &str) -> VerbResult<Option<Result<String, String>>> {
         Ok(None)
     }
 
-    /// Describes the subjects of claims for this workload, such as `3 types`.
+    /// Describes what the claims about this workload refer to, such as `3 types`.
     fn about(workload: &WorkloadOf<Self>) -> String;
 
-    /// Explains the purpose, behavior and guarantees of a policy.
+    /// Describes the purpose, the behavior and the guarantees of a policy.
     fn show(policy: &FileOf<Self>) -> Report;
 
-    /// Simulates a policy and checks its claims. Most kinds call [`simulate_policy`].
+    /// Simulates a policy and checks its claims. Most implementations call [`simulate_policy`].
     fn simulate(
         name: &str,
         workload: Option<WorkloadOf<Self>>,
@@ -104,11 +104,10 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Compares policies; workloads with queues are compared over a range of loads.
+    /// Compares policies. If the workload has queues, they are compared at several loads.
     ///
     /// # Errors
-    /// If a policy does not exist or is rejected, a load cannot be reached, or the journal cannot
-    /// be read or written.
+    /// Returns an error if a policy is not found or is rejected, or if the journal cannot be used.
     fn compare(
         workload: &WorkloadOf<Self>,
         comparing: &Comparing<'_>,
@@ -116,26 +115,26 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Merges the parts of a comparison over loads.
+    /// Merges the parts of a comparison at several loads.
     fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
         refuse("this kind of workload is not compared over loads, so there are no parts to merge")
     }
 }
 
-/// A policy given by name: a rule or a file.
+/// A policy that is given by name: a rule or a file.
 pub struct NamedPolicy<K: Rules> {
-    /// The name as given.
+    /// The name as it was given.
     pub name: String,
-    /// The executable policy.
+    /// The policy that can be executed.
     pub rule: K::Rule,
-    /// The policy file, if it is one.
+    /// The policy file, if the policy was read from a file.
     pub file: Option<FileOf<K>>,
     /// The digest of the file.
     pub digest: Option<String>,
 }
 
 impl<K: Rules> NamedPolicy<K> {
-    /// Finds a rule by name or reads a policy file; `changes` tells whether edited files are
+    /// Returns the rule or reads the policy file. `changes` specifies if an edited file is
     /// accepted.
     pub fn resolve(
         name: &str,
@@ -158,7 +157,7 @@ impl<K: Rules> NamedPolicy<K> {
         })
     }
 
-    /// Resolves all policies of a comparison.
+    /// Returns all policies of a comparison.
     pub fn resolve_all(
         comparing: &Comparing<'_>,
         workload: Option<&WorkloadOf<K>>,
@@ -166,7 +165,7 @@ impl<K: Rules> NamedPolicy<K> {
         NamedPolicy::resolve_each(comparing.policies, workload, comparing.changes)
     }
 
-    /// Resolves several names.
+    /// Returns the policies with these names.
     pub fn resolve_each(
         names: &[String],
         workload: Option<&WorkloadOf<K>>,
@@ -178,7 +177,7 @@ impl<K: Rules> NamedPolicy<K> {
         policies.collect()
     }
 
-    /// Returns the entry of the policy in a comparison.
+    /// Returns the entry for this policy in a comparison.
     pub fn entrant(&self, workload: &WorkloadOf<K>) -> Entrant {
         let (preempts, knows) = K::traits(&self.rule, workload);
         Entrant {
@@ -189,7 +188,7 @@ impl<K: Rules> NamedPolicy<K> {
         }
     }
 
-    /// Returns the artifact whose claims a run on this workload can check, if any.
+    /// Returns the artifact if its claims can be checked by a run on this workload.
     pub fn judged_on(&self, workload: &WorkloadOf<K>) -> Option<&Artifact<K::Content>> {
         let file = self.file.as_ref()?;
         let digest = K::Content::digest;
@@ -197,7 +196,7 @@ impl<K: Rules> NamedPolicy<K> {
         is_own.then(|| file.artifact())
     }
 
-    /// Returns the verdicts on the claims, if a run on this workload can check them.
+    /// Returns the verdicts on the claims if they can be checked by a run on this workload.
     pub fn verdicts<V>(
         &self,
         workload: &WorkloadOf<K>,
@@ -207,9 +206,9 @@ impl<K: Rules> NamedPolicy<K> {
     }
 }
 
-/// Simulates a named policy on its own workload or another. `adapt` modifies the workload according
-/// to the arguments and the rule; `run` runs the policy, and checks its claims if it was made for
-/// this workload.
+/// Simulates a policy on its own workload or on another workload. `adapt` changes the workload
+/// based on the arguments. `run` runs the policy and checks its claims if it was made for the
+/// workload.
 pub fn simulate_policy<K: Rules>(
     name: &str,
     workload: Option<WorkloadOf<K>>,
@@ -234,30 +233,30 @@ pub fn simulate_policy<K: Rules>(
     Ok(output)
 }
 
-/// The outcome of a synthesis.
+/// The result of a synthesis.
 pub enum SynthesisAnswer<K: Content> {
-    /// A valid policy.
+    /// A policy that is valid.
     Policy {
         /// The policy.
         artifact: Box<Artifact<K>>,
         /// A summary for the user.
         summary: Report,
-        /// Further documents with their files; `-` is standard output.
+        /// Other documents with the files that they are written to. `-` is standard output.
         documents: Vec<(PathBuf, String)>,
     },
-    /// There is no policy, or none was found.
+    /// There is no policy, or no policy was found.
     Refused {
-        /// The reason.
+        /// The reason why there is no policy.
         why: Report,
-        /// Whether it is proved that there is none.
+        /// `true` if it has been proved that there is no policy.
         decided: bool,
     },
-    /// Interrupted before a policy was found.
+    /// The synthesis was interrupted before a policy was found.
     Interrupted,
 }
 
 impl<K: Content> SynthesisAnswer<K> {
-    /// Checks a policy and returns it.
+    /// Checks a policy and returns it if it is valid.
     pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
         Ok(SynthesisAnswer::Policy {
@@ -268,7 +267,7 @@ impl<K: Content> SynthesisAnswer<K> {
     }
 }
 
-/// Marks a run as interrupted if it was, even if it happens to have reached its precision.
+/// Marks a run as interrupted if it was interrupted, even if its precision was reached.
 pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
     if settings.interrupt.load(Ordering::Relaxed) {
         run.ending = Ending::Interrupted;
@@ -276,7 +275,7 @@ pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
     run
 }
 
-/// Returns the error for a synthesized policy that the checker rejects.
+/// Returns the error that is used if the checker does not accept a synthesized policy.
 pub fn unchecked(findings: &[Finding]) -> VerbError {
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!(
@@ -286,13 +285,13 @@ pub fn unchecked(findings: &[Finding]) -> VerbError {
     .into()
 }
 
-/// Splits a rule's name from its parameter after a colon.
+/// Splits the name of a rule from the parameter that follows a colon.
 pub fn split_name(name: &str) -> (&str, Option<&str>) {
     let parts = name.split_once(':');
     parts.map_or((name, None), |(rule, parameter)| (rule, Some(parameter)))
 }
 
-/// Returns the message that there is no such rule, with suggestions.
+/// Returns a message that says that there is no such rule, with suggestions.
 pub fn no_rule(name: &str, rules: &str) -> String {
     let names = rules.lines().map(|rule| rule.split([' ', ':', '[']));
     let names: Vec<&str> = names.filter_map(|mut words| words.next()).collect();
@@ -300,11 +299,11 @@ pub fn no_rule(name: &str, rules: &str) -> String {
     format!("there is no rule `{name}`; {known}")
 }
 
-/// Reads a policy file, and returns it with the digest of the file. `unnamed` explains why the name
-/// is not that of a rule; `changes` decides whether an edited file is accepted.
+/// Reads a policy file, and returns it with its digest. `unnamed` explains why the name is not the
+/// name of a rule. `changes` specifies if a file that was edited is accepted.
 ///
 /// # Errors
-/// If there is no such file, it cannot be read, or it is rejected.
+/// Returns an error if the file does not exist, cannot be read, or is rejected.
 pub fn read_policy<K: Content>(
     name: &str,
     unnamed: impl Display,

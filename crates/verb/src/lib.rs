@@ -1,9 +1,8 @@
-//! The interface between kinds of workload and their callers.
+//! This crate defines the interface between the kinds of workload and their callers.
 //!
-//! A kind ([`Kind`]) supplies the contents of its policies
-//! ([`Content`](synth_core::artifact::Content)) and its verbs: parse, synthesize, check, show,
-//! simulate, compare. Verbs return values and print nothing; [`Caller`] receives progress, and
-//! [`report`] renders results as tables, figures and pages.
+//! A kind ([`Kind`]) defines the contents of its policies
+//! ([`Content`](synth_core::artifact::Content)) and its verbs. A verb returns values and does not
+//! print anything. [`Caller`] is notified about the progress, and [`report`] formats the results.
 
 mod files;
 mod kind;

@@ -14,23 +14,23 @@ use synth_simulation::sweep::{
 };
 use synth_simulation::{Progress, Run};
 
-/// A workload whose jobs queue, so that policies can be compared over loads.
+/// A workload with queues, so that policies can be compared at several loads.
 pub trait Queueing: Sized {
-    /// Additional measurements of a run.
+    /// The additional measurements of a run.
     type Measures: Clone + Serialize + DeserializeOwned;
-    /// Additional measurements of each class of jobs.
+    /// The additional measurements for each type of job.
     type OfClass: Clone + Serialize + DeserializeOwned;
 
-    /// Returns the source of the workload, if given, and its unit of time.
+    /// Returns the source of the workload, if there is one, and its unit of time.
     fn origin(&self) -> (Option<String>, &str);
 
-    /// Returns the load ρ, computed within this time.
+    /// Returns the load, which must be computed within this time.
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
-    /// Multiplies all arrival rates by `factor`; `None` if one leaves the range of numbers.
+    /// Multiplies all arrival rates by `factor`, or returns `None` if a rate is out of range.
     fn scaled(&self, factor: f64) -> Option<Self>;
 
-    /// Returns exact means to report next to those of policies; `load` is that of this workload.
+    /// Returns the exact means that are reported in addition to the policies, at this load.
     fn exact(&self, _load: f64) -> Option<ExactMeans> {
         None
     }
@@ -41,12 +41,12 @@ pub trait Queueing: Sized {
 
 type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
 
-/// Compares policies at each load. `run` simulates a policy; its third argument tells whether the
-/// load is the highest.
+/// Compares policies at each load. The third argument of `run` is `true` if the load is the
+/// highest.
 ///
 /// # Errors
-/// If a policy does not exist or is rejected, none can run on the workload, a load cannot be
-/// reached, or the journal cannot be read or written.
+/// Returns an error if a policy is not found or is rejected, if no policy can run on the workload,
+/// if a load is not possible, or if the journal cannot be read or written.
 pub fn compare_over_loads<K: Rules, W: Queueing>(
     workload: &WorkloadOf<K>,
     queueing: &W,
@@ -116,7 +116,7 @@ fn for_another_load<K: Rules>(
 /// Merges the parts of a comparison.
 ///
 /// # Errors
-/// If cells cannot be read, or a load cannot be reached.
+/// Returns an error if a part cannot be read, or if a load is not possible.
 pub fn merge_over_loads<W: Queueing>(workload: &W, whole: &Whole) -> VerbResult<VerbOutput> {
     with_exact(whole.comparison()?, workload)
 }
@@ -133,10 +133,10 @@ fn with_exact<W: Queueing>(
     VerbOutput::over_loads(comparison, &workload.besides())
 }
 
-/// Scales all arrival rates so that the load is ρ.
+/// Multiplies all arrival rates by the same factor, so that the load is equal to `load`.
 ///
 /// # Errors
-/// If the current load is unknown, or a rate leaves the range of numbers.
+/// Returns an error if the current load is not known, or if a rate is out of range.
 pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
     at_load(workload, load, workload.own_load(None)?)
 }
@@ -159,7 +159,7 @@ where
     W: Queueing,
     R: Fn(&(W, bool), usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
 {
-    /// The workload, and whether its load is the highest.
+    /// The workload, and `true` if its load is the highest.
     type Scene = (W, bool);
     type Measures = W::Measures;
     type OfClass = W::OfClass;

@@ -18,7 +18,7 @@ use synth_simulation::{Judgement, Progress, Verdict};
 /// The reason why a verb failed, such as an [`ArtifactError`](synth_core::artifact::ArtifactError).
 pub type VerbError = Box<dyn Error>;
 
-/// The result of a verb; errors are ready for standard error.
+/// The result of a verb. An error can be written to standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
 
 /// Returns an error with this message.
@@ -28,20 +28,20 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
 
 /// The caller of a verb, and its options.
 pub struct Caller<'a> {
-    /// The command as typed, without the files for results; it reproduces the results.
+    /// The command that reproduces the results, without the files that they are written to.
     pub command: String,
-    /// Whether edited policy files are accepted.
+    /// Specifies if a policy file that was edited is accepted.
     pub changes: Changes,
-    /// If set, a verb ends with its results so far.
+    /// If this is set, a verb ends and returns the results that it has so far.
     pub interrupt: Arc<AtomicBool>,
-    /// Receives progress notices.
+    /// A function that is called with notices about the progress.
     pub listener: &'a mut dyn FnMut(Notice<'_>),
-    /// Standard output, for verbs that write while they run.
+    /// The standard output, for a verb that writes while it is running.
     pub output: &'a mut dyn Write,
 }
 
 impl Caller<'_> {
-    /// Returns an option about loads that was given, if any.
+    /// Returns the first option about loads that was given, if there is one.
     pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
         let typed = [
             ("--loads", !comparing.loads.is_empty()),
@@ -55,7 +55,7 @@ impl Caller<'_> {
         |reached| self.notify(Notice::Simulating("simulating", reached))
     }
 
-    /// Returns a listener for steps of work, which can be interrupted.
+    /// Returns a listener for the steps of work that can be interrupted.
     pub fn doing(&mut self) -> impl FnMut(&str) {
         |text| {
             self.notify(Notice::Interruptible);
@@ -63,20 +63,20 @@ impl Caller<'_> {
         }
     }
 
-    /// Passes a notice to the listener.
+    /// Sends a notice to the listener.
     pub fn notify(&mut self, word: Notice<'_>) {
         (self.listener)(word);
     }
 }
 
-/// A progress notice.
+/// A notice about the progress.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice<'a> {
-    /// The current step; it replaces the previous one.
+    /// The current step, which replaces the previous step.
     Doing(&'a str),
     /// A part of the answer.
     Known(&'a str),
-    /// From now on an interruption still produces a result; before, it ends the program.
+    /// From now on, an interruption produces a result instead of ending the program.
     Interruptible,
     /// The progress of a simulation.
     Simulating(&'a str, Progress),
@@ -84,25 +84,25 @@ pub enum Notice<'a> {
     Comparing(SweepStage<'a>),
 }
 
-/// Returns a document as indented JSON.
+/// Returns a document as JSON with indentation.
 pub fn json(document: &impl Serialize) -> VerbResult<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
 
-/// A result for programs, with the name of its format.
+/// A result for other programs, and the name of its format.
 #[derive(Serialize, JsonSchema)]
 struct Document<R> {
-    /// Name of the format.
+    /// The name of the format.
     format: String,
     /// The version of the format.
     version: u32,
-    /// The program and its version.
+    /// The name of the program and its version.
     tool: String,
     #[serde(flatten)]
     result: R,
 }
 
-/// Returns a result as JSON with the name and version of its format.
+/// Returns a result as JSON, with the name and the version of its format.
 pub fn document(format: &str, result: &impl Serialize) -> VerbResult<String> {
     json(&Document {
         format: format.into(),
@@ -115,7 +115,7 @@ pub fn document(format: &str, result: &impl Serialize) -> VerbResult<String> {
 /// The name of a format, and a function that returns its JSON Schema.
 pub type Format = (&'static str, fn(&'static str) -> Schema);
 
-/// Returns the JSON Schema of results of type `R` in this format.
+/// Returns the JSON Schema of the results of type `R` in this format.
 pub fn schema_of<R: JsonSchema>(format: &'static str) -> Schema {
     let mut schema = schemars::schema_for!(Document<R>);
     schema.insert("title".into(), format.into());
@@ -129,15 +129,15 @@ pub(crate) type OfKind = BTreeMap<String, Value>;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Simulation<R, V> {
-    /// The policy, as given on the command line.
+    /// The policy, as it was given on the command line.
     policy: String,
-    /// The measurements; means are in the workload's unit of time.
+    /// The measurements. All means are in the unit of time of the workload.
     run: R,
     /// The verdicts on the claims of the policy.
     verdicts: V,
 }
 
-/// The result formats that all kinds of workload share.
+/// The result formats that are used by all kinds of workload.
 pub const FORMATS: &[Format] = &[
     (
         "synth-comparison",
@@ -150,7 +150,7 @@ pub const FORMATS: &[Format] = &[
     ),
 ];
 
-/// Creates a folder for results if necessary, and checks that files can be created in it.
+/// Creates a folder for results if it does not exist, and checks that it is writable.
 pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
     let made = std::fs::create_dir_all(folder);
     let tried = made.and_then(|()| tempfile::tempfile_in(folder));
@@ -162,24 +162,24 @@ pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
 /// The result of a verb.
 #[derive(Debug, Default)]
 pub struct VerbOutput {
-    /// The report; its text is printed unless a document goes to standard output.
+    /// The report. Its text is printed, unless a document is written to standard output.
     pub report: Report,
     /// The JSON document.
     pub document: String,
-    /// Further documents with their files; `-` is standard output.
+    /// Other documents and the files that they are written to, where `-` is the standard output.
     pub documents: Vec<(PathBuf, String)>,
-    /// Notes for standard error.
+    /// The notes that are written to standard error.
     pub notes: Vec<String>,
-    /// Whether the answer is negative: a claim is refuted, or a policy could not be run.
+    /// `true` if the answer is negative: a claim is refuted, or a policy could not be run.
     pub negative: bool,
-    /// Whether the verb was interrupted before all results were available.
+    /// `true` if the verb was interrupted before all results were available.
     pub interrupted: bool,
-    /// The journal of finished parts, to be removed once the results are written.
+    /// The journal of the finished parts, which is removed after the results have been written.
     pub journal: Option<Journal>,
 }
 
 impl VerbOutput {
-    /// Returns the output of a verb that was interrupted before it had a result.
+    /// Returns the output of a verb that was interrupted before there was a result.
     pub fn interrupted_before(what: &str) -> Self {
         VerbOutput {
             notes: vec![format!("Interrupted before {what}: nothing is written.")],
@@ -188,7 +188,7 @@ impl VerbOutput {
         }
     }
 
-    /// Returns the output of a verb that only prints a text.
+    /// Returns the output of a verb that only prints some text.
     pub fn of_table(text: String) -> Self {
         VerbOutput::of_section(Section {
             lines: vec![text],
@@ -203,7 +203,7 @@ impl VerbOutput {
         output
     }
 
-    /// Adds the page and the JSON document to the documents, if requested.
+    /// Adds the page and the JSON document to the documents if they were requested.
     pub fn written_to(
         mut self,
         page: Option<&PathBuf>,
@@ -217,7 +217,7 @@ impl VerbOutput {
         Ok(self)
     }
 
-    /// Returns the output of a simulation. The answer is negative if a claim is refuted, or the
+    /// Returns the output of a simulation. The answer is negative if a claim is refuted, or if the
     /// policy is unstable on the workload that its claims are about.
     pub fn of_run<Q: Quantity>(
         policy: &str,
@@ -241,7 +241,7 @@ impl VerbOutput {
         })
     }
 
-    /// Returns the output of a comparison over loads; `besides` describes additional measurements.
+    /// Returns the output of a comparison at several loads. `besides` has the other measurements.
     pub fn over_loads<M: Serialize, C: Serialize>(
         mut comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
@@ -265,7 +265,7 @@ impl VerbOutput {
         })
     }
 
-    /// Returns the output of a comparison without loads; `command` reproduces it.
+    /// Returns the output of a comparison without loads. `command` is the command to reproduce it.
     pub fn of_outcomes(outcomes: &Outcomes, command: String) -> VerbResult<Self> {
         Ok(VerbOutput {
             report: outcomes.report(command),

@@ -1,5 +1,4 @@
-//! A kind implemented independently of all others: jobs of mean size 1 at one server, first come,
-//! first served.
+//! A kind of workload that does not depend on any other: an M/M/1 queue with mean size 1.
 #![allow(clippy::unwrap_used)]
 #![allow(unreachable_pub, reason = "types of the items of a public trait")]
 
@@ -46,10 +45,10 @@ impl Method for Closed {
 pub struct Always {}
 
 quantities! {
-    /// Claims about the queue.
+    /// The claims about the queue.
     pub enum Told: Closed, Always, ();
 
-    /// E\[T\].
+    /// The mean response time of all jobs.
     Response: "mean_response", "mean response", Time, [All], ();
 }
 
@@ -81,7 +80,7 @@ impl Content for Toy {
 
     fn check(artifact: &Artifact<Self>, queue: &Queue, findings: &mut Findings) {
         let claim = artifact.find(Told::Response, Subject::ALL).unwrap();
-        // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): independent of the formula used in synthesis.
+        // `E[T] = E[N]/λ` with `E[N] = Σ n ρ^n (1 − ρ)`. The synthesis uses a different formula.
         let rho = queue.arrival_rate;
         let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
         let expected = terms.sum::<f64>() / rho;

@@ -2,13 +2,13 @@ use clap::{ArgMatches, Args, Command};
 
 use crate::{Caller, NamesFiles, VerbOutput, VerbResult};
 
-/// The arguments of a verb, which execute it.
+/// The arguments of a verb, which can be executed.
 pub trait RunVerb: NamesFiles {
     /// Executes the verb.
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }
 
-/// A verb: its name and arguments.
+/// A verb, which consists of a name and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Verb {
     /// The name on the command line.
@@ -18,7 +18,7 @@ pub struct Verb {
 }
 
 impl Verb {
-    /// Creates a verb with these arguments, whose documentation is its help text.
+    /// Creates a verb with these arguments. The help text is their documentation.
     pub const fn of<A: Args + RunVerb + 'static>(name: &'static str) -> Self {
         Verb {
             name,
@@ -27,12 +27,12 @@ impl Verb {
         }
     }
 
-    /// Returns the command for parsing and help.
+    /// Returns the command that is used for parsing and for the help.
     pub fn command(&self) -> Command {
         (self.augment)(Command::new(self.name))
     }
 
-    /// Returns the parsed arguments.
+    /// Returns the arguments that were parsed.
     pub fn read(&self, matches: &ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error> {
         (self.read)(matches)
     }

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Findings, Of, Quantity};
 
-/// A number reported about the policy, with the method that derived it.
+/// A number that is reported about the policy, and the method that was used to derive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
 #[schemars(rename = "Claim", bound = "")]
 pub struct Claim<Q: Quantity> {
     /// The quantity.
     pub quantity: Q,
-    /// The server shape, if the claim is about a single server of that shape.
+    /// The server shape, if the claim is about a single server of this shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The job type, if the claim is about one job type.
@@ -24,27 +24,27 @@ pub struct Claim<Q: Quantity> {
     /// The batch, if the claim is about one batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// The number of jobs in the event whose probability this is, if any.
+    /// If this is a probability, the number of jobs in the event, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// The threshold time in the event whose probability this is, if any.
+    /// If this is a probability, the time that is exceeded in the event, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_than: Option<f64>,
     /// The value.
     pub value: f64,
-    /// Half the width of the 95 % confidence interval, for simulated values.
+    /// Half of the width of the 95 % confidence interval, if the value was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
-    /// The unit of the value; `1` for a pure number.
+    /// The unit of the value, or `1` if it has no unit.
     pub unit: String,
-    /// The method that derived the value.
+    /// The method that was used to derive the value.
     pub method: Q::Method,
     /// The conditions under which the value holds.
     pub holds_for: HoldsFor<Q::Conditions>,
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// Creates a claim without a confidence interval, for a quantity that is not a probability.
+    /// Creates a claim that has no confidence interval and is not about a probability.
     pub fn new(
         quantity: Q,
         subject: Subject<'_>,
@@ -69,12 +69,12 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Returns the bits of `longer_than`, usable as a hash key.
+    /// Returns the bits of `longer_than`, which can be used as the key of a hash map.
     pub fn time(&self) -> Option<u64> {
         self.longer_than.map(f64::to_bits)
     }
 
-    /// Returns the subject.
+    /// Returns the subject of the claim.
     pub fn subject(&self) -> Subject<'_> {
         Subject {
             server: self.server.as_deref(),
@@ -84,8 +84,7 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Checks subject, unit and uniqueness of a claim that is no probability; returns whether it
-    /// passed.
+    /// Checks a claim that is not about a probability, and returns `true` if it is valid.
     pub fn is_plain<'a>(
         &'a self,
         path: &str,
@@ -111,7 +110,7 @@ impl<Q: Quantity> Claim<Q> {
         })
     }
 
-    /// Checks that the subject is known and allowed for the quantity; returns whether it passed.
+    /// Checks that the subject exists and is allowed for the quantity, and returns `true` if it is.
     pub fn has_subject(&self, known: &KnownNames<'_>, findings: &mut Findings) -> bool {
         let of = self.quantity.row().of;
         let subject = self.subject();
@@ -153,7 +152,7 @@ impl<Q: Quantity> Claim<Q> {
     }
 }
 
-/// Returns the claim about a quantity and subject.
+/// Returns the claim about a quantity and a subject.
 pub fn find<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     quantity: Q,
@@ -163,7 +162,7 @@ pub fn find<'a, Q: Quantity>(
     claims.into_iter().find(is_it)
 }
 
-/// The subject of a claim: the whole policy or a part, on all servers or on one of a shape.
+/// The subject of a claim: the policy or a part of it, on all servers or on one server of a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Subject<'a> {
     /// The server shape.
@@ -193,85 +192,85 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Restricts the subject to one server of a shape, or to all servers if `None`.
+    /// Restricts the subject to one server of a shape, or to all servers if it is `None`.
     pub fn on(self, server: Option<&'a str>) -> Self {
         Subject { server, ..self }
     }
 }
 
-/// The names that subjects may have.
+/// The names that are allowed in a subject.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownNames<'a> {
-    /// Server shapes; empty if there is only one server.
+    /// The server shapes. This is empty if there is only one server.
     pub servers: &'a [&'a str],
-    /// Job types.
+    /// The job types.
     pub types: &'a [&'a str],
-    /// Jobs.
+    /// The jobs.
     pub jobs: &'a [&'a str],
-    /// Batches.
+    /// The batches.
     pub batches: &'a [&'a str],
 }
 
-/// The assumptions of a claim. An absent assumption is not needed.
+/// The assumptions of a claim. If an assumption is not given, it is not needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "HoldsFor")]
 pub struct HoldsFor<C> {
-    /// The size distribution; means are those of the workload.
+    /// The size distribution. The means are the means of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeLaw>,
-    /// The arrival process; rates are those of the workload.
+    /// The arrival process. The rates are the rates of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalLaw>,
-    /// Conditions specific to the kind of workload.
+    /// The conditions that are specific to the kind of workload.
     #[serde(flatten)]
     pub own: C,
 }
 
-/// Size distributions that a claim may assume.
+/// The size distribution that is assumed by a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeLaw {
-    /// Exponential.
+    /// An exponential distribution.
     Exponential,
-    /// As in the workload if phase-type there, otherwise exponential.
+    /// The distribution of the workload if it is phase-type, or an exponential distribution if not.
     PhaseType,
 }
 
-/// Arrival processes that a claim may assume.
+/// The arrival process that is assumed by a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalLaw {
-    /// Poisson.
+    /// A Poisson process.
     Poisson,
 }
 
-/// The properties of a workload's distributions that claims depend on.
+/// The properties of the distributions of a workload that are relevant for its claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Laws {
-    /// Whether all sizes are exponential.
+    /// `true` if all sizes are exponential.
     pub exponential: bool,
-    /// Whether all sizes are phase-type; exponential sizes have one phase.
+    /// `true` if all sizes are phase-type. This includes exponential sizes.
     pub phase_type: bool,
-    /// Whether all sizes are independent.
+    /// `true` if all sizes are independent.
     pub independent: bool,
-    /// Whether all arrivals are Poisson.
+    /// `true` if all arrivals are Poisson.
     pub poisson: bool,
 }
 
-/// The violated assumptions of a claim, which is then only an approximation for the workload.
+/// The assumptions of a claim that are not met, so that it is only an approximation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unmet {
     /// The size distribution.
     pub sizes: bool,
-    /// Independence of sizes.
+    /// The independence of the sizes.
     pub independence: bool,
     /// The arrival process.
     pub arrivals: bool,
 }
 
 impl<C> HoldsFor<C> {
-    /// Returns the assumptions that these properties violate.
+    /// Returns the assumptions that are not met by these properties.
     pub fn unmet(&self, laws: Laws) -> Unmet {
         Unmet {
             sizes: match self.sizes {
@@ -286,12 +285,12 @@ impl<C> HoldsFor<C> {
 }
 
 impl Unmet {
-    /// Returns whether any assumption is violated.
+    /// Returns `true` if at least one assumption is not met.
     pub fn any(self) -> bool {
         self.sizes || self.independence || self.arrivals
     }
 
-    /// Describes the assumption that was made instead, to follow "as if" or "if".
+    /// Describes the assumption that was made instead. The text follows "as if" or "if".
     pub fn words(self) -> Option<&'static str> {
         match (self.sizes, self.independence, self.arrivals) {
             (false, false, false) => None,

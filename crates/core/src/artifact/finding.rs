@@ -4,20 +4,20 @@ use serde::Serialize;
 
 use crate::document::{Fault, Place, WorkloadDocument};
 
-/// The reason why the checker accepts a statement of a document.
+/// The reason why the checker accepted a statement of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "grounds", content = "by")]
 pub enum Grounds {
-    /// The checker re-derived the statement by this method, and the results agree.
+    /// The checker derived the statement by this method, and the results are equal.
     Derived(&'static str),
-    /// The checker judged by this criterion that the statement is plausible, without deriving it.
+    /// The checker used this criterion to decide that the statement is plausible.
     Judged(&'static str),
-    /// The checker did not examine the statement, for this reason.
+    /// The checker did not check the statement, for this reason.
     Trusted(&'static str),
 }
 
 impl Grounds {
-    /// Returns the weaker of two grounds: those of a conclusion from both statements.
+    /// Returns the weaker of the two, which applies to a conclusion from both statements.
     pub fn and(self, other: Grounds) -> Grounds {
         let rank = |grounds: &Grounds| match grounds {
             Grounds::Derived(_) => 0,
@@ -28,22 +28,22 @@ impl Grounds {
     }
 }
 
-/// A statement of a document and the reason why it is accepted.
+/// A statement of a document and the reason why it was accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Examined {
     /// The JSON path of the statement.
     pub path: String,
-    /// The reason.
+    /// The reason why it was accepted.
     #[serde(flatten)]
     pub grounds: Grounds,
 }
 
-/// A fault found in an artifact.
+/// A fault that was found in an artifact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The JSON path of the field.
     pub path: String,
-    /// The value found and the value expected.
+    /// The value that was found and the value that was expected.
     pub message: String,
 }
 
@@ -53,9 +53,8 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Collects faults, and the grounds on which statements are accepted.
-///
-/// Paths are relative to the part being checked; "" is that part itself.
+/// Collects the faults, and the reasons why statements were accepted. All paths are relative to the
+/// part that is being checked, where "" is the part itself.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -64,7 +63,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Runs `check` with paths relative to `path`.
+    /// Calls `check` with paths that are relative to `path`.
     pub fn within<T>(&mut self, path: impl AsRef<str>, check: impl FnOnce(&mut Self) -> T) -> T {
         let part = self.absolute(path.as_ref());
         let outer = std::mem::replace(&mut self.part, part);
@@ -86,23 +85,23 @@ impl Findings {
         });
     }
 
-    /// Adds a fault from the value found and the value expected.
+    /// Adds a fault that contains the value found and the value expected.
     pub fn differs(&mut self, path: impl AsRef<str>, found: impl Display, expected: impl Display) {
         self.add(path, format!("{found}, expected {expected}"));
     }
 
-    /// Records the grounds on which a statement is accepted.
+    /// Adds the reason why a statement was accepted.
     pub fn stands(&mut self, path: impl AsRef<str>, grounds: Grounds) {
         let path = self.absolute(path.as_ref());
         self.examined.push(Examined { path, grounds });
     }
 
-    /// Returns whether no fault has been found.
+    /// Returns `true` if no fault has been found.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Returns whether no fault has been found at or below `path`.
+    /// Returns `true` if no fault has been found at `path` or below it.
     pub fn is_clear(&self, path: &str) -> bool {
         let path = self.absolute(path);
         !self.list.iter().any(|f| f.path.starts_with(&path))
@@ -135,7 +134,7 @@ impl Findings {
         }
     }
 
-    /// Checks that a list has `count` entries, all finite and ≥ 0.
+    /// Checks that a list has `count` entries, which must be finite and ≥ 0.
     pub fn all_nonnegative(&mut self, path: &str, found: &[f64], count: usize, each: &str) {
         self.length(path, found.len(), count, each);
         for (n, price) in found.iter().enumerate() {
@@ -143,7 +142,7 @@ impl Findings {
         }
     }
 
-    /// Checks that a list has `count` weights, all > 0, that sum to 1.
+    /// Checks that a list has `count` positive weights and that their sum is 1.
     pub fn positive_shares(&mut self, path: &str, found: &[f64], count: usize, each: &str) {
         self.length(path, found.len(), count, each);
         for (n, weight) in found.iter().enumerate() {
@@ -169,7 +168,7 @@ impl Findings {
         checked.ok()
     }
 
-    /// Marks the statements at these paths as remarks.
+    /// Marks the statements at these paths as remarks that are not checked.
     pub fn remarks(&mut self, paths: &[&str]) {
         for path in paths {
             self.stands(*path, Grounds::Trusted("a remark that nothing depends on"));
@@ -186,7 +185,6 @@ impl Findings {
     }
 }
 
-/// Replaces `inf` and `NaN` in a message by readable forms.
 fn in_words(message: &str) -> String {
     let readable = |word: &str| {
         let number = word.trim_end_matches([' ', ',', ';', ':']);
@@ -201,7 +199,7 @@ fn in_words(message: &str) -> String {
     message.split_inclusive(' ').map(readable).collect()
 }
 
-/// Returns a value as JSON, without the quotation marks of a string.
+/// Returns a value as JSON. If it is a string, it has no quotation marks.
 pub fn written(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).unwrap_or_default();
     json.trim_matches('"').into()
@@ -209,7 +207,7 @@ pub fn written(value: &impl Serialize) -> String {
 
 const SUM: f64 = 1e-9;
 
-/// Returns whether a finite number is within a relative error of the expected one.
+/// Returns `true` if a number is finite and close to the expected number.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }
@@ -228,7 +226,7 @@ pub fn nonnegative(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
     }
 }
 
-/// Checks that shares sum to 1, up to 1e-9.
+/// Checks that the sum of the shares is 1, with a tolerance of 1e-9.
 pub fn sums_to_one(path: &str, shares: &[f64], findings: &mut Findings) {
     let sum: f64 = shares.iter().sum();
     let is_one = (sum - 1.0).abs() <= SUM;

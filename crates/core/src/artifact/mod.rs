@@ -1,10 +1,9 @@
-//! Policies as versioned JSON documents, with claims that a checker derives again. Independent of
-//! the kind of workload.
+//! This module defines the documents of policies, and the claims that are checked by a checker.
 //!
-//! Code that synthesizes policies and code that runs them (online rules, simulator, production
-//! schedulers) share nothing but this document. All kinds of workload use the envelope [`Artifact`]
-//! and supply its [`Content`]. Reading is strict: unknown fields are rejected, and any change of
-//! shape changes [`VERSION`].
+//! The code that creates policies and the code that executes them (online rules, the simulator, and
+//! production schedulers) only share this document. All kinds of workload use an [`Artifact`] and
+//! define its [`Content`]. Unknown fields are rejected, and any change of the shape changes
+//! [`VERSION`].
 
 mod claim;
 mod finding;
@@ -28,44 +27,44 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::document::{Difference, differences, harmless};
 use crate::document::{DocumentError, Parsed, Stored, WorkloadDocument};
 
-/// The version of the document that this code writes and reads.
+/// The version of the document that is read and written.
 pub const VERSION: u32 = 3;
 
-/// The contents of an artifact for one kind of workload, implemented by a marker type.
+/// The contents of an artifact for a kind of workload, implemented by a marker type.
 pub trait Content: Copy + Debug + PartialEq + 'static {
     /// The name of the kind in policies.
     const NAME: &'static str;
     /// The name of the kind in workloads.
     const WORKLOAD: &'static str = Self::Workload::KIND;
-    /// The document of the workload that the policy is for.
+    /// The document of the workload that the policy was made for.
     type Workload: WorkloadDocument<Checked = Self::Checked>;
-    /// Everything that the online rules need in addition to the workload.
+    /// All values that the online rules need in addition to the workload.
     type Policy: Stored;
-    /// The quantities that are claimed of a policy.
+    /// The quantities that claims about a policy can have.
     type Quantity: Quantity;
-    /// The proofs of the policy, or of a bound on all policies.
+    /// The proofs that belong to the policy, or to a bound that holds for all policies.
     type Evidence: Stored;
-    /// The checked workload that a simulator runs the policy on.
+    /// The checked workload that is used by a simulator.
     type Checked: Clone + Debug;
 
-    /// Parses a workload document; `name` is its name in error messages.
+    /// Parses the document of a workload. `name` is used in error messages.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         Self::Workload::parse(text, name)
     }
 
-    /// Parses an artifact. Implemented with `pretty` by [`artifact_io!`](crate::artifact_io), so
-    /// that both are compiled once, in the crate of the kind.
+    /// Parses an artifact. This is implemented by [`artifact_io!`](crate::artifact_io), so that it
+    /// is only compiled once, in the crate of the kind.
     fn read(text: &str, name: &str) -> Read<Self>;
 
-    /// Returns an artifact as indented JSON.
+    /// Returns an artifact as JSON with indentation.
     fn pretty(artifact: &Artifact<Self>) -> Written;
 
-    /// Returns the digest that identifies a workload.
+    /// Returns the digest that is used to identify a workload.
     fn digest(workload: &Self::Checked) -> String {
         Self::Workload::record(workload).digest()
     }
 
-    /// Checks an artifact by deriving its statements again; claims without grounds are trusted.
+    /// Checks the statements of an artifact. If a claim has no grounds, it is trusted.
     fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 
@@ -75,12 +74,12 @@ pub type Read<K> = Result<Artifact<K>, ArtifactError>;
 /// The result of writing JSON.
 pub type Written = serde_json::Result<String>;
 
-/// Returns a document as indented JSON.
+/// Returns a document as JSON with indentation.
 pub fn indented(document: &impl Serialize) -> Written {
     serde_json::to_string_pretty(document)
 }
 
-/// Implements reading and writing of artifacts for a [`Content`].
+/// Implements the reading and writing of artifacts for a [`Content`].
 #[macro_export]
 macro_rules! artifact_io {
     () => {
@@ -94,7 +93,7 @@ macro_rules! artifact_io {
     };
 }
 
-/// A policy artifact as written to a file.
+/// The artifact of a policy, as it is written to a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
 #[schemars(rename = "Artifact", bound = "")]
@@ -103,30 +102,30 @@ pub struct Artifact<K: Content> {
     pub format: Format,
     /// The version of this format.
     pub version: u32,
-    /// The kind of workload, which determines the shape of the following fields.
+    /// The kind of workload. It determines the shape of the fields that follow.
     #[serde(deserialize_with = "kind_of::<K, _>")]
     #[schemars(schema_with = "kind_schema::<K>")]
     pub kind: String,
-    /// The workload that the policy was made for, with its defaults filled in.
+    /// The workload that the policy was made for. All defaults are filled in.
     pub workload: K::Workload,
-    /// `sha256:` and 64 hexadecimal digits: the digest of the workload without its `source`.
+    /// The digest of the workload without its `source`: `sha256:` and 64 hexadecimal digits.
     pub workload_digest: String,
-    /// Everything that the online rules need.
+    /// All values that are needed by the online rules.
     pub policy: K::Policy,
-    /// Numbers about the policy, each with its method and conditions.
+    /// The numbers about the policy, each with its method and its conditions.
     pub claims: Vec<Claim<K::Quantity>>,
     /// The proofs.
     pub evidence: K::Evidence,
-    /// The program that wrote the artifact, and its version.
+    /// The name and the version of the program that wrote the artifact.
     pub tool: String,
-    /// `sha256:` and 64 hexadecimal digits: the digest of all other fields; present in every file.
+    /// The digest of all other fields, which is present in every file: `sha256:` and 64 digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub digest: Option<String>,
 }
 
 impl<K: Content> Artifact<K> {
-    /// Creates an artifact of the current version, without a digest.
+    /// Creates an artifact of the current version that has no digest.
     pub fn new(
         workload: K::Workload,
         policy: K::Policy,
@@ -147,12 +146,12 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// Returns the claim about a quantity and subject.
+    /// Returns the claim about a quantity and a subject.
     pub fn find(&self, quantity: K::Quantity, subject: Subject<'_>) -> Option<&Claim<K::Quantity>> {
         find(&self.claims, quantity, subject)
     }
 
-    /// Checks the artifact using only the artifact itself. Does not check the digest.
+    /// Checks the artifact without any other input. The digest is not checked.
     pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
         Ok(self.examined()?.0)
     }
@@ -161,7 +160,7 @@ impl<K: Content> Artifact<K> {
         self.check_by(|workload, findings| K::check(self, workload, findings))
     }
 
-    /// Checks the workload, and the rest by `check`; returns the workload and the grounds found.
+    /// Checks the workload, and the rest with `check`. Returns the workload and the grounds.
     pub fn check_by(
         &self,
         check: impl FnOnce(&K::Checked, &mut Findings),
@@ -181,7 +180,7 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// Returns the differences between the policy's workload and another one, ignoring `source`.
+    /// Returns the differences between the policy's workload and another workload without `source`.
     pub fn against(&self, workload: &K::Checked) -> Vec<Finding> {
         let others = K::Workload::record(workload).identity();
         let differences = differences(&self.workload.identity(), &others).into_iter();
@@ -195,7 +194,7 @@ impl<K: Content> Artifact<K> {
         differences.map(finding).collect()
     }
 
-    /// Returns the document as written to a file: sealed, indented, arrays of numbers on one line.
+    /// Returns the document as it is written to a file, with a digest and with indentation.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let sealed = self.clone().sealed();
         let pretty = harmless(K::pretty(&sealed)?);
@@ -208,14 +207,14 @@ impl<K: Content> Artifact<K> {
     }
 }
 
-/// The conditions of claims for kinds that have none of their own.
+/// The conditions of a claim if the kind of workload does not define any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoConditions {}
 
 /// The format of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Format {
-    /// A policy made by synth.
+    /// A policy that was made by synth.
     #[serde(rename = "synth-policy")]
     SynthPolicy,
 }

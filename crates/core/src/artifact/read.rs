@@ -14,13 +14,13 @@ pub enum ArtifactError {
     Io {
         /// The file.
         path: String,
-        /// The system's error.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is of another kind.
+    /// The file is a different kind of file.
     #[error("{0}; a policy file is expected here")]
     OtherKind(String),
-    /// The file is not JSON of this shape.
+    /// The file is not JSON, or it does not have the right shape.
     #[error(
         "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: create a policy with `synth --workload FILE --output FILE`; `synth schema` prints the format"
     )]
@@ -29,15 +29,15 @@ pub enum ArtifactError {
         path: String,
         /// The JSON path of the fault.
         place: String,
-        /// The fault, with line and column.
+        /// The fault, with its line and column.
         message: String,
     },
-    /// The checker rejected the contents.
+    /// The contents were rejected by the checker.
     #[error("{path}: rejected by the checker:\n{}", listed(findings))]
     Refused {
         /// The file.
         path: String,
-        /// All faults found.
+        /// All faults that were found.
         findings: Vec<Finding>,
     },
 }
@@ -47,7 +47,7 @@ fn listed(findings: &[Finding]) -> String {
     lines.join("\n")
 }
 
-/// The fields that determine the shape of the rest of a document.
+/// The fields that determine the shape of the other fields of a document.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Heading {
     /// Always `synth-policy`.
@@ -58,7 +58,7 @@ pub struct Heading {
     pub kind: String,
 }
 
-/// Reads the heading of a document; `name` is its name in error messages.
+/// Reads the first fields of a document. `name` is used in error messages.
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     let heading: Heading = read_shape(text, name)?;
     if heading.version == VERSION {
@@ -75,7 +75,7 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     Err(shape_error(name, "version", message))
 }
 
-/// Parses an artifact of this kind and version without checking its contents.
+/// Parses an artifact of this kind and version, but does not check its contents.
 pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
     let kind = heading(text, name)?.kind;
     if kind != K::NAME {
@@ -85,7 +85,7 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
     K::read(text, name)
 }
 
-/// Parses a document of type `D`; `name` is its name in error messages.
+/// Parses a document of type `D`. `name` is used in error messages.
 pub fn read_shape<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
@@ -103,7 +103,7 @@ fn shape_error(name: &str, place: impl ToString, message: String) -> ArtifactErr
     }
 }
 
-/// An artifact that passed the checker, with its workload. Simulators run only these.
+/// An artifact that was accepted by the checker, and its workload. Only these can be simulated.
 #[derive(Clone, Debug)]
 pub struct Checked<K: Content> {
     artifact: Artifact<K>,
@@ -114,12 +114,12 @@ pub struct Checked<K: Content> {
 }
 
 impl<K: Content> Checked<K> {
-    /// Reads and checks a policy file; rejects one that was changed after it was written.
+    /// Reads and checks a policy file. If it was edited, it is rejected.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
         Self::read_with(path, Changes::Refused)
     }
 
-    /// Reads and checks a policy file; `changes` decides whether an edited file is accepted.
+    /// Reads and checks a policy file. `changes` specifies if an edited file is accepted.
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = called(path);
         let text = text_of(path).map_err(|source| ArtifactError::Io {
@@ -129,12 +129,12 @@ impl<K: Content> Checked<K> {
         Self::parse_with(&text, &name, changes)
     }
 
-    /// Parses and checks a policy; rejects one that was changed after it was written.
+    /// Parses and checks a policy. If it was edited, it is rejected.
     pub fn parse(text: &str, name: &str) -> Result<Self, ArtifactError> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
-    /// Parses and checks a policy; `changes` decides whether an edited text is accepted.
+    /// Parses and checks a policy. `changes` specifies if an edited text is accepted.
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
         if !text.trim_start().starts_with('{')
             && let Some(kind) = FileKind::of(text)
@@ -157,7 +157,7 @@ impl<K: Content> Checked<K> {
         Err(ArtifactError::Refused { path, findings })
     }
 
-    /// Checks a policy that was never written as a document; its digest is not examined.
+    /// Checks a policy that was never written as a document. Its digest is not checked.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
         let (workload, mut rest) = artifact.examined()?;
         let entries = rest.iter().map(|noted| (&*noted.path, noted.grounds));
@@ -179,22 +179,22 @@ impl<K: Content> Checked<K> {
         &self.artifact
     }
 
-    /// Returns the workload that the policy is for.
+    /// Returns the workload that the policy was made for.
     pub fn workload(&self) -> &K::Checked {
         &self.workload
     }
 
-    /// Returns the grounds of each claim, in the order of the claims.
+    /// Returns the reason why each claim was accepted.
     pub fn grounds(&self) -> &[Grounds] {
         &self.claims
     }
 
-    /// Returns the grounds of all statements other than claims.
+    /// Returns the reasons why the other statements were accepted.
     pub fn beside_claims(&self) -> &[Examined] {
         &self.rest
     }
 
-    /// Returns whether the document was changed after it was written.
+    /// Returns `true` if the document was changed after it was written.
     pub fn is_changed(&self) -> bool {
         self.changed
     }

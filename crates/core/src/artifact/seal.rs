@@ -1,25 +1,25 @@
-//! The digest of a document, by which edited or truncated files are recognized. It protects against
-//! accidents, not malice: anyone who can write the file can also write a digest.
+//! The digest of a document is used to detect files that were edited or truncated. It does not
+//! protect against an attacker, because anyone who can write the file can also write a digest.
 //!
-//! The digest covers the canonical JSON without the digest field: no white space, keys sorted by
-//! code point, strings and numbers as this code writes them (the shortest decimals that read back
-//! as the same numbers). Indentation, key order and `1` instead of `1.0` do not change it.
+//! It is the digest of the canonical JSON without the digest field. This JSON has no white space,
+//! and its keys are sorted by code point. Each number is the shortest text that is read as the same
+//! number. Indentation, the order of the keys, and `1` instead of `1.0` do not change the digest.
 
 use super::{Artifact, Content, Finding};
 use crate::document::{canonical, digest};
 
-/// How to treat a document that was changed after it was written.
+/// Specifies if a document is accepted after it was edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Changes {
-    /// Reject it.
+    /// It is rejected.
     #[default]
     Refused,
-    /// Accept it, and check it like any other.
+    /// It is accepted, and it is checked like all other documents.
     Accepted,
 }
 
 impl<K: Content> Artifact<K> {
-    /// Sets the digest to match the current contents.
+    /// Sets the digest of the current contents.
     pub fn sealed(mut self) -> Self {
         self.digest = None;
         self.digest = Some(self.own_digest());
@@ -45,7 +45,7 @@ impl<K: Content> Artifact<K> {
         })
     }
 
-    /// Goes through the text, because [`Content::pretty`] is compiled only once per kind.
+    /// This uses the text, because [`Content::pretty`] is only compiled once for each kind.
     fn own_digest(&self) -> String {
         let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
         let value = value.expect("an artifact is made of maps with keys of text");
@@ -53,7 +53,6 @@ impl<K: Content> Artifact<K> {
     }
 }
 
-/// Rewrites indented JSON so that each array of numbers or strings occupies one line.
 pub(super) fn flat_arrays(pretty: &str) -> String {
     let mut text = String::with_capacity(pretty.len());
     let mut rest = pretty;
@@ -91,7 +90,6 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The expected text was written by hand, with keys out of order.
     #[test]
     fn digest_is_independent_of_layout() {
         let value = json!({"b": [1, 2.50, 1e-9, {}], "a": {"ü\n": null, "a b": "x\"y"}, "c": []});

@@ -1,8 +1,7 @@
-//! Conversion of a value tree to JSON, checked against the JSON schema of the target type.
+//! This module converts a tree of values to JSON and checks it against a JSON schema.
 //!
-//! Supports the schemas that `schemars` derives for document types: strings, numbers, integers,
-//! booleans, lists, maps with fixed or arbitrary keys, nullable values, and variants (`oneOf`) that
-//! are either tagged by a constant property, or a word, or a map with one key.
+//! It supports the schemas that are created by `schemars` for the types of documents. An enum
+//! (`oneOf`) can be tagged by a constant property, or it can be a string or a map with one key.
 
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -48,7 +47,6 @@ impl<'a> Reader<'a> {
         self.faults.push(Fault::new(place.clone(), message, help));
     }
 
-    /// Converts a value to JSON; `None` if a fault was reported.
     fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let schema = self.resolved(schema, Some(node));
         match (schema["oneOf"].as_array(), kind(&schema["type"])) {
@@ -64,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Resolves references and alternatives, preferring the one that fits `node`.
+    /// Resolves references and alternatives. The alternative that matches `node` is preferred.
     fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> &'a Json {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
@@ -166,7 +164,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Converts a map. If any key is allowed, null replaces values with faults.
+    /// Converts a map. If all keys are allowed, a value that has a fault is replaced by null.
     fn map(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let entries = self.entries(node, place)?;
         if schema["properties"].is_object() {
@@ -180,8 +178,6 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// Converts a map with fixed keys. Faulty optional values are omitted, so that the rest is
-    /// checked.
     fn fields(
         &mut self,
         entries: &[Entry],
@@ -209,7 +205,7 @@ impl<'a> Reader<'a> {
                 else {
                     continue;
                 };
-                // Read the value under the intended key, so that the rest can be checked.
+                // Use the key that was meant, so that the other fields can also be checked.
                 let meant = &properties[near];
                 if free.contains(&near) && self.fits(node, meant) {
                     push(&mut json, field(near, self.value(node, meant, &here)));
@@ -250,7 +246,6 @@ impl<'a> Reader<'a> {
         self.refuse(place, message, help);
     }
 
-    /// Reports an unknown key, and returns the key that was probably meant.
     fn unknown<'k>(
         &mut self,
         key: &str,
@@ -382,7 +377,6 @@ fn absent(entries: &[Entry], key: &str) -> bool {
     entries.iter().all(|entry| entry.key != key)
 }
 
-/// Appends a value; once a value is missing, `all` becomes `None`.
 fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
     match (all.as_mut(), one) {
         (Some(all), Some(one)) => all.push(one),

@@ -1,5 +1,3 @@
-//! Faults of a document: the place, the problem, and the remedy.
-
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
@@ -10,12 +8,12 @@ use super::file::called;
 use super::names::{SENSIBLE, unusable};
 use crate::number::Decimal;
 
-/// A step of a path into a document.
+/// A step of a path in a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// To the value of this key of a map.
+    /// The value of this key of a map.
     Key(String),
-    /// To the list entry with this index, starting at 0.
+    /// The entry of a list at this index, starting at 0.
     Index(usize),
 }
 
@@ -31,11 +29,11 @@ impl From<usize> for Step {
     }
 }
 
-/// A path into a document, such as `jobs[2].demand.cpu`.
+/// A path in a document, such as `jobs[2].demand.cpu`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place(Vec<Step>);
 
-/// Builds a [`Place`](crate::document::Place) from its steps: `place!("jobs", 2, "demand", "cpu")`.
+/// Creates a [`Place`](crate::document::Place) from steps: `place!("jobs", 2, "demand", "cpu")`.
 #[macro_export]
 macro_rules! place {
     ($($step:expr),+ $(,)?) => {
@@ -45,7 +43,7 @@ macro_rules! place {
 pub use place;
 
 impl Place {
-    /// The document as a whole, or an unknown place.
+    /// The whole document, or a place that is not known.
     pub const DOCUMENT: Self = Self(Vec::new());
 
     /// Returns the steps of the path.
@@ -53,7 +51,7 @@ impl Place {
         &self.0
     }
 
-    /// Returns the place one step further down.
+    /// Returns the place that is one step below.
     pub fn then(&self, step: impl Into<Step>) -> Self {
         let step = [step.into()];
         self.0.iter().chain(&step).cloned().collect()
@@ -85,11 +83,11 @@ impl fmt::Display for Place {
 /// A fault of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The field at fault.
+    /// The place of the fault.
     pub place: Place,
-    /// The value found and the value expected, without a full stop.
+    /// The value that was found and the value that was expected, without a full stop.
     pub message: String,
-    /// The next step for the user, without a full stop.
+    /// A description of what the user can do, without a full stop.
     pub help: String,
     pub(super) of_key: bool,
 }
@@ -105,18 +103,18 @@ impl Fault {
         }
     }
 
-    /// Marks the fault as one of the key.
+    /// Specifies that the fault is in the key and not in the value.
     pub fn of_key(mut self) -> Self {
         self.of_key = true;
         self
     }
 
-    /// Returns the fault at another place.
+    /// Returns the same fault at a different place.
     pub fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
-    /// Prefixes the place of the fault with `place`.
+    /// Adds `place` to the start of the place of the fault.
     pub fn within(self, place: &Place) -> Self {
         let steps = place.steps().iter().chain(self.place.steps());
         let place = steps.cloned().collect();
@@ -124,7 +122,7 @@ impl Fault {
     }
 }
 
-/// Collects the faults of one part of a document.
+/// Collects the faults of a part of a document.
 pub struct FaultsAt<'a> {
     place: Place,
     all: &'a mut Vec<Fault>,
@@ -137,43 +135,43 @@ impl<'a> FaultsAt<'a> {
         FaultsAt { place, all }
     }
 
-    /// Returns a collector for the value of a key or for a list entry.
+    /// Returns a collector for the value of a key or for the entry of a list.
     pub fn below(&mut self, step: impl Into<Step>) -> FaultsAt<'_> {
         let place = self.place.then(step);
         let all = &mut *self.all;
         FaultsAt { place, all }
     }
 
-    /// Returns a collector for an entry of the list under a key.
+    /// Returns a collector for an entry of the list with this key.
     pub fn entry(&mut self, list: &str, n: usize) -> FaultsAt<'_> {
         let place = self.place.then(list).then(n);
         let all = &mut *self.all;
         FaultsAt { place, all }
     }
 
-    /// Returns whether the whole document has no fault so far.
+    /// Returns `true` if no fault has been found in the whole document.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Returns the faults of the whole document so far.
+    /// Returns the faults that have been found in the whole document.
     pub fn all(&self) -> &[Fault] {
         self.all
     }
 
-    /// Returns whether the value of a key, or any part of it, has a fault (so it is not missing).
+    /// Returns `true` if there is a fault in the value of a key or in a part of it.
     pub fn has_fault(&self, key: &str) -> bool {
         let place = self.place.then(key);
         let is_below = |fault: &Fault| fault.place.steps().starts_with(place.steps());
         self.all.iter().any(is_below)
     }
 
-    /// Adds a fault of this part.
+    /// Adds a fault to this part.
     pub fn refuse(&mut self, message: impl Into<String>, help: impl Into<String>) {
         self.all.push(Fault::new(self.place.clone(), message, help));
     }
 
-    /// Adds a fault of the value of a key or of an entry.
+    /// Adds a fault to the value of a key or to an entry of a list.
     pub fn add(
         &mut self,
         step: impl Into<Step>,
@@ -190,7 +188,7 @@ impl<'a> FaultsAt<'a> {
         self.all.extend(faults);
     }
 
-    /// Checks that a number (NaN if absent) is in its range; `expected` is "range: help".
+    /// Checks that a number (NaN if it is missing) is in its range. `expected` is `range: help`.
     pub fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
         if !value.is_nan() && !range.contains(&value) {
             let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
@@ -199,7 +197,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Checks that a number, if given, is positive and [in the supported range](SENSIBLE).
+    /// If a number is given, checks that it is positive and in the [supported range](SENSIBLE).
     pub fn positive(&mut self, key: &str, value: impl Into<Option<Decimal>>, help: &str) {
         let value = value.into();
         if let Some(value) = value.filter(|value| !SENSIBLE.contains(&value.value())) {
@@ -211,7 +209,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Checks that an owner has both of two keys or neither.
+    /// Checks that either both of the keys are given or none of them.
     pub fn both(&mut self, owner: &str, keys: [&str; 2], has: [bool; 2], help: &str) {
         if has[0] != has[1] && !keys.iter().any(|key| self.has_fault(key)) {
             let [one, other] = keys;
@@ -220,7 +218,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Expands a short form such as `mean_size: 1`; adds a fault unless exactly one form is given.
+    /// Expands a short form such as `mean_size: 1`, and checks that exactly one form is used.
     pub fn one_of<S, T>(
         &mut self,
         owner: &str,
@@ -251,7 +249,7 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Checks that the entries of a list have unique names that can be displayed.
+    /// Checks that the names in a list are unique and can be displayed.
     pub fn names<'n>(
         &mut self,
         list: &str,
@@ -271,7 +269,7 @@ impl<'a> FaultsAt<'a> {
     }
 }
 
-/// Prefixes the places of all faults with `place`.
+/// Adds `place` to the start of the places of all faults.
 pub fn within(faults: Vec<Fault>, place: &Place) -> Vec<Fault> {
     let faults = faults.into_iter();
     faults.map(|fault| fault.within(place)).collect()
@@ -283,10 +281,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The reason why a document could not be read. Its `Display` form is ready for standard error.
+/// The reason why a document could not be read. It can be printed to standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The file cannot be read.
+    /// The file could not be read.
     #[error(
         "error: cannot read the workload {}: {source}\n = help: check the path and the file's permissions",
         called(path)
@@ -294,16 +292,16 @@ pub enum DocumentError {
     Io {
         /// The file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is of another kind.
+    /// The file is a different kind of file.
     #[error("{0}; a workload is expected here")]
     OtherKind(String),
     /// The document has faults.
     #[error("{report}")]
     Faults {
-        /// All faults as text, quoting the lines of the document.
+        /// A text with all faults, which contains the lines of the document.
         report: String,
         /// The faults.
         faults: Vec<Fault>,
@@ -311,7 +309,7 @@ pub enum DocumentError {
 }
 
 impl DocumentError {
-    /// Creates the error for faults of a value that has no document text.
+    /// Creates the error for the faults of a value that was not read from a text.
     pub fn without_text(faults: Vec<Fault>) -> Self {
         let line = |own: &Fault| {
             let (message, place, help) = (&own.message, &own.place, &own.help);

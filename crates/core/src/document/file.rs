@@ -1,16 +1,13 @@
-//! Reading of whole files and standard input.
-
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Size limits of workloads and of other files, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
-/// Returns the text of a UTF-8 file of at most 256 MiB.
+/// Returns the text of a UTF-8 file. The size is limited to 256 MiB.
 pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -19,24 +16,24 @@ pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     })
 }
 
-/// Returns the bytes of a file, or of standard input for `-`, at most 256 MiB.
+/// Returns the bytes of a file, or of standard input if it is `-`. The size is limited to 256 MiB.
 pub fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     bytes_of(path, LARGEST_OF_ALL)
 }
 
-/// Returns whether a path means standard input: `-`.
+/// Returns `true` if a path is `-`, which means the standard input.
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Documents in memory, by name, that replace files.
+/// Documents in memory that are used instead of files, by name.
 pub type Documents = HashMap<PathBuf, Arc<[u8]>>;
 
 thread_local! {
     static KEPT: RefCell<Documents> = RefCell::default();
 }
 
-/// Runs `run` with documents in memory: on this thread, files of their names are read from there.
+/// Calls `run`. In this thread, these documents are used instead of the files with their names.
 pub fn with_documents<T>(documents: Documents, run: impl FnOnce() -> T) -> T {
     struct Before(Documents);
     impl Drop for Before {
@@ -53,12 +50,12 @@ pub fn kept(path: &Path) -> Option<Arc<[u8]>> {
     KEPT.with_borrow(|documents| documents.get(path).cloned())
 }
 
-/// Returns whether this name can be read.
+/// Returns `true` if there is something to read with this name.
 pub fn is_there(path: &Path) -> bool {
     is_standard_input(path) || kept(path).is_some() || path.exists()
 }
 
-/// Returns the name of a file for messages.
+/// Returns the name of a file as it is used in messages.
 pub fn called(path: &Path) -> String {
     match is_standard_input(path) {
         true => "standard input".to_owned(),
@@ -66,7 +63,7 @@ pub fn called(path: &Path) -> String {
     }
 }
 
-/// Replaces the system's message if it is unhelpful.
+/// Replaces the message of the operating system if it is not useful.
 pub fn named(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::IsADirectory => io::Error::new(error.kind(), "it is a folder, not a file"),
@@ -74,10 +71,9 @@ pub fn named(error: io::Error) -> io::Error {
     }
 }
 
-/// The contents of standard input, which can be read only once, or the error message.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
-/// Limits the size, since a device or a log given by mistake must not fill the memory.
+/// The size is limited, so that a device or a large log does not use all of the memory.
 pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let read = |from: &mut dyn Read, most: u64| {
         let mut bytes = Vec::new();

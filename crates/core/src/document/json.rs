@@ -1,10 +1,10 @@
-//! Plain-language messages for errors of the JSON parser, whose own messages name internal types.
+//! This module explains the errors of the JSON parser without the names of internal types.
 
 use serde_json::error::Category;
 
 use super::names::steers;
 
-/// Escapes characters in strings that [control](steers) a terminal.
+/// Escapes the characters of strings that could [control](steers) a terminal.
 pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
@@ -16,7 +16,7 @@ pub fn harmless(json: String) -> String {
     json.chars().map(escaped).collect()
 }
 
-/// Returns the problem, with line and column.
+/// Returns the problem, with its line and column.
 pub fn fault_of_json(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = match error.classify() {
@@ -77,7 +77,6 @@ fn found_value(found: &str) -> String {
     named.unwrap_or_else(|| found.into())
 }
 
-/// Beginnings of serde's descriptions of expected values, with our replacement.
 const EXPECTED: [(&[&str], &str); 6] = [
     (
         &["struct", "a map", "map", "internally tagged", "adjacently"],

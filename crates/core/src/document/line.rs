@@ -1,19 +1,19 @@
-//! Lines of JSON with a checksum that detects damaged or edited lines.
+//! This module writes lines of JSON with a checksum that is used to detect damaged or edited lines.
 //!
-//! The checksum is the last field of the object: the first 16 hexadecimal digits of the SHA-256 of
-//! everything before it in the line.
+//! The checksum is the last field of the object. It contains the first 16 hexadecimal digits of the
+//! SHA-256 of everything that comes before it in the line.
 
 use super::digest;
 
 const DIGITS: usize = 16;
 
-/// Appends the checksum to an object.
+/// Adds the checksum to an object.
 pub fn sealed(object: &str) -> String {
     let body = object.strip_suffix('}').unwrap_or(object);
     format!("{body}{}", seal(body))
 }
 
-/// Returns the object of a line if its checksum matches, or else `None`.
+/// Returns the object of a line, or `None` if the checksum is not correct.
 pub fn unsealed(line: &str) -> Option<String> {
     let end = line.len().checked_sub(seal("").len())?;
     let (body, found) = line.split_at_checked(end)?;

@@ -1,9 +1,9 @@
-//! Documents in YAML: reading, writing, and reporting of faults.
+//! This module reads and writes documents in YAML and reports their faults.
 //!
-//! A document is parsed into a tree of texts with positions (`node`). The tree is checked against
-//! the JSON schema of the target type, which finds all faults at once (`conform`), and is then
-//! deserialized by `serde`. Numbers are read by [`Decimal::parse`](crate::number::Decimal::parse)
-//! and never pass through a binary double first.
+//! A document is first parsed into a tree of texts and their positions (`node`). The tree is
+//! checked against the JSON schema of the type (`conform`), which finds all faults at once, and
+//! then it is deserialized by `serde`. Each number is read by
+//! [`Decimal::parse`](crate::number::Decimal::parse), so it is never read as a binary number first.
 
 mod conform;
 mod fault;
@@ -49,34 +49,33 @@ pub use time_range::TimeRange;
 pub use words::meant;
 pub use workload::{Difference, WorkloadDocument, differences, unit_of_time};
 
-/// A type that is written to a document and read back.
+/// A type that can be written to a document and read from it.
 pub trait Stored: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
 
 impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Stored for T {}
 
-/// A document that was read, not yet checked.
+/// A document that was read but has not been checked.
 pub struct Document<'a> {
     sheet: Sheet<'a>,
-    /// An example of such a document, for help messages.
     example: &'static str,
-    /// The value tree.
+    /// The tree of values.
     pub root: Node,
 }
 
-/// A workload read from a document, with its warnings.
+/// A workload that was read from a document, and its warnings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<W> {
     /// The checked workload.
     pub workload: W,
-    /// Warnings, each with its place in the document, ready for standard error.
+    /// The warnings. Each contains its place in the document and can be printed to standard error.
     pub warnings: Vec<String>,
 }
 
-/// A checked value with its warnings, or all its faults.
+/// A checked value and its warnings, or all its faults.
 pub type CheckedOrFaults<W> = Result<(W, Vec<Fault>), Vec<Fault>>;
 
 impl<'a> Document<'a> {
-    /// Parses YAML; `name` is the name of the file in messages.
+    /// Parses YAML. `name` is the name of the file that is used in messages.
     pub fn parse(
         text: &'a str,
         name: &'a str,
@@ -91,7 +90,6 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// Returns a fault for a similar kind, and an error for an entirely different one.
     fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
         let found = self.root.get("kind").and_then(Node::text);
         let Some(found) = found.filter(|found| *found != kind) else {
@@ -111,13 +109,12 @@ impl<'a> Document<'a> {
         conform::read(&self.root, self.example)
     }
 
-    /// Returns an error with these faults in the order of the text.
+    /// Returns an error with these faults. They are sorted by their position in the text.
     pub fn refuse(&self, faults: Vec<Fault>) -> DocumentError {
         let ranges: Vec<_> = faults.iter().map(|own| self.root.locate(own)).collect();
         self.sheet.refuse(faults.into_iter().zip(ranges).collect())
     }
 
-    /// Reports faults and warnings at the places where values are written; `short` are short keys.
     fn conclude<W>(
         &self,
         checked: CheckedOrFaults<W>,
@@ -137,7 +134,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Returns the YAML of a value.
+/// Returns the YAML representation of a value.
 pub fn to_yaml(value: &impl Serialize) -> String {
     serde_yaml::to_string(value).expect("a document is made of maps, lists, texts and numbers")
 }
@@ -150,20 +147,20 @@ pub fn in_one_line<T: Serialize, S: Serializer>(
     FlowSeq(list).serialize(serializer)
 }
 
-/// Returns the digest of a text: `sha256:` and 64 hexadecimal digits.
+/// Returns the digest of a text, which is `sha256:` followed by 64 hexadecimal digits.
 pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
 }
 
-/// Returns the input of digests: JSON without white space, keys sorted by code point.
+/// Returns the JSON that is used for digests. It has no white space and its keys are sorted.
 pub(crate) fn canonical(mut value: serde_json::Value) -> String {
     value.sort_all_objects();
     value.to_string()
 }
 
-/// Returns rendered templates by file name, each ending in one newline.
+/// Renders templates, and returns the text for each file. Each text ends with a newline.
 pub fn filled_in<E: std::fmt::Display>(
     files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
 ) -> Result<Vec<(String, String)>, String> {
@@ -174,10 +171,10 @@ pub fn filled_in<E: std::fmt::Display>(
     files.into_iter().map(text).collect()
 }
 
-/// A parser of a document, from its text and the name of its file.
+/// A function that parses a document, given its text and the name of its file.
 pub type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 
-/// Reads the document in a UTF-8 file of at most 64 MiB.
+/// Reads the document in a UTF-8 file, which must not be larger than 64 MiB.
 pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
         path: path.to_owned(),

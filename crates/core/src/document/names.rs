@@ -1,30 +1,28 @@
-//! Validation of names, and suggestions for unknown ones.
-
 use std::ops::RangeInclusive;
 
 use super::words::meant;
 
-/// Returns the problem with a name, if any.
+/// Returns the problem with a name, if there is one.
 pub fn unusable(what: &str, name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some(format!("{what} is empty"));
     }
-    // Such characters would break tables of names, or display a different name.
+    // These characters could break a table, or they could be displayed as a different name.
     name.chars()
         .any(steers)
         .then(|| format!("{what} has a control character or a bidirectional text mark: {name:?}"))
 }
 
-/// Returns whether a character controls a terminal: control characters and bidirectional marks.
+/// Returns `true` if a character can control a terminal or change the direction of the text.
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns a hash of a name without surrounding spaces; 0 only for the empty name.
+/// Returns the hash of a name without the spaces around it. It is 0 only for the empty name.
 #[inline]
 pub fn number_of(name: &[u8]) -> u32 {
-    // FNV-1a. The probability that two given names collide is about one in two billion.
+    // This is FNV-1a. Two names have the same hash with a probability of one in two billion.
     let mixed = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     match name.trim_ascii() {
         b"" => 0,
@@ -32,7 +30,7 @@ pub fn number_of(name: &[u8]) -> u32 {
     }
 }
 
-/// Suggests a synonym of or name similar to `found`, or lists the known names.
+/// Suggests a name that is similar to `found` or means the same, or lists all known names.
 pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     const SHOWN: usize = 12;
     if let Some(name) = meant(found, known).or_else(|| nearest(found, known)) {
@@ -45,7 +43,7 @@ pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     format!("{kind}: {names}{others}")
 }
 
-/// Returns the known name close to `found` by case-insensitive Levenshtein distance.
+/// Returns the known name that is most similar to `found` (by the Levenshtein distance).
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
     let is_near = |name: &&&str| distance(name) <= name.chars().count().div_ceil(3);
@@ -53,7 +51,7 @@ pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     near.min_by_key(|name| distance(name)).copied()
 }
 
-/// Range of numbers whose multiples, sums and powers stay within the range of doubles.
+/// A range of numbers for which sums, products and powers are not out of range of `f64`.
 pub const SENSIBLE: RangeInclusive<f64> = 1e-60..=1e60;
 
 #[cfg(test)]

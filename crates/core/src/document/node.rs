@@ -1,5 +1,3 @@
-//! The tree of a document's values, each with its position in the text.
-
 use std::fmt;
 use std::ops::Range;
 
@@ -11,16 +9,16 @@ use super::fault::{Fault, Step};
 use super::sheet::Sheet;
 use super::words::standing_for;
 
-/// A value as written.
+/// A value as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// The bytes from its start to its end, or to an earlier position.
+    /// The range of bytes from its start to its end, or to an earlier position.
     pub mark: Option<Range<usize>>,
 }
 
-/// A value of a document. Numbers are kept as text, as spelled.
+/// A value of a document. Each number is stored as the text that was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -37,13 +35,13 @@ pub struct Entry {
 }
 
 impl Node {
-    /// Returns the value of a key, unless it is null.
+    /// Returns the value of a key, or `None` if it is null.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let node = &self.entry(key)?.node;
         (node.value != Value::Null).then_some(node)
     }
 
-    /// Returns the value of a key for modification.
+    /// Returns a mutable reference to the value of a key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         let Value::Map(entries) = &mut self.value else {
             return None;
@@ -52,7 +50,7 @@ impl Node {
         Some(&mut entry.node)
     }
 
-    /// Returns the unit of time of the document, if given.
+    /// Returns the unit of time of the document, if there is one.
     pub fn time_unit(&self) -> Option<&str> {
         self.get("time_unit")?.text()
     }
@@ -64,7 +62,7 @@ impl Node {
         }
     }
 
-    /// Returns the keys of a map; empty for other values.
+    /// Returns the keys of a map. It is empty if this is not a map.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries().iter().map(|entry| entry.key.as_str())
     }
@@ -77,7 +75,7 @@ impl Node {
         self.get_mut(&word)
     }
 
-    /// Returns the list entry at an index.
+    /// Returns the entry of a list at this index.
     pub fn item(&self, n: usize) -> Option<&Self> {
         match &self.value {
             Value::List(entries) => entries.get(n),
@@ -92,7 +90,7 @@ impl Node {
         }
     }
 
-    /// Changes all values at a path such as `jobs[].size`, where `[]` means all entries.
+    /// Changes all values at a path such as `jobs[].size`, where `[]` means all entries of a list.
     pub fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
         let (step, rest) = path.split_once('.').unwrap_or((path, ""));
         let key = step.trim_end_matches("[]");
@@ -111,7 +109,7 @@ impl Node {
         }
     }
 
-    /// Returns the text of a text value.
+    /// Returns the text if the value is a text.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -132,7 +130,7 @@ impl Node {
         }
     }
 
-    /// Converts `{name: {…}}` to `{tag: name, …}`, if `is_name` accepts the only key of the map.
+    /// Converts `{name: {…}}` to `{tag: name, …}` if `is_name` returns `true` for the only key.
     pub fn tag(&mut self, tag: &str, is_name: impl Fn(&str) -> bool) {
         let Value::Map(entries) = &mut self.value else {
             return;
@@ -173,7 +171,6 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// Returns the bytes of the fault's place, or of its nearest existing ancestor.
     pub(crate) fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();
@@ -200,7 +197,7 @@ impl Node {
 pub(super) enum Raw {
     Null,
     Text(String),
-    /// A number or boolean; its spelling is taken from the text.
+    /// A number or a boolean. Its spelling is read from the text.
     Spelt,
     List(Vec<Spanned<Raw>>),
     Map(Vec<(Spanned<String>, Spanned<Raw>)>),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::number::Decimal;
 
-/// Names and values in the order written; `None` if a value has a fault.
+/// The names and values in the order in which they were written. A value with a fault is `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pairs<T = Decimal>(pub Vec<(String, Option<T>)>);
 
@@ -20,7 +20,7 @@ impl<T> Default for Pairs<T> {
 }
 
 impl<T> Pairs<T> {
-    /// Returns the nonzero amounts by name; `of` makes a value from the index and the amount.
+    /// Returns all amounts that are not 0. `of` creates a value from the index and the amount.
     pub fn amounts<'n>(
         names: impl IntoIterator<Item = &'n String>,
         amounts: &[Decimal],
@@ -34,7 +34,7 @@ impl<T> Pairs<T> {
 }
 
 impl<T: Copy> Pairs<T> {
-    /// Returns the value of a name; `Some(None)` if it has a fault.
+    /// Returns the value of a name, or `Some(None)` if it has a fault.
     pub fn get(&self, name: &str) -> Option<Option<T>> {
         let pair = self.0.iter().find(|(own, _)| own == name);
         pair.map(|(_, value)| *value)

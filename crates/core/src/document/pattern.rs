@@ -1,7 +1,7 @@
-/// Returns whether a pattern, in which `*` and `?` are wildcards, matches a whole text.
+/// Returns `true` if a text matches a pattern, where `*` and `?` are wildcards.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
-    // fitting[n]: whether the pattern so far matches the first n characters.
+    // `fitting[n]` is `true` if the first `n` characters match the pattern so far.
     let mut fitting = vec![false; text.len() + 1];
     fitting[0] = true;
     for c in pattern.chars() {

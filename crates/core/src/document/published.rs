@@ -1,8 +1,8 @@
-//! The JSON Schema (draft 7) of documents as people write them, for editors.
+//! This module creates the JSON Schema (draft 7) of the documents that people write in an editor.
 //!
-//! Starts from the schema of the deserialized type, and allows quoted numbers and names, and null
-//! for optional keys. Tagged variants become a choice by the tag (`if`, `then`), so that editors
-//! report faults of the chosen variant only.
+//! It is based on the schema of the type. In addition, numbers and names may be quoted, and an
+//! optional key may be null. The variants of an enum are selected by their tag (`if`, `then`), so
+//! that an editor only reports the faults of one variant.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -15,10 +15,10 @@ use crate::number::quantity::units_of_time;
 
 const NUMBER: &str = r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?";
 const OF_TIME: &str = "time";
-/// Marks definitions whose variants may also be the only key of a map: `{erlang: {…}}`.
+/// Marks a definition whose variants can also be the only key of a map, such as `{erlang: {…}}`.
 pub(super) const KEYED: &str = "keyed";
 
-/// Builds the schema of the documents of several kinds.
+/// Creates the schema for the documents of several kinds.
 pub struct Published {
     generator: SchemaGenerator,
     kinds: Vec<(&'static str, String)>,
@@ -56,7 +56,7 @@ impl Published {
         self.kinds.push((D::KIND, name));
     }
 
-    /// Returns the schema of documents of all kinds added.
+    /// Returns the schema for the documents of all kinds that were added.
     pub fn schema(mut self, title: &str) -> Schema {
         let mut all = self.generator.take_definitions(false);
         let kinds = self.kinds.into_iter().filter_map(|(kind, name)| {
@@ -77,7 +77,6 @@ impl Published {
     }
 }
 
-/// Returns the JSON pointer to the schema at a path such as `jobs[].size`.
 fn pointer(all: &Json, name: &str, path: &str) -> String {
     let mut at = format!("/{name}");
     for step in path.split('.') {
@@ -114,7 +113,6 @@ fn forget_unused(schema: &mut Json) -> bool {
     all.len() < before
 }
 
-/// Converts the schema of the deserialized form to that of the written form.
 fn written(schema: &mut Json) {
     let Json::Object(map) = schema else { return };
     for (key, value) in map.iter_mut() {
@@ -154,7 +152,6 @@ fn leave_out(map: &mut Map<String, Json>) {
     }
 }
 
-/// Allows quoted numbers and booleans, and names that look like numbers.
 fn spell(map: &mut Map<String, Json>) {
     let is_word = map.contains_key("const") || map.contains_key("enum");
     let kind = map.get("type").map_or("", kind).to_owned();
@@ -188,7 +185,6 @@ fn spell(map: &mut Map<String, Json>) {
     }
 }
 
-/// Returns the pattern of one or several numbers with a unit of time: `1h30m`.
 fn time() -> String {
     let units: Vec<&str> = units_of_time().collect();
     format!(r"(\s*{NUMBER}\s*({}))+\s*", units.join("|"))

@@ -1,7 +1,7 @@
-/// A kind of file that commands read, or that is often given by mistake.
+/// A kind of file that is read by a command, or that is often used by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A policy written by `synth`.
+    /// A policy that was written by `synth`.
     Policy,
     /// A workload.
     Workload,
@@ -9,13 +9,13 @@ pub enum FileKind {
     Log,
     /// A Slurm configuration.
     SlurmConf,
-    /// Program source code.
+    /// The source code of a program.
     Program,
     /// A file that is not text.
     Binary,
 }
 
-/// Beginnings of lines of programs that do not occur in YAML, JSON or logs.
+/// The first words of lines that only occur in programs and not in YAML, JSON or logs.
 const OF_PROGRAMS: [&str; 6] = ["import ", "from ", "def ", "fn ", "use ", "#include "];
 const OF_SLURM: [&str; 4] = [
     "ClusterName=",
@@ -25,12 +25,12 @@ const OF_SLURM: [&str; 4] = [
 ];
 
 impl FileKind {
-    /// Recognizes a text by its first lines; `None` if it is ambiguous.
+    /// Returns the kind of file based on the first lines of its text, or `None` if it is not clear.
     pub fn of(text: &str) -> Option<Self> {
         let head: String = text.chars().take(HEAD).collect();
         let is_odd =
             |c: &char| *c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace();
-        // Examine only the first line: single lines of a log may be damaged.
+        // Only check the first line, because a log can contain damaged lines.
         let start = head.trim_start().lines().next().unwrap_or_default();
         let odd = start.chars().filter(is_odd).count();
         if start.contains('\0') || 8 * odd > start.chars().count() {
@@ -68,7 +68,7 @@ impl FileKind {
         }
     }
 
-    /// Describes the file and the command that reads it; `name` is its file name.
+    /// Describes the file and the command that can read it. `name` is the name of the file.
     pub fn words(self, name: &str) -> String {
         match self {
             FileKind::Policy => format!(
@@ -91,7 +91,6 @@ impl FileKind {
 
 const HEAD: usize = 4096;
 
-/// Number of fields of a line in the Standard Workload Format.
 const SWF_FIELDS: usize = 18;
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-//! Rendering of faults with the lines of text that they refer to.
-
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -8,7 +6,7 @@ use serde_yaml::Location;
 
 use super::fault::{DocumentError, Fault};
 
-/// Maximum number of faults shown, so that an unrelated file does not fill the screen.
+/// The maximum number of faults that are shown, so that a wrong file does not fill the screen.
 const SHOWN: usize = 25;
 
 pub(super) type Located = (Fault, Option<Range<usize>>);
@@ -46,7 +44,6 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
-    /// The parser gives some positions in characters only.
     pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
         let span = location.span();
         let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -57,7 +54,6 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// At most to the end of the line, and at least one character if there is one.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;

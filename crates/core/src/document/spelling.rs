@@ -1,29 +1,27 @@
-//! Alternative spellings of distributions, processes and times in documents.
-
 use serde_json::{Value as Json, json};
 
 use super::node::{Node, Value};
 use super::published::KEYED;
 use crate::number::quantity::time_in;
 
-/// The ways in which a value of a document may be written.
+/// The ways in which a value of a document can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    /// A time, as a number or with a unit: `4h`.
+    /// A time, which is a number or has a unit, such as `4h`.
     Time,
     /// A distribution: `{law: erlang, stages: 3, mean: 1}` or `{erlang: {stages: 3, mean: 1}}`.
     Law,
-    /// A distribution of times, which may have units.
+    /// A distribution of times, which can have a unit.
     LawOfTimes,
-    /// A distribution, or a number for a deterministic one.
+    /// A distribution, or a number if it is deterministic.
     LawOrNumber,
-    /// A distribution of times, or a time for a deterministic one.
+    /// A distribution of times, or a time if it is deterministic.
     LawOrTime,
     /// An arrival process: `{process: renewal, interarrival: …}` or `{renewal: {interarrival: …}}`.
     Process,
 }
 
-/// Places in a document such as `jobs[].size`, with the spelling of their values.
+/// The places in a document, such as `jobs[].size`, and how their values can be written.
 pub type Spellings = [(&'static str, Spelling)];
 
 const TIMES: [&str; 5] = ["mean", "means", "low", "high", "values"];
@@ -86,7 +84,6 @@ fn respell_law(law: &mut Node) {
     }
 }
 
-/// Converts times with a unit to numbers in the document's unit, if possible.
 fn respell_times(node: &mut Node, unit: &str) {
     let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
     node.change_texts(&plain);

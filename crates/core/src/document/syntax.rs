@@ -1,4 +1,4 @@
-//! Parsing of YAML. Only this file and `node` depend on the parser.
+//! This module parses YAML. Only this module and `node` depend on the parser.
 
 use serde_yaml::{Error, Spanned};
 
@@ -12,12 +12,11 @@ pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentErr
         return Err(sheet.refuse(vec![(fault, Some(0..0))]));
     }
     let options = serde_yaml::options! {
-        // Documents may repeat one list of demands by many aliases, so limit only the expanded
-        // size.
+        // A list of demands can have many aliases, so only the expanded size is limited.
         budget: serde_yaml::budget! { enforce_alias_anchor_ratio: false },
         alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 250_000 },
         reject_unsupported_tags: true,
-        // Numbers are interpreted later, from their spelling.
+        // The value of a number is read later, from its text.
         non_finite_float_policy: serde_yaml::options::NonFiniteFloatPolicy::PassThrough,
     };
     serde_yaml::from_str_with_options::<Spanned<Raw>>(sheet.text, options)

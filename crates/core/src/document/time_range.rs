@@ -4,19 +4,19 @@ use serde::Deserialize;
 use super::{Fault, Place};
 use crate::number::seconds_of;
 
-/// A range of time limits: `above` < limit ≤ `up_to`.
+/// A range of time limits. A limit must be greater than `above` and at most `up_to`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct TimeRange {
     above: Option<String>,
     up_to: Option<String>,
-    /// `above` and `up_to` \[s\].
+    /// The values of `above` and `up_to` \[s\].
     #[serde(skip)]
     bounds: [Option<f64>; 2],
 }
 
 impl TimeRange {
-    /// Parses the bounds; `place` is that of the range.
+    /// Parses the ends of the range. `place` is the place of the range.
     pub fn read(&mut self, place: &Place, faults: &mut Vec<Fault>) {
         let written = [("above", &self.above), ("up_to", &self.up_to)];
         for (bound, (key, text)) in self.bounds.iter_mut().zip(written) {
@@ -35,7 +35,7 @@ impl TimeRange {
         }
     }
 
-    /// Returns whether a limit \[s\] is in the range.
+    /// Returns `true` if a limit \[s\] is in the range.
     pub fn has(&self, limit: f64) -> bool {
         let [above, up_to] = self.bounds;
         above.is_none_or(|above| limit > above) && up_to.is_none_or(|up_to| limit <= up_to)

@@ -1,15 +1,13 @@
-//! Synonyms of document keys that are too different to be found by spelling.
+//! This module contains synonyms of keys that have a different spelling.
 
 use super::fault::{Place, Step};
 
-/// Keys = synonyms. The first key allowed at a place is meant.
+/// The lines have the form `keys = synonyms`. The first key that is allowed at a place is used.
 const ELSEWHERE: &str = include_str!("words.txt");
 
 const INSTEAD: &str = include_str!("instead.txt");
 
-/// Keys whose values are maps from resources to amounts.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
-/// Keys that are amounts themselves.
 const COUNTED: [&str; 3] = ["servers", "cap", "devices"];
 const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memory mem ram gpu gpus \
      disk storage";
@@ -19,7 +17,7 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.flat_map(|(keys, words)| keys.split(' ').map(move |key| (key, words)))
 }
 
-/// Returns the known name of which `found` is a synonym.
+/// Returns the known name if `found` is one of its synonyms.
 pub fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let found = plain(found);
     let rows = rows().filter(|(_, words)| has(words, &found));
@@ -27,7 +25,7 @@ pub fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     keys.find_map(|key| known.iter().copied().find(|name| plain(name) == plain(key)))
 }
 
-/// Returns how to express a feature that has no key, or that it is out of scope.
+/// Returns how to describe a feature that has no key, or that it is not supported.
 pub(super) fn instead(found: &str) -> Option<&'static str> {
     let squeezed = |word: &str| plain(word).replace('_', "");
     let found = squeezed(found);
@@ -36,7 +34,6 @@ pub(super) fn instead(found: &str) -> Option<&'static str> {
     rows.find_map(|(words, text)| is_it(words).then_some(text))
 }
 
-/// Returns the first of these keys that is a synonym of a known one.
 pub(super) fn standing_for<'a>(
     known: &str,
     mut keys: impl Iterator<Item = &'a str>,
@@ -54,7 +51,7 @@ pub(super) fn is_amount(place: &Place) -> bool {
     }
 }
 
-/// Returns the known key under which an amount of this resource belongs.
+/// Returns the known key that contains the amounts of this resource.
 pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_resource = has(RESOURCES, &plain(found));
     let mut holders = known.iter().copied().filter(|key| AMOUNTS.contains(key));

@@ -1,7 +1,7 @@
-//! Workloads as documents, written in YAML by people and recorded in JSON by policies.
+//! This module defines the documents of workloads in YAML, and their JSON records in policies.
 //!
-//! There is one type per kind of workload. A record is the document in normal form, with defaults
-//! filled in, so that equal workloads have equal records.
+//! There is one type for each kind of workload. All defaults are filled in when a record is
+//! created, so equal workloads have equal records.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -19,26 +19,26 @@ pub fn unit_of_time() -> String {
     "time".into()
 }
 
-/// The document of one kind of workload.
+/// The document of a kind of workload.
 pub trait WorkloadDocument: Stored {
     /// The name of the kind.
     const KIND: &'static str;
-    /// An example document for help messages.
+    /// An example of a document, which is used in help messages.
     const EXAMPLE: &'static str;
-    /// Keys with their short forms: `mean_size` for an exponential `size`.
+    /// The keys with a short form, such as `mean_size` for an exponential `size`.
     const SHORT: &'static [(&'static str, &'static str)] = &[];
-    /// The places whose written form differs from the deserialized form.
+    /// The places at which a document can be written in a different form.
     const SPELLINGS: &'static Spellings = &[];
     /// The checked workload.
     type Checked: Clone + Debug;
 
-    /// Fills in defaults; returns the workload with its warnings, or all faults including `faults`.
+    /// Fills in the defaults. Returns the workload and its warnings, or all faults and `faults`.
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Self::Checked>;
 
     /// Returns the record of a workload.
     fn record(workload: &Self::Checked) -> Self;
 
-    /// Parses a YAML document; `name` is the name of its file in messages.
+    /// Parses a YAML document. `name` is the name of the file that is used in messages.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         let mut document = Document::parse(text, name, Self::EXAMPLE)?;
         let misnamed = document.misnamed(Self::KIND)?;
@@ -52,24 +52,24 @@ pub trait WorkloadDocument: Stored {
         document.conclude(checked, Self::SHORT)
     }
 
-    /// Reads the document in a UTF-8 file of at most 64 MiB.
+    /// Reads the document in a UTF-8 file, which must not be larger than 64 MiB.
     fn read(path: &Path) -> Result<Parsed<Self::Checked>, DocumentError> {
         read_file(path, Self::parse)
     }
 
-    /// Checks a document that was not parsed from text.
+    /// Checks a document that was not read from a text.
     fn check(&self) -> Result<Self::Checked, Vec<Fault>> {
         Ok(self.clone().checked(Vec::new())?.0)
     }
 
-    /// Checks a record, which must be in normal form, and its digest (at [`Place::DOCUMENT`]).
+    /// Checks a record with all defaults filled in, and its digest (at [`Place::DOCUMENT`]).
     fn recorded(&self, digest: &str) -> Result<Self::Checked, Vec<Fault>> {
         let fault = |(place, _, found, expected): Difference| {
             let message = format!("{found}, expected {expected}");
             Fault::new(place, message, "create the file again from its workload")
         };
         let found = value(self);
-        // Null represents a fault, so a record must not contain it.
+        // A value with a fault is null, so a record must not contain null.
         if let Some(place) = null(&found, Place::DOCUMENT) {
             let null = (place, None, "null".into(), "a value".into());
             return Err(vec![fault(null)]);
@@ -88,7 +88,7 @@ pub trait WorkloadDocument: Stored {
         }
     }
 
-    /// Returns the JSON that identifies the workload: the record without `source`.
+    /// Returns the JSON that identifies the workload, which is the record without `source`.
     fn identity(&self) -> Value {
         let mut value = value(self);
         if let Some(fields) = value.as_object_mut() {
@@ -121,7 +121,7 @@ fn null(value: &Value, place: Place) -> Option<Place> {
     }
 }
 
-/// Place, name of the nearest enclosing named part, and both values.
+/// The place, the name of the part that contains it, and both values.
 pub type Difference = (Place, Option<String>, String, String);
 
 /// Returns the differences between two documents.
@@ -143,7 +143,7 @@ fn compare(place: Place, name: Option<&str>, both: [&Value; 2], found: &mut Vec<
                 }
             }
         }
-        // Distributions and processes are compared as a whole.
+        // Compare distributions and processes as a whole.
         [Value::Object(one), Value::Object(other)] if both.iter().all(|own| !is_tagged(own)) => {
             let name = one.get("name").and_then(Value::as_str).or(name);
             let others = other.keys().filter(|key| !one.contains_key(*key));
@@ -181,7 +181,7 @@ fn is_tagged(value: &Value) -> bool {
 }
 
 impl Document<'_> {
-    /// Maps the place of `jobs[2].size.mean` to `jobs[2].mean_size` if that is what is written.
+    /// Returns `jobs[2].mean_size` instead of `jobs[2].size.mean` if this is what is written.
     pub(super) fn as_written(&self, place: &Place, short: &[(&str, &str)]) -> Place {
         let (mut node, mut written) = (Some(&self.root), Place::DOCUMENT);
         let mut steps = place.steps().iter();

@@ -1,9 +1,9 @@
-//! Decimal numbers as written: `0.1` is exactly one tenth.
+//! This module defines decimal numbers that are exact, so that `0.1` is exactly one tenth.
 //!
-//! A demand of `.1` must fit three times into a capacity of `.3`, yet `(.3_f64 / .1).floor()` is 2.
-//! A number of a document is therefore stored as the nearest double, and denotes the decimal that
-//! the shortest text of this double denotes. Texts that denote any other decimal (more digits than
-//! a double carries) are rejected, so no number is rounded silently.
+//! A demand of `.1` must fit three times into a capacity of `.3`, but `(.3_f64 / .1).floor()` is 2.
+//! Therefore, a number is stored as the nearest `f64`, and its value is the decimal number that is
+//! the shortest text for this `f64`. If the text of a number has more digits than an `f64` can
+//! represent, it is rejected, so a number is never rounded without an error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,12 +14,12 @@ use num_traits::{ToPrimitive, pow};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// The decimal number denoted by the shortest text of a finite double. Zero has no sign.
+/// The decimal number that is the shortest text of a finite `f64`. Zero does not have a sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Decimal(f64);
 
-/// The reason why a text is not a [`Decimal`]; the message contains the text.
+/// The reason why a text is not a [`Decimal`]. The message contains the text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{text}` {what}")]
 pub struct DecimalError {
@@ -43,41 +43,40 @@ impl DecimalError {
         *self == Self::not_a_number(&self.text)
     }
 
-    /// Returns the text to write instead, as a sentence without a full stop.
+    /// Returns the text that should be written instead, without a full stop.
     pub fn help(&self) -> String {
         self.help.to_string()
     }
 }
 
 impl Decimal {
-    /// Zero.
+    /// The number 0.
     pub const ZERO: Self = Self(0.0);
 
-    /// One.
+    /// The number 1.
     pub const ONE: Self = Self(1.0);
 
-    /// Returns whether the number is 0.
+    /// Returns `true` if the number is 0.
     #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
     }
 
-    /// Returns the decimal denoted by the shortest text of `value`, if it is finite.
+    /// Returns the decimal number that is the shortest text of `value` if it is finite.
     pub fn new(value: f64) -> Option<Self> {
-        // Adding zero removes the sign of a negative zero.
+        // Adding 0 removes the sign of a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
     }
 
-    /// Returns the decimal of the double nearest to a fraction; `None` beyond the range of doubles.
+    /// Returns the decimal number of the nearest `f64`, or `None` if it is out of range.
     pub fn nearest(fraction: &BigRational) -> Option<Self> {
         Self::new(fraction.to_f64()?)
     }
 
-    /// Parses decimal notation: `3`, `.3`, `-1`, `1e-9`, `+2.5E3`.
+    /// Parses a decimal number such as `3`, `.3`, `-1`, `1e-9` or `+2.5E3`.
     ///
     /// # Errors
-    /// If the notation is different, the number is out of range or not finite, or it has more
-    /// digits than a double carries.
+    /// Returns an error if it is not a decimal number, is out of range, or has too many digits.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
         let Some(written) = Significand::parse(text) else {
@@ -108,12 +107,12 @@ impl Decimal {
         }
     }
 
-    /// Returns the nearest double.
+    /// Returns the nearest `f64`.
     pub fn value(self) -> f64 {
         self.0
     }
 
-    /// Returns the exact number as a fraction.
+    /// Returns the exact value as a fraction.
     pub fn exact(self) -> BigRational {
         let own = self.significand();
         let digits = format!("0{}", own.digits);
@@ -126,7 +125,7 @@ impl Decimal {
         }
     }
 
-    /// Returns the canonical text of the number, with an exponent: `1e-1` for one tenth.
+    /// Returns the canonical text of the number. It has an exponent, such as `1e-1` for one tenth.
     pub fn canonical(self) -> String {
         format!("{:e}", self.0)
     }
@@ -168,7 +167,7 @@ impl JsonSchema for Decimal {
     }
 }
 
-/// Formats a computed number, which may be beyond the range of doubles, for a message.
+/// Formats a computed number for a message. It can be out of the range of `f64`.
 pub fn shown(value: f64) -> String {
     match value {
         _ if value.is_nan() => "not a number".into(),
@@ -178,7 +177,7 @@ pub fn shown(value: f64) -> String {
     }
 }
 
-/// digits · 10^exponent without leading or trailing zeros; cheap to compare even for `1e999999999`.
+/// A number `digits · 10^exponent` without leading or trailing zeros, even if it is `1e999999999`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Significand {
     negative: bool,
@@ -337,7 +336,7 @@ mod tests {
         assert_eq!(Decimal::new(f64::INFINITY), None);
     }
 
-    /// Without its feature `float_roundtrip`, serde_json may read a number as its neighbour.
+    /// Without the feature `float_roundtrip`, serde_json may return a slightly different number.
     #[test]
     fn json_carries_the_number_unchanged() {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;

@@ -1,4 +1,4 @@
-//! Exact decimal numbers, units of time, and conversion to integer units.
+//! This module defines exact decimal numbers and units of time, and converts amounts to integers.
 
 mod decimal;
 pub mod quantity;

@@ -1,4 +1,4 @@
-//! Numbers with a unit: parsing of times, and help where plain numbers are expected.
+//! This module parses times with a unit, and explains numbers that must not have a unit.
 
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
@@ -6,7 +6,7 @@ use num_traits::{ToPrimitive, Zero};
 use super::Decimal;
 use super::time::{UNITS, fraction_of};
 
-/// Parses a time with one or more units (`1h30m`) into seconds.
+/// Parses a time with one or more units, such as `1h30m`, and returns the number of seconds.
 pub fn seconds(text: &str) -> Option<BigRational> {
     let mut rest = text.trim();
     let mut sum = BigRational::zero();
@@ -23,7 +23,7 @@ pub fn seconds(text: &str) -> Option<BigRational> {
     last.map(|_| sum)
 }
 
-/// Parses a time ≥ 0, with a unit or as plain seconds.
+/// Parses a time ≥ 0, which has a unit or is a number of seconds.
 pub fn seconds_of(text: &str) -> Option<f64> {
     let time = match Decimal::parse(text.trim()) {
         Ok(seconds) => seconds.value(),
@@ -32,7 +32,7 @@ pub fn seconds_of(text: &str) -> Option<f64> {
     (time >= 0.0 && time.is_finite()).then_some(time)
 }
 
-/// Converts a time with a unit; `Some(None)` if the result is not a decimal number.
+/// Converts a time with a unit. Returns `Some(None)` if the result is not a decimal number.
 pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
     Some(decimal(&(seconds(text)? / unit_of_time(unit)?)))
 }
@@ -57,7 +57,7 @@ fn thousandths(text: &str) -> Option<Decimal> {
         .and_then(|(number, ..)| decimal(&(number.exact() / whole(1000))))
 }
 
-/// Suggests a plain number in place of one with a unit; `time_unit` is that of the document.
+/// Suggests a number instead of a number with a unit. `time_unit` is the unit of the document.
 pub fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
     match (thousandths(text), seconds(text)) {
         (Some(amount), Some(_)) => Some(format!(
@@ -131,7 +131,7 @@ fn of_amount(text: &str) -> Option<String> {
     })
 }
 
-/// Other names of units, accepted only after a number, with their length in seconds.
+/// The other names of units with their length in seconds. They are only allowed after a number.
 const OTHERS: [(&[&str], u32); 4] = [
     (&["secs"], 1),
     (&["m", "mins"], 60),

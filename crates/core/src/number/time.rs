@@ -2,7 +2,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::shown;
 
-/// Names of units of time, with their length in seconds as a fraction.
+/// The names of the units of time, with their length in seconds as a fraction.
 pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
     (&["us", "µs", "microsecond", "microseconds"], (1, 1_000_000)),
     (&["ms", "millisecond", "milliseconds"], (1, 1000)),
@@ -17,13 +17,13 @@ pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
     UNITS.iter().find(named).map(|(_, fraction)| *fraction)
 }
 
-/// Returns the length of a unit of time in seconds; `None` if the unit is unknown.
+/// Returns the length of a unit of time in seconds, or `None` if it is not known.
 pub fn seconds_in(unit: &str) -> Option<f64> {
     let (seconds, of) = fraction_of(unit)?;
     Some(f64::from(seconds) / f64::from(of))
 }
 
-/// Formats a duration in a readable unit, or in its own unit if its length is unknown.
+/// Formats a duration in a readable unit, or in its own unit if its length is not known.
 pub fn in_words(time: f64, unit: &str) -> String {
     let Some(second) = seconds_in(unit) else {
         return format!("{} {unit}", shown(time));
@@ -31,7 +31,7 @@ pub fn in_words(time: f64, unit: &str) -> String {
     let readable = ["d", "h", "min"].map(|name| (name, seconds_in(name).unwrap_or(1.0)));
     let is_whole = |n: f64| (n * 10.0).fract() == 0.0;
     let seconds = time * second;
-    // Use the largest unit with at most one decimal place, or else the largest with a value ≥ 3.
+    // Use the largest unit with at most one decimal place, or the largest unit with a value ≥ 3.
     let simple = |(_, own): &&(&str, f64)| seconds >= *own && is_whole(seconds / own);
     let several = |(_, own): &&(&str, f64)| seconds >= 3.0 * own;
     let found = readable.iter().find(simple);
@@ -42,7 +42,7 @@ pub fn in_words(time: f64, unit: &str) -> String {
 }
 
 /// Parses a Gregorian date and time, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`,
-/// `2024-03-31` or `2024-03-31T02:30:00+02:00` \[s since 1970, in UTC if an offset is given\].
+/// `2024-03-31` or `2024-03-31T02:30:00+02:00` \[s since 1970, in UTC if there is an offset\].
 pub fn instant(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
@@ -62,7 +62,7 @@ pub fn instant(field: &[u8]) -> Option<f64> {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
-    // Count years from March, so that the leap day comes last; five months have 153 days.
+    // Each year starts in March, so that the leap day is the last day. Five months have 153 days.
     let (year, month) = (year - i32::from(month <= 2), (month + 9) % 12);
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     // There are 719 468 days from 0000-03-01 to 1970-01-01.
@@ -71,14 +71,13 @@ pub fn instant(field: &[u8]) -> Option<f64> {
 
 const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
 
-/// Returns whether a number is a plausible count of seconds since 1970.
+/// Returns `true` if a number could be the number of seconds since 1970.
 pub fn is_epoch(seconds: f64) -> bool {
     PLAUSIBLE.contains(&seconds)
 }
 
-/// Reads an instant from 1990 to 2100 as seconds since 1970, with the name of its notation.
-///
-/// Numbers of 8 or 10 digits are ambiguous: they may be seconds of another clock.
+/// Reads a time from 1990 to 2100 as seconds since 1970, and returns the name of its format. A
+/// number of 8 or 10 digits is not unique, because it can also be seconds of another clock.
 pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
     const DATES: [&str; 4] = ["YYYYMMDD", "YYYYMMDDhh", "YYYYMMDDhhmm", "YYYYMMDDhhmmss"];
     const SINCE: [(f64, &str); 4] = [
@@ -101,7 +100,7 @@ pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
     all.find(|(seconds, _)| is_epoch(*seconds))
 }
 
-/// Formats an instant \[s since 1970\] as `2024-03-31T02:30:00`, rounded down to the second.
+/// Formats a time \[s since 1970\] as `2024-03-31T02:30:00`. It is rounded down to a second.
 pub fn date(seconds: f64) -> String {
     let seconds = seconds.floor() as i64;
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -116,7 +115,7 @@ pub fn date(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
-/// Parses a duration such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00` \[s\].
+/// Parses a duration \[s\] such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00`.
 pub fn clock(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (days, clock) = match text.rsplit_once(['-', ' ']) {
@@ -138,7 +137,7 @@ fn of_day(text: &str) -> Option<f64> {
     Some(hours * 3600.0 + sexagesimal(&format!("{rest}{seconds}"), 60)?)
 }
 
-/// Parses minutes and seconds, with seconds ≤ `most` and an optional fraction \[s\].
+/// Parses minutes and seconds, where the seconds are at most `most` and can have a fraction \[s\].
 fn sexagesimal(text: &str, most: i32) -> Option<f64> {
     let (minutes, seconds) = text.split_once(':')?;
     let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, "0"));
@@ -148,7 +147,7 @@ fn sexagesimal(text: &str, most: i32) -> Option<f64> {
     Some(f64::from(whole) + fraction)
 }
 
-/// Parses a UTC offset: `Z`, `+02:00`, `-0530`, or empty \[s\].
+/// Parses a UTC offset \[s\] such as `Z`, `+02:00` or `-0530`, which may be empty.
 fn east(text: &str) -> Option<i32> {
     let hours = text.replace(':', "");
     match (hours.get(..1), hours.get(1..)) {
@@ -237,7 +236,7 @@ mod tests {
 
     #[test]
     fn instants_are_read_from_one_number() {
-        // 2026-03-01T12:30:00 is 1 772 368 200 s after 1970 (20 513 days and 45 000 s).
+        // `2026-03-01T12:30:00` is 1 772 368 200 s after 1970 (20 513 days and 45 000 s).
         for (number, notation) in [
             (20_260_301_123_000.0, "YYYYMMDDhhmmss"),
             (202_603_011_230.0, "YYYYMMDDhhmm"),

@@ -1,8 +1,9 @@
-//! Conversion of amounts to integer multiples of their greatest common divisor.
+//! This module converts amounts to integer multiples of their greatest common divisor.
 //!
-//! Decides Σ u_i part_i ≤ whole in integers: with g the greatest common divisor of the parts (as
-//! exact decimals), part_i = units_i · g, and since Σ u_i units_i is an integer, Σ u_i part_i ≤
-//! whole ⇔ Σ u_i units_i ≤ ⌊whole / g⌋. The result does not depend on the unit of measurement.
+//! Let `g` be the greatest common divisor of the parts (as exact decimal numbers), so that
+//! `part_i = units_i · g`. Because `Σ u_i units_i` is an integer, the condition
+//! `Σ u_i part_i ≤ whole` is equivalent to `Σ u_i units_i ≤ ⌊whole / g⌋`. It does not depend on the
+//! unit of measurement.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -16,15 +17,14 @@ const LARGEST: u64 = 1 << 53;
 /// A whole and its parts as integers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Units {
-    /// ⌊whole / g⌋.
+    /// The value of `⌊whole / g⌋`.
     pub whole: u64,
-    /// part_i / g.
+    /// The value of `part_i / g` for each part.
     pub parts: Vec<u64>,
 }
 
-/// Scales a whole and its parts, all ≥ 0; `None` if an integer exceeds 2^53.
-///
-/// If all parts are 0 there is no g, and the whole is 0 units.
+/// Converts a whole and its parts, which must be ≥ 0. Returns `None` if an integer is larger than
+/// 2^53. If all parts are 0, there is no `g`, and the whole has 0 units.
 pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
     let exact: Vec<BigRational> = parts.iter().map(|d| d.exact()).collect();
     let whole = whole.exact();

@@ -1,5 +1,5 @@
-/// Bisects `[low, high]`, where a condition holds at `low` only, to a width of at most `within`, or
-/// to adjacent doubles.
+/// Bisects the interval `[low, high]`, where the condition holds at `low` but not at `high`, until
+/// its width is at most `within` or its ends are adjacent numbers.
 pub fn bisected(
     within: f64,
     [mut low, mut high]: [f64; 2],

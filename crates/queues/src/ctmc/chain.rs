@@ -1,8 +1,8 @@
-//! Finite continuous-time Markov chains as graphs with rates \[1/time\] at the edges.
+//! This module represents a finite continuous-time Markov chain as a graph of rates \[1/time\].
 //!
-//! Stationary distributions are computed by the elimination of Grassmann, Taksar and Heyman
-//! (Operations Research 33, 1985), whose lack of subtractions keeps the relative accuracy of every
-//! entry. If edges lead forward or back to the first states only, there is no fill-in.
+//! The stationary distribution is computed by the elimination of Grassmann, Taksar and Heyman
+//! (Operations Research 33, 1985). It does not use subtractions, so each entry keeps its relative
+//! accuracy. If the edges lead only forward or back to the first states, there is no fill-in.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 
-/// The reason why a chain has no stationary distribution.
+/// The error that is returned if a chain has no stationary distribution.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct ChainError(String);
 
-/// Returns the generator `G` (n × n) in the order of the graph's nodes: `G_st` is the rate from s
-/// to t, and the diagonal is the negative row sum.
+/// Returns the generator `G` (n × n) in the order of the nodes: `G_st` is the rate from `s` to `t`,
+/// and each diagonal entry is the negative sum of its row.
 ///
 /// ```
 /// use petgraph::graph::DiGraph;
@@ -37,7 +37,7 @@ pub fn generator(chain: &DiGraph<(), f64>) -> DMatrix<f64> {
     g
 }
 
-/// Returns the stationary distribution `π G = 0, Σ π = 1` in the order of nodes.
+/// Returns the stationary distribution `π G = 0, Σ π = 1` in the order of the nodes.
 pub fn stationary(chain: &DiGraph<(), f64>) -> Result<Vec<f64>, ChainError> {
     let mut rates = chain.edge_weights();
     if let Some(rate) = rates.find(|rate| !(**rate > 0.0 && rate.is_finite())) {
@@ -71,7 +71,7 @@ pub fn stationary(chain: &DiGraph<(), f64>) -> Result<Vec<f64>, ChainError> {
             }
         }
     }
-    // π_s = Σ_{r<s} π_r q_rs / exit_s, then normalized.
+    // `π_s = Σ_{r<s} π_r q_rs / exit_s`; the values are normalized below.
     let mut law = vec![1.0; n];
     for s in 1..n {
         let entering = into[s].range(..s);
@@ -90,7 +90,7 @@ mod tests {
     use rand::RngExt;
     use rand::SeedableRng;
 
-    /// Birth and death: π_n ∝ (λ/μ)^n, to full precision even if π spans 10^24.
+    /// The result must be exact even if the values of `π` span 24 orders of magnitude.
     #[test]
     fn birth_and_death_has_its_closed_form() {
         let edges = (0..6_u32).flat_map(|n| [(n, n + 1, 1.0), (n + 1, n, 1e4)]);
@@ -114,7 +114,7 @@ mod tests {
             }
             let chain = DiGraph::<(), f64>::from_edges(edges);
             let law = stationary(&chain).unwrap();
-            // One equation is replaced by Σ π = 1.
+            // Replace one of the equations by `Σ π = 1`.
             let mut system = generator(&chain).transpose();
             let last = system.nrows() - 1;
             system.row_mut(last).fill(1.0);

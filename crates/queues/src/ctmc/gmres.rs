@@ -1,14 +1,13 @@
-//! The generalized minimal residual method (Saad, Schultz, SIAM Journal on Scientific and
-//! Statistical Computing 7, 1986).
+//! This module implements the generalized minimal residual method (Saad, Schultz, SIAM Journal on
+//! Scientific and Statistical Computing 7, 1986).
 
 use nalgebra::{DMatrix, DVector};
 
-/// Maximum number of steps; with the preconditioner of [`super::rounds`], 5 to 30 are needed.
+/// The maximum number of steps. The preconditioner of [`super::rounds`] needs between 5 and 30.
 pub(super) const STEPS: usize = 60;
 
 const REDUCTION: f64 = 1e-8;
 
-/// Solves `operator(x) = right` from 0 to the residual [`REDUCTION`], in at most [`STEPS`] steps.
 pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();
@@ -20,7 +19,7 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
     target[0] = norm;
     for k in 0..STEPS {
         let mut next = DVector::from_vec(operator(basis[k].as_slice()));
-        // Orthogonalize twice to limit rounding errors.
+        // Orthogonalize the vector twice in order to reduce rounding errors.
         for _ in 0..2 {
             for (j, v) in basis.iter().enumerate() {
                 let along = v.dot(&next);

@@ -1,6 +1,6 @@
-//! Markov chains, quasi-birth-death processes, and queues with a modulated number of servers.
+//! This module contains Markov chains, quasi-birth-death processes, and modulated queues.
 //!
-//! A queue under an MSR policy is solved twice, each time from a [`ModulatedQueue`]:
+//! A queue under an MSR policy is solved in two different ways, starting from a [`ModulatedQueue`]:
 //!
 //! | | maker (`analysis` in `synth-make`) | checker (`artifact::check::queues` in `synth-multiresource`) |
 //! |---|---|---|

@@ -1,8 +1,8 @@
-//! A queue whose number of servers is modulated by a Markov chain.
+//! This module implements a queue in which the number of servers is modulated by a Markov chain.
 //!
-//! The chain is independent of the queue, but an edge may *be* a completion: one of the state's
-//! servers ends, busy or not. (jobs, state) is a QBD that repeats from the largest number of
-//! servers on.
+//! The chain does not depend on the queue, but an edge can *be* a completion: if it is used, one of
+//! the servers of the state ends, even if that server is not busy. The pair (jobs, state) is a QBD
+//! that repeats from the largest number of servers on.
 
 use petgraph::graph::DiGraph;
 
@@ -12,15 +12,15 @@ use super::qbd::{Level, Qbd};
 /// An edge of an environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// The source state.
+    /// The state that the edge leaves.
     pub from: usize,
-    /// The target state.
+    /// The state that the edge enters.
     pub to: usize,
-    /// The rate \[1/time\].
+    /// The rate of the edge \[1/time\].
     pub rate: f64,
 }
 
-/// A modulating chain with its stationary distribution.
+/// A modulating chain and its stationary distribution.
 #[derive(Clone, Debug)]
 pub struct Environment {
     edges: Vec<Edge>,
@@ -29,10 +29,10 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Creates an environment with `states` states.
+    /// Creates an environment with this number of states.
     ///
     /// # Errors
-    /// If it is reducible, or a rate is not positive and finite.
+    /// Returns an error if the environment is reducible, or if a rate is not positive and finite.
     pub fn new(states: usize, edges: Vec<Edge>) -> Result<Self, ChainError> {
         let mut chain = DiGraph::<(), f64>::with_capacity(states, edges.len());
         let nodes: Vec<_> = (0..states).map(|_| chain.add_node(())).collect();
@@ -46,7 +46,7 @@ impl Environment {
         })
     }
 
-    /// Returns the environment with the exit rates of each state s multiplied by `faster(s)`.
+    /// Returns the environment in which the exit rates of each state are multiplied by `faster(s)`.
     pub fn with_exits_scaled(&self, faster: impl Fn(usize) -> f64) -> Self {
         let rate = |edge: &Edge| Edge {
             rate: edge.rate * faster(edge.from),
@@ -62,7 +62,7 @@ impl Environment {
         }
     }
 
-    /// Returns the number of states n.
+    /// Returns the number of states `n`.
     pub fn states(&self) -> usize {
         self.law.len()
     }
@@ -72,37 +72,36 @@ impl Environment {
         &self.edges
     }
 
-    /// Returns θ (n), the stationary distribution.
+    /// Returns the stationary distribution `θ` (n).
     pub fn law(&self) -> &[f64] {
         &self.law
     }
 
-    /// Returns whether every edge leads to a later state or back to state 0 (a cyclic environment).
+    /// Returns `true` if it is cyclic: every edge leads to a later state or back to state 0.
     pub fn goes_round(&self) -> bool {
         self.goes_round
     }
 }
 
-/// A queue whose number of servers is modulated by an environment.
+/// A queue in which the number of servers is modulated by an environment.
 ///
-/// In state s, the oldest `min(q, c_s)` of q jobs are served, each at rate μ. In a state with a
-/// completion edge, services end by that edge alone: one of the `c_s` servers ends, and its job, if
-/// any, leaves.
+/// If there are `q` jobs in state `s`, the oldest `min(q, c_s)` jobs are served, each at rate `μ`.
+/// If the state has a completion edge, a service can end only by this edge: one of the `c_s`
+/// servers ends, and if it has a job, the job leaves.
 #[derive(Clone, Debug)]
 pub struct ModulatedQueue<'a> {
     environment: &'a Environment,
     arrival_rate: f64,
     service_rate: f64,
     servers: Vec<u32>,
-    /// By edge: whether it is a completion.
     serves: Vec<bool>,
-    /// By state: whether it has a completion edge.
     drains: Vec<bool>,
 }
 
 impl<'a> ModulatedQueue<'a> {
-    /// Creates a queue with arrival rate λ, service rate μ, `servers` by state, and `serves` by
-    /// edge. At most one edge per state is a completion, with rate `c_s μ`.
+    /// Creates a queue with the arrival rate `λ`, the service rate `μ`, and the number of servers
+    /// in each state. `serves` is `true` for each edge that is a completion. Each state can have at
+    /// most one such edge, and its rate must be `c_s μ`.
     pub fn new(
         environment: &'a Environment,
         arrival_rate: f64,
@@ -124,7 +123,7 @@ impl<'a> ModulatedQueue<'a> {
         }
     }
 
-    /// Returns the queue with another arrival rate.
+    /// Returns the same queue with a different arrival rate.
     pub fn with_arrival_rate(&self, arrival_rate: f64) -> Self {
         ModulatedQueue {
             arrival_rate,
@@ -137,34 +136,34 @@ impl<'a> ModulatedQueue<'a> {
         self.environment
     }
 
-    /// Returns λ \[1/time\].
+    /// Returns the arrival rate `λ` \[1/time\].
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rate
     }
 
-    /// Returns μ \[1/time\].
+    /// Returns the service rate `μ` of each server \[1/time\].
     pub fn service_rate(&self) -> f64 {
         self.service_rate
     }
 
-    /// Returns c (n), the number of servers in each state.
+    /// Returns the number of servers `c` in each state (n).
     pub fn servers(&self) -> &[u32] {
         &self.servers
     }
 
-    /// Returns whether services in state s end by a completion edge.
+    /// Returns `true` if a service in state `s` can only end by a completion edge.
     pub fn drains(&self, s: usize) -> bool {
         self.drains[s]
     }
 
-    /// Returns the edges, and whether each is a completion.
+    /// Returns each edge, and `true` if it is a completion.
     pub fn edges(&self) -> impl Iterator<Item = (&Edge, bool)> {
         let serves = self.serves.iter().copied();
         self.environment.edges.iter().zip(serves)
     }
 
-    /// Returns the rate of services in state s that are not edges, for a never-empty queue
-    /// \[1/time\].
+    /// Returns the rate \[1/time\] of services other than edges in state `s` of a never-empty
+    /// queue.
     pub fn speed(&self, s: usize) -> f64 {
         if self.drains[s] {
             0.0
@@ -173,20 +172,20 @@ impl<'a> ModulatedQueue<'a> {
         }
     }
 
-    /// Returns β, the largest number of servers.
+    /// Returns `β`, the largest number of servers.
     pub fn most_servers(&self) -> u32 {
         let most = self.servers.iter().copied().max();
         most.expect("an irreducible environment has a state")
     }
 
-    /// Returns `E[μ c]` \[1/time\], the service rate of a queue that is never empty.
+    /// Returns the service rate `E[μ c]` \[1/time\] of a queue that is never empty.
     pub fn capacity(&self) -> f64 {
         let pairs = self.environment.law.iter().zip(&self.servers);
         let speeds = pairs.map(|(p, c)| p * (f64::from(*c) * self.service_rate));
         speeds.sum()
     }
 
-    /// Estimates the work of solving [`ModulatedQueue::qbd`] \[ns\], ∞ without enough memory.
+    /// Estimates the time \[ns\] to solve [`ModulatedQueue::qbd`], which may be infinite.
     pub fn matrix_work(&self) -> f64 {
         matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
     }
@@ -227,10 +226,10 @@ impl<'a> ModulatedQueue<'a> {
     }
 }
 
-/// Memory limit of a solver, in numbers of 8 bytes (320 MB).
+/// The maximum number of values that a solver can store: 320 MB with 8 bytes each.
 pub const MEMORY: f64 = 4e7;
 
-/// Estimates the work of a solution \[ns\], ∞ without enough memory.
+/// Estimates the time \[ns\] that a solution needs. It is infinite if there is not enough memory.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     if matrix_numbers(phases, boundary) <= MEMORY {
         (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
@@ -239,7 +238,7 @@ pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     }
 }
 
-/// Returns the number of values stored: boundary levels, reduction, and powers of R.
+/// Returns the number of values that are stored for the levels and for the powers of `R`.
 pub fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
     (boundary + 44.0) * phases * phases + 30.0 * boundary * phases
 }

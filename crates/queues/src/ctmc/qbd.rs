@@ -1,58 +1,58 @@
-//! Quasi-birth-death processes: chains on (level, phase) that move at most one level at a time and
-//! repeat from some level on.
+//! This module solves quasi-birth-death processes. These are chains on (level, phase) in which the
+//! level can only change by 1 at a time, and which repeat from some level on.
 //!
 //! # Theory
-//! With rates `U` up, `L` within the level and `D` down (n × n each), `G_st` is the probability
-//! that the level below is first entered in phase t, starting in phase s. It solves `D + (L − diag)
-//! G + U G² = 0` and is computed by *cyclic reduction* (Bini, Meini, SIAM Journal on Matrix
-//! Analysis 17, 1996) without subtractions (see [`super::sojourn`]), so it stays accurate at
-//! vanishing drift without a shift. The checker uses logarithmic reduction, in
-//! [`super::cycle::Levels`].
+//! Let `U`, `L` and `D` (n × n each) be the rates to the level above, within the level, and to the
+//! level below. `G_st` is the probability that the level below is first entered in phase `t` if the
+//! process starts in phase `s`. It is a solution of `D + (L − diag) G + U G² = 0` and is computed
+//! by *cyclic reduction* (Bini, Meini, SIAM Journal on Matrix Analysis 17, 1996). This is done
+//! without subtractions (see [`super::sojourn`]), so the result is accurate even if the drift is
+//! close to 0. The checker uses logarithmic reduction instead (see [`super::cycle::Levels`]).
 //!
-//! The distribution of the levels decays with the powers of `R = U (−L − U G)^{-1}`, but `(I −
-//! R)^{-1}` is not formed, since in heavy traffic its square loses `1/drift²`. Instead, sums over
-//! the levels solve Poisson equations of the phase process, with one division by the drift each.
-//! For `x = Σ π_q` and `y = Σ (q − b) π_q` over `q ≥ b`, and the generator `A = U + L + D − diag`:
+//! The probabilities of the levels are given by the powers of `R = U (−L − U G)^{-1}`. The inverse
+//! `(I − R)^{-1}` is not computed, because its square loses a factor of `1/drift²` in heavy
+//! traffic. Instead, the sums over the levels are computed from Poisson equations of the phase
+//! process, where each of them is only divided once by the drift. Let `x = Σ π_q` and
+//! `y = Σ (q − b) π_q` over all `q ≥ b`, and let `A = U + L + D − diag` be the generator. Then
 //!
 //! ```text
 //! x A = π_b D − π_{b−1} U,      x (D − U) 1 = π_b D 1
 //! y A = (x − π_b) D − x U,      y (D − U) 1 = (x − π_b) D 1
 //! ```
 //!
-//! These differences of flows cancel if phases change much more slowly than jobs arrive. In that
-//! case the sums are computed by doubling, without subtractions: `Σ_{k<2m} R^k = (I + R^m) Σ_{k<m}
-//! R^k`.
+//! If the phases change much more slowly than jobs arrive, most digits cancel. In that case the
+//! sums are computed by doubling, without subtractions: `Σ_{k<2m} R^k = (I + R^m) Σ_{k<m} R^k`.
 
 use nalgebra::{DMatrix, DVector, RowDVector};
 
 use super::sojourn::{Excursions, sojourns};
 
-/// A block of positive rates: (row, column, rate). Duplicate entries add up.
+/// The positive rates of a block with their row and column. Rates of the same entry are added.
 pub type Block = Vec<(usize, usize, f64)>;
 
 /// The rates of one level \[1/time\].
 #[derive(Clone, Debug, Default)]
 pub struct Level {
-    /// Number of phases.
+    /// The number of phases.
     pub phases: usize,
-    /// To the level above.
+    /// The rates to the level above.
     pub up: Block,
-    /// Within the level.
+    /// The rates within the level.
     pub local: Block,
-    /// To the level below; empty on level 0.
+    /// The rates to the level below. This is empty on level 0.
     pub down: Block,
 }
 
-/// A QBD with boundary levels, the last of which has as many phases as the repeating one.
+/// A QBD. The last boundary level must have the same number of phases as the repeating level.
 #[derive(Clone, Debug)]
 pub struct Qbd {
-    /// The boundary levels 0, 1, ….
+    /// The boundary levels, starting at level 0.
     pub boundary: Vec<Level>,
-    /// All levels above.
+    /// All levels above the boundary.
     pub repeating: Level,
 }
 
-/// The reason why a QBD has no usable stationary distribution.
+/// The error that is returned if a QBD has no stationary distribution that can be used.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct QbdError(String);
@@ -64,14 +64,14 @@ impl QbdError {
         ))
     }
 
-    /// The error for an impossible computed mean.
+    /// Creates the error that is returned if the value of the mean is not possible.
     pub fn no_digit(mean: f64) -> Self {
         QbdError(format!(
             "cancellation destroyed all digits of the mean: {mean}"
         ))
     }
 
-    /// The error for rounding errors that accumulate over the levels.
+    /// Creates the error that is returned if the rounding errors of many levels are too large.
     pub fn deep(error: f64) -> Self {
         QbdError(format!(
             "the queue can get so long that rounding causes a relative error of {error:.1e} in its mean"
@@ -79,18 +79,16 @@ impl QbdError {
     }
 }
 
-/// Largest allowed residual, relative to the largest rate.
 const RESIDUAL: f64 = 1e-13;
 
-/// Cancellation above which the levels are summed by doubling.
+/// If the cancellation is larger than this, the levels are summed by doubling.
 const CANCELLED: f64 = 1e5;
 
-/// Number of mean numbers of levels beyond the boundary that matter.
+/// The number of levels above the boundary that are used, as a multiple of the mean level.
 const DEEP: f64 = 40.0;
 
 const HUGE: f64 = 1e150;
 
-/// Each iteration of a reduction doubles the number of levels.
 pub(super) const ITERATIONS: usize = 100;
 
 struct Rates {
@@ -113,7 +111,7 @@ impl Rates {
         for _ in 0..ITERATIONS {
             let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
             let (rise, fall) = (&stay * &up, stay * &down);
-            // Rates of different phases may differ by orders of magnitude, probabilities do not.
+            // The rates can differ by many orders of magnitude, but the probabilities do not.
             if rise.amax() <= f64::EPSILON / 16.0 {
                 let exits = self.down.column_sum() + up.column_sum();
                 return Ok(sojourns(&first, &exits) * &self.down);
@@ -126,7 +124,6 @@ impl Rates {
         Err(QbdError::not_converged("cyclic reduction"))
     }
 
-    /// Checks `D + (L − diag) G + U G² = 0`.
     fn check_residual(&self, g: &DMatrix<f64>) -> Result<(), QbdError> {
         let off_diagonal = self.local.column_sum() - self.local.diagonal();
         let leaving = self.up.column_sum() + off_diagonal + self.down.column_sum();
@@ -145,17 +142,17 @@ impl Rates {
 }
 
 impl Qbd {
-    /// Solves for the stationary distribution.
+    /// Computes the stationary distribution.
     ///
     /// # Errors
-    /// If the process is unstable, or the computed G does not solve its equation.
+    /// Returns an error if the process is not stable, or if `G` is not a solution of its equation.
     pub fn solve(&self) -> Result<Stationary, QbdError> {
         let rates = Rates::new(&self.repeating);
         let phases = Excursions::new(&(&rates.up + &rates.local + &rates.down));
         let outward = rates.down.column_sum() - rates.up.column_sum();
         let drift = (&phases.law * &outward)[0];
         let turnover = (&phases.law * rates.up.column_sum())[0];
-        // A drift within its rounding error counts as 0.
+        // If the drift is smaller than its rounding error, it is considered to be 0.
         if drift.is_nan() || drift <= 16.0 * f64::EPSILON * turnover {
             return Err(QbdError(format!(
                 "the process is not stable: its mean drift is {:e} levels per time, expected a clearly negative drift",
@@ -183,7 +180,6 @@ impl Qbd {
         Ok(law)
     }
 
-    /// The chain censored on the boundary, up to a factor.
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
@@ -207,7 +203,7 @@ impl Qbd {
         laws
     }
 
-    /// Returns the rates within boundary level q, with excursions below it censored.
+    /// Returns the rates within boundary level `q` if the time spent below this level is ignored.
     fn censored(&self, q: usize, stay: Option<&DMatrix<f64>>) -> DMatrix<f64> {
         let level = &self.boundary[q];
         let mut rates = dense(&level.local, level.phases);
@@ -219,7 +215,7 @@ impl Qbd {
     }
 }
 
-/// With few jobs and many servers, each level is far more probable than the one above.
+/// If there are few jobs and many servers, each level is much more likely than the level above.
 fn rescale(laws: &mut [RowDVector<f64>]) {
     let most = laws.last().map_or(0.0, |law| law.amax());
     if most > HUGE {
@@ -236,7 +232,6 @@ pub(super) fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMat
     }
 }
 
-/// Returns `stay · up`.
 pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(stay.nrows(), n);
     for &(k, t, rate) in up {
@@ -261,9 +256,9 @@ pub(super) fn exits(block: &Block, phases: usize) -> DVector<f64> {
 
 /// The stationary distribution of a QBD.
 pub struct Stationary {
-    /// π_0 … π_b, with b the first repeating level.
+    /// The probabilities `π_0, …, π_b`, where `b` is the first repeating level.
     levels: Vec<RowDVector<f64>>,
-    /// R: `π_{q+1} = π_q R` from level b on.
+    /// The matrix `R`, where `π_{q+1} = π_q R` from level `b` on.
     decay: DMatrix<f64>,
     rates: Rates,
     phases: Excursions,
@@ -274,7 +269,7 @@ pub struct Stationary {
 }
 
 impl Stationary {
-    /// Normalizes the levels, and computes the mean level. `entry` is `π_{b−1} U_{b−1}`.
+    /// Normalizes the levels and computes the mean level. `entry` is equal to `π_{b−1} U_{b−1}`.
     fn normalize(&mut self, entry: &RowDVector<f64>) {
         let b = self.levels.len() - 1;
         let first = self.levels[b].clone();
@@ -300,7 +295,7 @@ impl Stationary {
         self.levels.iter_mut().for_each(|level| *level /= total);
     }
 
-    /// Returns `Σ_k x R^k 1` and `Σ_k k x R^k 1` for a row x ≥ 0, by doubling.
+    /// Returns the sums `Σ_k x R^k 1` and `Σ_k k x R^k 1` for a row `x ≥ 0`, by doubling.
     fn summed(&self, first: &RowDVector<f64>) -> (f64, f64) {
         let (mut sum, mut moment) = (first.clone(), RowDVector::zeros(first.len()));
         let (mut power, mut levels) = (self.decay.clone(), 1.0);
@@ -319,19 +314,18 @@ impl Stationary {
         (sum.sum(), moment.sum())
     }
 
-    /// Returns the row x with `x A = right` and `x (D − U) 1 = flow`.
+    /// Returns the row `x` that is the solution of `x A = right` and `x (D − U) 1 = flow`.
     fn with_flow(&self, right: &RowDVector<f64>, flow: f64) -> RowDVector<f64> {
         let partial = self.phases.solve(right);
         let share = (flow - (&partial * &self.outward)[0]) / self.drift;
         partial + share * &self.phases.law
     }
 
-    /// Returns the ratio of the terms of [`Stationary::with_flow`] to `flow`.
+    /// Returns the sum of the terms of [`Stationary::with_flow`] divided by `flow`.
     fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// Returns the probability of level q ≥ b and all above.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
@@ -347,12 +341,12 @@ impl Stationary {
         self.mean
     }
 
-    /// Returns a bound on the relative rounding error of the mean.
+    /// Returns an upper bound on the relative rounding error of the mean.
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// Returns the distributions of levels 0, 1, …, with an entry per phase. O(n²) per level.
+    /// Returns the distribution on each level by phase. Each level takes `O(n²)` operations.
     pub fn levels(&self) -> impl Iterator<Item = RowDVector<f64>> + '_ {
         let b = self.levels.len() - 1;
         let mut next = self.levels[b].clone();
@@ -364,7 +358,7 @@ impl Stationary {
         self.levels[..b].iter().cloned().chain(repeating)
     }
 
-    /// Returns `P(level > q)`, by summing probabilities. O(q n²).
+    /// Returns `P(level > q)` as a sum of probabilities. This takes `O(q n²)` operations.
     pub fn above(&self, q: usize) -> f64 {
         let b = self.levels.len() - 1;
         let mut levels = self.levels().skip(q.max(b));
@@ -376,7 +370,7 @@ impl Stationary {
         near.fold(far, |above, level| above + level.sum())
     }
 
-    /// Returns the least q with `P(level > q) ≤ p`, and that probability.
+    /// Returns the smallest `q` with `P(level > q) ≤ p`, and this probability.
     pub fn rarely_above(&self, p: f64) -> (u64, f64) {
         let mut q = self.levels.len() - 1;
         let mut above = self.above(q);
@@ -393,7 +387,6 @@ impl Stationary {
         (q as u64, above)
     }
 
-    /// The case q ≥ b of [`Stationary::rarely_above`], by binary search with powers of R.
     fn far_above(&self, p: f64) -> (u64, f64) {
         let beyond = |level: &RowDVector<f64>| {
             let next = level * &self.decay;

@@ -2,34 +2,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::modulated::{Edge, ModulatedQueue};
 
-/// Relative completions of a queue in an environment (MSR paper, §6.2, lemma 9 and remark 7, which
-/// treat a single server of modulated speed).
+/// The relative completions of a queue in an environment. See the MSR paper (§6.2, lemma 9 and
+/// remark 7), which only considers a single server whose speed is modulated.
 ///
-/// `Δ(s)` is the expected number of completions in excess of the mean, of a queue that is never
-/// empty and starts in state s: `A Δ = E[μ c] − μ c`, `θ Δ = 0`. It gives an expression for the
-/// mean number of jobs that is accurate in heavy traffic. From `d/dt E[Q²] = 0` and the balance of
-/// `E[Q; s]`, for any number of servers,
+/// Consider a queue that is never empty and starts in state `s`. `Δ(s)` is the expected number of
+/// completions in excess of the mean, and it is the solution of `A Δ = E[μ c] − μ c` and `θ Δ = 0`.
+/// This gives an expression for the mean number of jobs that is accurate in heavy traffic. From
+/// `d/dt E[Q²] = 0` and the balance of `E[Q; s]`, it follows for any number of servers that
 ///
 /// ```text
 /// E[Q] = (ρ + E[Δ(v)]) / (1 − ρ) + E_U[Q − Δ]
 /// ```
 ///
-/// where v is the state *after* a completion of the never-empty queue, and `E_U` averages over the
-/// moments of unused service (Q and state just after). Since `0 ≤ Q ≤ β − 1` then, the bounds of
-/// theorem 8 follow. The paper uses v before the completion, which is wrong if completions change
-/// the state.
+/// where `v` is the state *after* a completion of the queue that is never empty, and `E_U` is the
+/// average over all times at which a service is not used (`Q` and the state just after that time).
+/// At these times, `0 ≤ Q ≤ β − 1`, and this implies the bounds of theorem 8. The paper uses the
+/// state before the completion, which is not correct if a completion can change the state.
 #[derive(Clone, Debug)]
 pub struct RelativeCompletions {
-    /// `ρ = λ/E[μ c]`.
+    /// The load `ρ = λ/E[μ c]`.
     pub load: f64,
-    /// `Δ` (n) \[jobs\].
+    /// The value of `Δ` in each state \[jobs\] (n).
     pub ahead: Vec<f64>,
-    /// `E[Δ(v)]` \[jobs\].
+    /// The mean value `E[Δ(v)]` \[jobs\].
     pub mean_ahead: f64,
 }
 
 impl RelativeCompletions {
-    /// Solves for Δ, in a single backward pass if the environment is cyclic.
+    /// Computes `Δ`. If the environment is cyclic, a single backward pass is enough.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let environment = queue.environment();
         let capacity = queue.capacity();
@@ -58,7 +58,7 @@ impl RelativeCompletions {
         }
     }
 
-    /// Returns `(ρ + E[Δ(v)]) / (1 − ρ)`, the unbounded part of the mean number.
+    /// Returns `(ρ + E[Δ(v)]) / (1 − ρ)`, the part of the mean number of jobs that is not bounded.
     pub fn primary_term(&self) -> f64 {
         (self.load + self.mean_ahead) / (1.0 - self.load)
     }
@@ -68,7 +68,7 @@ fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let mut ahead = vec![0.0; gain.len()];
     let mut edges: Vec<_> = edges.iter().collect();
     edges.sort_by_key(|edge| edge.from);
-    // State 0, where rounds end, is processed last; its entry is 0 until then.
+    // A round ends in state 0, so this state is processed last and its entry is 0 until then.
     for exits in edges.chunk_by(|a, b| a.from == b.from).rev() {
         let s = exits[0].from;
         for edge in exits.iter().rev() {
@@ -80,7 +80,7 @@ fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     ahead
 }
 
-/// Solves `gain_s + Σ_t r_st (Δ_t − Δ_s) = 0`, Δ_0 = 0, as [`stationary`](super::stationary).
+/// Solves `gain_s + Σ_t r_st (Δ_t − Δ_s) = 0`, `Δ_0 = 0`, in the same way as [`super::stationary`].
 fn eliminated(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let n = gain.len();
     let (mut rows, mut into) = (vec![BTreeMap::new(); n], vec![BTreeSet::new(); n]);

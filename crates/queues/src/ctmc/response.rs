@@ -1,10 +1,10 @@
-//! Response times in a modulated queue, by following a tagged arrival until it leaves.
+//! This module computes response times in a modulated queue by following a tagged job.
 //!
-//! Jobs are served in order of arrival, so a job that finds q others is served while its position,
-//! initially q + 1, is at most the number of servers; only completions of jobs ahead change it.
-//! (position, state) is an absorbing chain that starts in the stationary distribution (PASTA), and
-//! uniformization gives `P(T > t) = Σ_k Pois(k; Λt) s_k`, with `s_k` the probability to survive k
-//! jumps.
+//! Jobs are served in order of arrival. A job that finds `q` other jobs starts at position `q + 1`,
+//! and is served if its position is at most the number of servers. Its position only changes if a
+//! job ahead of it is completed. The pair (position, state) is an absorbing chain that starts in
+//! the stationary distribution (PASTA). With uniformization, `P(T > t) = Σ_k Pois(k; Λt) s_k`,
+//! where `s_k` is the probability that the job is present after `k` jumps.
 
 use statrs::function::gamma::ln_gamma;
 
@@ -14,16 +14,16 @@ use super::modulated::ModulatedQueue;
 /// The probability that a job is still in the system after each jump of the uniformized chain.
 #[derive(Clone, Debug)]
 pub struct Survival {
-    /// Λ \[1/time\].
+    /// The rate `Λ` \[1/time\].
     rate: f64,
-    /// s_0 = 1, s_1, …
+    /// The probabilities `s_0 = 1, s_1, …`.
     after: Vec<f64>,
 }
 
-/// Last positions with a total probability below this are dropped.
+/// The last positions are removed if their total probability is less than this.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Estimated work beyond this multiple of the budget is not started.
+/// If the estimated work is more than this multiple of the budget, it is not started.
 const HOPELESS: f64 = 4.0;
 
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
@@ -40,16 +40,16 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
         .for_each(|of_state| of_state.truncate(length));
 }
 
-/// The least survival probability for which times can be computed.
+/// The minimum probability for which a time can be computed.
 const LEAST: f64 = 0.0099;
 
 impl Survival {
-    /// Follows arrivals until less than 1 % are left; `None` beyond `budget` operations.
+    /// Follows jobs until less than 1 % are left, or returns `None` if `budget` is exceeded.
     pub fn new(queue: &ModulatedQueue<'_>, law: Vec<Vec<f64>>, budget: f64) -> Option<Self> {
         let walk = Walk::new(queue);
         let mut now = law;
         shorten(&mut now, NEGLIGIBLE);
-        // The number of jumps until 1 % are left is at least about the mean.
+        // The number of jumps until 1 % of the jobs are left is at least about equal to the mean.
         let jobs = |of_state: &Vec<f64>| -> f64 {
             let numbered = of_state.iter().enumerate();
             numbered.map(|(q, p)| q as f64 * p).sum()
@@ -67,7 +67,7 @@ impl Survival {
             after.push(left);
             if left <= LEAST && last == usize::MAX {
                 let k = after.len() as f64;
-                // Later Poisson weights are below 1e-30 at the relevant times.
+                // At the times that are used, all later Poisson weights are less than `1e-30`.
                 last = (k + 12.0 * k.sqrt() + 120.0) as usize;
             }
             spent += (now[0].len() * walk.work) as f64;
@@ -89,7 +89,7 @@ impl Survival {
         })
     }
 
-    /// Returns `P(T > t)`, for probabilities of at least 1 %.
+    /// Returns `P(T > t)` for probabilities of at least 1 %.
     pub fn above(&self, time: f64) -> f64 {
         let mean = self.rate * time;
         if mean == 0.0 {
@@ -120,7 +120,7 @@ impl Survival {
         (self.after[..self.after.len() - 1].iter().sum::<f64>() + rest) / self.rate
     }
 
-    /// Returns the time by which a fraction p ≤ 0.99 of the jobs have left.
+    /// Returns the time until a fraction `p ≤ 0.99` of the jobs have left.
     pub fn percentile(&self, p: f64) -> f64 {
         let end = self.after.len() as f64 / self.rate;
         let [low, high] = bisected(0.0, [0.0, end], |time| self.above(time) > 1.0 - p);
@@ -130,7 +130,7 @@ impl Survival {
 
 struct Walk<'a, 'b> {
     queue: &'a ModulatedQueue<'b>,
-    /// Λ, at least the exit rate of each state.
+    /// The rate `Λ`, which is at least the exit rate of each state.
     rate: f64,
     leaving: Vec<f64>,
     work: usize,
@@ -151,7 +151,6 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Makes one jump; returns the probability that it completes the tagged job.
     fn jump(&self, now: &[Vec<f64>], next: &mut [Vec<f64>]) -> f64 {
         let mut gone = 0.0;
         for (s, (new, old)) in next.iter_mut().zip(now).enumerate() {
@@ -184,9 +183,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.queue.service_rate() / self.rate
     }
 
-    /// Corrects positions p < c, where the tagged job is served. All c services were counted as
-    /// services of jobs ahead, but only p are; one is the job's own, and the others are of jobs
-    /// behind or of none. Returns the probability of its own.
+    /// Corrects the positions `p < c`, where the tagged job is being served. All `c` services have
+    /// been counted as services of jobs ahead, but there are only `p` jobs ahead. One service is of
+    /// the job itself, and the other services are of jobs behind it or of no job. Returns the
+    /// probability that the service is of the job itself.
     fn correct(&self, s: usize, old: &[f64], new: &mut [f64]) -> f64 {
         let servers = self.queue.servers()[s] as usize;
         let mut gone = 0.0;

@@ -1,60 +1,61 @@
-//! The stationary distribution of a modulated queue with a cyclic environment, computed from
-//! rounds. An alternative to the QBD that is faster if the environment has many states.
+//! This module computes the stationary distribution of a modulated queue in a cyclic environment.
+//! It is an alternative to the QBD that is faster if the environment has many states.
 //!
 //! # Theory
-//! A *round* is the time between two visits to state 0. In each state on the way, the number of
-//! jobs is a birth-and-death process for an exponential time, which takes one tridiagonal solve
-//! without subtractions; a round costs O(edges × levels). From a distribution a of the number of
-//! jobs at the start of a round follow the times `v_s(q)` spent in state s with q jobs, and the net
-//! flow from each level to the next:
+//! A *round* is the time between two visits to state 0. In each state of a round, the number of
+//! jobs is a birth-and-death process for an exponential time. Each state needs one tridiagonal
+//! solve without subtractions, so a round takes `O(edges × levels)` operations. Let `a` be the
+//! distribution of the number of jobs at the start of a round. It determines the time `v_s(q)` that
+//! is spent in state `s` with `q` jobs, and the net flow from each level to the next:
 //!
 //! ```text
 //! D_q(a) = Σ_s [λ v_s(q) − μ min(q + 1, c_s) v_s(q + 1)]
 //! ```
 //!
-//! The stationary distribution solves `D(a) = 0`. Equivalently, a round reproduces a, but the
-//! change of a per round is a difference of differences of these flows, and is lost to rounding if
-//! rounds are short or the distribution decays slowly. The effect of the relative errors of the
-//! flows can be bounded: see `Smoother::error`.
+//! The stationary distribution is the solution of `D(a) = 0`. This is equivalent to the condition
+//! that a round does not change `a`. However, the change of `a` is a difference of two differences
+//! of these flows, which is lost to rounding if rounds are short or the distribution decays slowly.
+//! The effect of relative errors of the flows can be bounded: see `Smoother::error`.
 //!
 //! # Practice
 //! `D(a) = 0` is solved by GMRES (Saad, Schultz, SIAM Journal on Scientific and Statistical
-//! Computing 7, 1986), preconditioned by the birth-and-death process with the round's mean drift
-//! and exact decay rate, and repeated on the residual until it is within rounding. Levels are
-//! truncated at a tail probability of 1e-17; the tail decays like `z^{−q}`, with z > 1 the root of
-//! the generating function of net arrivals per round (Cramér–Lundberg).
+//! Computing 7, 1986). The preconditioner is a birth-and-death process with the mean drift and the
+//! exact decay rate of a round. This is repeated until the residual is not larger than the rounding
+//! error. Levels are truncated where the tail has the probability `1e-17`. It decays like `z^{−q}`,
+//! where `z > 1` is the root of the generating function of the net arrivals in a round
+//! (Cramér–Lundberg).
 
 use super::bisection::bisected;
 use super::gmres::{STEPS, gmres};
 use super::modulated::{Edge, MEMORY, ModulatedQueue};
 
-/// The levels omitted have a total probability of exp(−TAIL).
+/// The levels that are ignored have a total probability of `exp(−TAIL)`.
 const TAIL: f64 = 40.0;
 
 const ROUGHLY: f64 = 1e-2;
 
 const PASSES: usize = 8;
 
-/// The largest relative error of a mean that is returned.
+/// The maximum relative error of the mean. If the error is larger, no result is returned.
 const MEAN_ERROR: f64 = 1e-8;
 
-/// The reason why there is no result.
+/// The error that is returned if there is no result.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct RoundsError(String);
 
 /// The stationary distribution of the number of jobs and the state.
 pub struct RoundLaw {
-    /// Mean number of jobs.
+    /// The mean number of jobs.
     pub mean: f64,
-    /// `law[s][q]`: probability of state s with q jobs.
+    /// The probability `law[s][q]` of state `s` with `q` jobs.
     pub law: Vec<Vec<f64>>,
-    /// By q: error bound on `P(more than q jobs)`.
+    /// For each `q`, an upper bound on the error of `P(more than q jobs)`.
     above_error: Vec<f64>,
 }
 
 impl RoundLaw {
-    /// Returns the least q with `P(more than q jobs) ≤ p`, that probability, and its error bound.
+    /// Returns the smallest `q` with `P(more than q jobs) ≤ p`, this value, and its error bound.
     pub fn rarely_above(&self, p: f64) -> (u64, f64, f64) {
         let levels = self.above_error.len();
         let mass = |q: usize| self.law.iter().map(|of_state| of_state[q]).sum::<f64>();
@@ -69,19 +70,19 @@ impl RoundLaw {
         (q as u64, above, self.above_error[q])
     }
 
-    /// Returns a bound on the error of any probability.
+    /// Returns a bound on the error of each probability.
     pub fn error(&self) -> f64 {
         self.above_error[0]
     }
 }
 
-/// Returns the number of levels needed; `None` if not cyclic or unstable.
+/// Returns the number of levels, or `None` if the queue is not stable or not cyclic.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Estimates the work of [`law`] \[ns\]; infinite if it does not apply.
+/// Estimates the time \[ns\] that [`law`] needs. It is infinite if the queue is not supported.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
@@ -92,7 +93,7 @@ pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     }
 }
 
-/// Returns an upper bound on the number of values that [`law`] stores.
+/// Returns an upper bound on the number of values that are stored by [`law`].
 pub fn memory(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     numbers(levels, queue.servers().len())
@@ -102,7 +103,7 @@ fn numbers(levels: f64, states: usize) -> f64 {
     levels * (2 * states + STEPS + 10) as f64
 }
 
-/// Solves for the stationary distribution.
+/// Computes the stationary distribution.
 pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
     let mut law = Vec::new();
     let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
@@ -118,7 +119,7 @@ pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
     Ok(visited(queue, |_| ())?.0)
 }
 
-/// Returns the mean and error bounds by q; calls `visit` with the distribution of each state.
+/// Calls `visit` with the distribution of each state. Returns the mean and the error bounds by `q`.
 fn visited(
     queue: &ModulatedQueue<'_>,
     mut visit: impl FnMut(Vec<f64>),
@@ -150,7 +151,7 @@ fn visited(
 struct Stage {
     servers: usize,
     drains: bool,
-    /// Rate of services that leave the environment unchanged \[1/time\].
+    /// The rate \[1/time\] of the services that do not change the environment.
     speed: f64,
     leaving: f64,
     exits: Vec<(Edge, bool)>,
@@ -176,7 +177,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
             stages[edge.from].leaving += edge.rate;
             stages[edge.from].exits.push((*edge, serves));
         }
-        // A single state is never left, so end its rounds at an arbitrary rate.
+        // A single state is never left, so its rounds can end at any rate.
         if let [only] = &mut stages[..] {
             only.leaving = queue.service_rate();
             let (from, to, rate) = (0, 0, only.leaving);
@@ -189,28 +190,28 @@ impl<'a, 'b> Rounds<'a, 'b> {
         f64::from(self.queue.most_servers()) + TAIL / decay + 2.0
     }
 
-    /// `ln z` with z > 1 and `F(z) = 1`; too low by at most the relative error `within`.
+    /// Returns `ln z` for `z > 1` with `F(z) = 1`. Its relative error is at most `within`, and it
+    /// is never too large.
     fn decay(&self, within: f64) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
         }
-        // The pole of the generating function of a stage: the larger root of r + λ(1 − z) + d(1 −
-        // 1/z) = 0.
+        // The generating function has a pole at the larger root of `r + λ(1 − z) + d(1 − 1/z) = 0`.
         let lambda = self.queue.arrival_rate();
         let poles = self.stages.iter().map(|stage| {
             let half = 0.5 * (stage.leaving + lambda + stage.speed);
             (half + (half * half - lambda * stage.speed).max(0.0).sqrt()) / lambda
         });
         let pole = poles.fold(f64::INFINITY, f64::min) - 1.0;
-        // F < 1 between 1 and the root, and > 1 from there to the pole.
+        // `F` is less than 1 between 1 and the root, and greater than 1 from there to the pole.
         let range = [pole.ln() - 300.0, pole.ln()];
         let [root, _] = bisected(within, range, |x| self.growth(x.exp()) < 0.0);
         Some(root.exp().ln_1p())
     }
 
-    /// Returns `(F(z) − 1)/(z − 1)`, with F the generating function of the net arrivals in a round
-    /// of a never-empty queue. The part of the weights proportional to `z − 1` is propagated
-    /// separately, since close to z = 1 the difference would be lost to rounding.
+    /// Returns `(F(z) − 1)/(z − 1)`, where `F` is the generating function of the net arrivals in a
+    /// round if the queue is never empty. The part of the weights proportional to `z − 1` is
+    /// computed separately, because the difference would be lost to rounding if `z` is close to 1.
     fn growth(&self, above_one: f64) -> f64 {
         let z = 1.0 + above_one;
         let mut weight = vec![(0.0, 0.0); self.stages.len()];
@@ -243,7 +244,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
         back
     }
 
-    /// Follows one round; calls `visit` with the times spent in each state, by number of jobs.
     fn round(&self, entries: &[f64], mut visit: impl FnMut(&Stage, Vec<f64>)) {
         let mut inflow: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
         inflow[0] = entries.to_vec();
@@ -265,12 +265,12 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// Returns `D(a)`, the net flow from each level to the next in a round, and its rounding error.
+    /// Returns the net flow `D(a)` from each level to the next in a round, and its rounding error.
     fn net_flow(&self, entries: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (lambda, rate) = (self.queue.arrival_rate(), self.queue.service_rate());
         let levels = entries.len() - 1;
         let (mut net, mut rounding) = (vec![0.0; levels], vec![0.0; levels]);
-        // Each state adds a few errors of random sign.
+        // Each state adds a few errors with a random sign.
         let unit = 2.0 * f64::EPSILON * (self.stages.len() as f64).sqrt();
         self.round(entries, |stage, law| {
             let busy = (1..=levels).map(|q| q.min(stage.servers) as f64);
@@ -295,9 +295,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// Converts the flow into a stage to the time spent there: `v (r − Q) = inflow`, with Q the
-    /// generator of the birth-and-death process. The process continues above the levels kept, and
-    /// time there is attributed to the highest level, so that no jobs are lost.
+    /// Computes the time that is spent in a stage from the flow into it, by solving
+    /// `v (r − Q) = inflow`, where `Q` is the generator of the birth-and-death process. The time
+    /// above the highest level is added to the highest level, so that no job is lost.
     fn stay(&self, stage: &Stage, law: &mut [f64]) {
         let lambda = self.queue.arrival_rate();
         let full = stage.speed;
@@ -306,7 +306,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         } else {
             self.queue.service_rate()
         };
-        // A pivot is d_q + e_q with e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1}), free of subtractions.
+        // Each pivot is `d_q + e_q`, where `e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1})`.
         let half = 0.5 * (full - stage.leaving - lambda);
         let root = (half * half + stage.leaving * full).sqrt();
         let mut excess = if half > 0.0 {
@@ -361,7 +361,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         for _ in 0..PASSES {
             let (net, rounding) = self.net_flow(&law);
             let left = moment(&smoother.error(&net, &law));
-            // Stop when the residual is within rounding, or decreases too slowly.
+            // Stop if the residual is within rounding, or if it does not decrease fast enough.
             if left <= moment(&smoother.error(&rounding, &law)) || left > 0.5 * before {
                 break;
             }
@@ -375,7 +375,6 @@ impl<'a, 'b> Rounds<'a, 'b> {
         self.judged(law, &smoother)
     }
 
-    /// Returns the distribution with error bounds; fails if the error of the mean is too large.
     fn judged(&self, law: Vec<f64>, smoother: &Smoother) -> Result<Entries, RoundsError> {
         let (net, rounding) = self.net_flow(&law);
         let pairs = net.iter().zip(&rounding);
@@ -408,8 +407,8 @@ fn moment(law: &[f64]) -> f64 {
     numbered.map(|(q, p)| q as f64 * p).sum()
 }
 
-/// The preconditioner: approximately inverts D, by the birth-and-death process with the mean drift
-/// of a round and, for high frequencies, by differences.
+/// The preconditioner is an approximate inverse of `D`. It uses a birth-and-death process with the
+/// mean drift of a round and, for high frequencies, the differences.
 struct Smoother {
     ratio: f64,
     less: f64,
@@ -434,7 +433,6 @@ impl Smoother {
         law
     }
 
-    /// Bounds the error, by level, of a distribution with net flows of at most `flow` instead of 0.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut error = Vec::with_capacity(law.len());

@@ -2,16 +2,16 @@ use nalgebra::{DMatrix, DVector, RowDVector};
 
 const SMALL: usize = 24;
 
-/// Returns the mean time spent in state t, starting from s, before a transient class is left: the
-/// inverse (n × n) of the M-matrix `diag(rates·1 + exits) − rates`.
+/// Returns the mean time that a process which starts in state `s` spends in state `t` before it
+/// leaves a transient class: the inverse (n × n) of the M-matrix `diag(rates·1 + exits) − rates`.
 ///
-/// `rates` (n × n, ≥ 0, diagonal ignored) are within the class and `exits` (n, ≥ 0) out of it; some
-/// exit must be reachable from every state.
+/// `rates` (n × n, ≥ 0) are the rates within the class, where the diagonal is ignored. `exits` (n,
+/// ≥ 0) are the rates out of the class. An exit must be reachable from every state.
 ///
-/// As in the elimination of Grassmann, Taksar and Heyman, diagonals are sums of outgoing rates,
-/// never differences (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of Computation 71, 2002), so
-/// every entry has the relative accuracy of the rates. Larger matrices are halved, so that most of
-/// the work (2n³) is in matrix products.
+/// As in the elimination of Grassmann, Taksar and Heyman, the diagonal is always computed as a sum
+/// of rates and never as a difference (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of
+/// Computation 71, 2002). Therefore, each entry has the same relative accuracy as the rates. A
+/// large matrix is split into halves, so that most of the work (2n³) is done by matrix products.
 pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f64> {
     let n = exits.len();
     if n <= SMALL {
@@ -73,9 +73,9 @@ fn one_by_one(mut rates: DMatrix<f64>, mut exits: DVector<f64>) -> DMatrix<f64> 
     all
 }
 
-/// The stationary distribution of an irreducible chain (rates n × n, diagonal ignored), with the
-/// sojourn times in all states but the last before the last is reached. These solve `π G = 0` and
-/// `z G = h` without subtractions.
+/// The stationary distribution of an irreducible chain (rates n × n, the diagonal is ignored), and
+/// the time that is spent in each of the other states before the last state is reached. These are
+/// used to solve `π G = 0` and `z G = h` without subtractions.
 pub(super) struct Excursions {
     /// The stationary distribution.
     pub law: RowDVector<f64>,
@@ -98,8 +98,7 @@ impl Excursions {
         }
     }
 
-    /// Returns the time spent in each state, from a start weighted by h ≥ 0 until the last state is
-    /// reached.
+    /// Returns the time in each state until the last state is reached, starting with weights `h`.
     pub(super) fn sojourns_of(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut spent = RowDVector::zeros(others + 1);
@@ -108,8 +107,8 @@ impl Excursions {
         spent
     }
 
-    /// Returns the row z with `z G = h`, `z·1 = 0`, for a row h with `h·1 = 0`: h times the group
-    /// inverse of the generator G.
+    /// Returns the solution `z` of `z G = h` and `z·1 = 0`, where `h·1 = 0`: `h` times the group
+    /// inverse.
     pub(super) fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut z = RowDVector::zeros(others + 1);
@@ -150,8 +149,7 @@ mod tests {
         }
     }
 
-    /// Two states that are left once in 10^20 visits, where LU of the rounded matrix has no correct
-    /// digit. The exact time in each is half of 1/exit, up to a relative error of 1e-20.
+    /// The states are left once in `10^20` visits, so an LU decomposition has no correct digits.
     #[test]
     fn sojourns_are_accurate_in_a_class_that_is_rarely_left() {
         let rates = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 1.0, 0.0]);

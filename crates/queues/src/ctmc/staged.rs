@@ -1,23 +1,23 @@
-//! A queue in a random environment with phase-type sizes and preemptive service, as a QBD.
+//! This module models a queue with phase-type sizes and preemptive service as a QBD.
 //!
-//! The oldest jobs are served, and a preempted job keeps its stage. The chain extends the
-//! environment's state by the stages of all jobs that may have started: those in the first β
-//! positions, in order. For the first `min c > 0` positions, which are always served together, only
-//! the number of jobs in each stage matters.
+//! The oldest jobs are served, and if a job is preempted, it stays in its stage. The chain contains
+//! the state of the environment and the stages of all jobs that can have started, which are the
+//! jobs in the first `β` positions, in order. The first `min c > 0` positions are always served
+//! together, so only the number of jobs in each stage is relevant for them.
 
 use std::collections::HashMap;
 
 use super::modulated::ModulatedQueue;
 use super::qbd::{Level, Qbd};
 
-/// A phase-type distribution of m ≥ 1 stages in which each stage may be followed only by the next.
+/// A phase-type distribution with `m ≥ 1` stages, each of which can only be followed by the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseType {
-    /// Probability to start in each stage (m), ≥ 0, with sum 1 up to rounding.
+    /// The probability that each stage is the first (m), ≥ 0. The sum must be 1 up to rounding.
     pub initial: Vec<f64>,
-    /// Rate of each stage \[1/time\] (m), > 0 and finite.
+    /// The rate of each stage \[1/time\] (m), which must be positive and finite.
     pub rates: Vec<f64>,
-    /// Probability that stage k is followed by stage k + 1 (m), in \[0, 1\]; the last is 0.
+    /// The probability that each stage is followed by the next (m), in \[0, 1\]. The last is 0.
     pub onward: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ impl PhaseType {
         }
     }
 
-    /// Creates a mixture of exponential stages.
+    /// Creates a mixture of exponential distributions.
     pub fn branches(initial: Vec<f64>, means: &[f64]) -> Self {
         PhaseType {
             onward: vec![0.0; initial.len()],
@@ -41,7 +41,7 @@ impl PhaseType {
         }
     }
 
-    /// Returns the n-th moment, by `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` from stage k on.
+    /// Returns the `n`-th moment, where `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` for stage `k`.
     pub fn moment(&self, n: u32) -> f64 {
         let mut ahead = vec![1.0; self.rates.len()];
         for power in 1..=n {
@@ -55,7 +55,7 @@ impl PhaseType {
         begins.map(|(p, moment)| p * moment).sum()
     }
 
-    /// Returns the distribution of a sum, in the order that needs fewer stages.
+    /// Returns the distribution of the sum, in the order that needs fewer stages.
     pub fn plus(&self, other: &Self) -> Self {
         let (first, second) = (self.then(other), other.then(self));
         if second.rates.len() < first.rates.len() {
@@ -65,8 +65,8 @@ impl PhaseType {
         }
     }
 
-    /// A stage has one successor at most, so paths are expanded where one distribution may end
-    /// early or the next start late.
+    /// Each stage has at most one successor. If the first distribution can end early or the second
+    /// one can start late, all paths must be listed.
     fn then(&self, next: &Self) -> Self {
         let ends_late = self.onward.iter().rev().skip(1).all(|q| *q == 1.0);
         let begins_early = next.initial.first() == Some(&1.0);
@@ -86,7 +86,6 @@ impl PhaseType {
         sum
     }
 
-    /// Returns the whole distribution, or all paths through it with their probabilities.
     fn parts(&self, whole: bool) -> Vec<(f64, Self)> {
         if whole {
             return vec![(1.0, self.clone())];
@@ -107,10 +106,10 @@ impl PhaseType {
     }
 }
 
-/// Stages by position; positions that are served together are sorted.
+/// The stage of each position. If positions are served together, their stages are sorted.
 type Stages = Vec<u8>;
 
-/// Returns the chain on (jobs, state, stages). No edge may be a completion.
+/// Returns the chain on (jobs, state, stages). The queue must not have any completion edges.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let chain = Chain::new(queue, size);
     Qbd {
@@ -138,7 +137,7 @@ struct Chain<'a, 'b> {
     size: &'a PhaseType,
     together: usize,
     most: usize,
-    /// By number of jobs in the first positions: the stage vectors, and their indices.
+    /// The vectors of stages and their indices, for each number of jobs in the first positions.
     vectors: Vec<Vec<Stages>>,
     index: Vec<HashMap<Stages, usize>>,
 }
@@ -199,7 +198,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         level
     }
 
-    /// A job beyond the first positions draws its initial stage later.
+    /// If a job is not in one of the first positions, its initial stage is selected later.
     fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
         let from = self.phase(s, stages.clone());
         let rate = self.queue.arrival_rate();

@@ -6,7 +6,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::cycle::{Cycle, Reward};
 use super::*;
 
-/// Returns a ring of n states with up to `most` servers and some completion edges.
 fn ring(
     n: usize,
     most: u32,
@@ -56,7 +55,7 @@ fn solution_by_rounds_agrees_with_the_qbd() {
     }
 }
 
-/// Little's law: the integral of the survival function is `E[Q]/λ`.
+/// By Little's law, the integral of the survival function is equal to `E[Q]/λ`.
 #[test]
 fn response_times_obey_littles_law() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
@@ -76,7 +75,6 @@ fn response_times_obey_littles_law() {
     }
 }
 
-/// M/M/1: the response time is exponential with rate μ − λ.
 #[test]
 fn response_time_of_mm1_is_exponential() {
     let environment = Environment::new(1, vec![]).unwrap();

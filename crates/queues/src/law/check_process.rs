@@ -8,13 +8,13 @@ use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
 const MOST_STATES: usize = 20;
-/// Maximum number of state changes per arrival; faster switching does not affect jobs.
+/// The maximum number of state changes for each arrival. Faster changes have no effect on jobs.
 const MOST_SWITCHES: f64 = 1e4;
 pub(super) const MOST_SIZES: usize = 100;
 const LARGEST_BATCH: u32 = 100_000;
 
 impl ArrivalProcess {
-    /// Returns the faults of the parameters; `owner` is named in messages, such as "type `web`".
+    /// Returns the faults of the parameters. `owner` is used in the messages, such as "type `web`".
     pub fn faults(&self, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(Part::Arrivals, owner, time_unit);
         match self {
@@ -75,7 +75,6 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
-    /// Checks the entries by state; returns whether their number is valid.
     pub(super) fn check_states(
         &mut self,
         key: &'static str,
@@ -130,7 +129,6 @@ impl Faults<'_> {
         }
     }
 
-    /// Checks that state 0 is reachable from every state, and every state from state 0.
     fn check_irreducible(&mut self, switching: &[Vec<Decimal>]) {
         let chain = chain(switching);
         let is_cut = |(s, t): &(usize, usize)| {

@@ -11,13 +11,13 @@ use synth_core::number::Decimal;
 const MOST_STAGES: usize = 100;
 const MOST_BRANCHES: usize = 20;
 const MOST_VALUES: usize = 10_000;
-/// Outside of this range a simulation sees a constant, or never samples the tail.
+/// Outside of this range, a simulation would only see a constant, or would never reach the tail.
 const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
 
 const VARIATION: &str = "squared coefficient of variation";
 
 impl Size {
-    /// Returns the faults of the parameters; `part` and `owner` are named in messages.
+    /// Returns the faults of the parameters. `part` and `owner` are used in the messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
         match self {
@@ -62,7 +62,7 @@ impl Size {
         faults.found
     }
 
-    /// Adds the same faults, or a fault if the mean is outside of `means`.
+    /// Adds these faults to `at`. If there are none, adds a fault if the mean is not in `means`.
     pub fn check(
         &self,
         part: Part,
@@ -79,16 +79,16 @@ impl Size {
     }
 }
 
-/// The quantity that a distribution describes.
+/// The quantity that has this distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Job sizes.
+    /// The sizes of jobs.
     Size,
-    /// Arrivals.
+    /// The arrivals of jobs.
     Arrivals,
-    /// Interarrival times of a renewal process.
+    /// The times between the arrivals of a renewal process.
     Interarrival,
-    /// Another quantity, by its name.
+    /// Another quantity with this name.
     Other(&'static str),
 }
 
@@ -124,7 +124,6 @@ impl<'a> Faults<'a> {
         self.found.push(Fault::new(place, message, help));
     }
 
-    /// Adds the fault that a derived quantity is outside of the range of doubles.
     pub(super) fn out_of_range(&mut self) {
         let law = match self.part {
             Part::Other(name) => format!("the {name}"),
@@ -231,7 +230,7 @@ impl<'a> Faults<'a> {
             return;
         }
         let help = format!("write the measured {}, in {}", self.time(), self.time_unit);
-        // Some times may be 0, but not all of them; job sizes must be positive.
+        // A time may be 0, unless all values are 0. The size of a job must be positive.
         let is_time = matches!(
             self.part,
             Part::Interarrival | Part::Other("start latency" | "delay")
@@ -277,7 +276,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Checks the length of a list; `why` explains a single expected length.
+    /// Checks the length of a list. `why` is used in the message if only one length is allowed.
     pub(super) fn check_length(
         &mut self,
         place: Place,

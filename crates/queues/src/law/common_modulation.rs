@@ -6,48 +6,48 @@ use super::check_size::{Faults, Part};
 use synth_core::document::Fault;
 use synth_core::number::Decimal;
 
-/// A Markov chain of 2 to 20 states that modulates the arrival rates of all types together.
+/// A Markov chain with 2 to 20 states that changes the arrival rates of all types at the same time.
 ///
-/// In state s rates are `f_s / Σ_t π_t f_t` times their means, with π the stationary distribution,
-/// in which the chain starts. It does not change with the load.
+/// In state s, the rate of each type is its mean rate multiplied by `f_s / Σ_t π_t f_t`. The chain
+/// starts in its stationary distribution π, and it does not depend on the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommonModulation {
-    /// f: the arrival rate in each state relative to the other states; ≥ 0, not all 0.
+    /// The relative arrival rate in each state. All must be ≥ 0, and at least one must be > 0.
     pub factors: Vec<Decimal>,
-    /// Rate from the state of the row to the state of the column \[1/time\]; ≥ 0, 0 on the
-    /// diagonal; every state is reachable from every other.
+    /// The rate from the state of the row to the state of the column \[1/time\]. All values must be
+    /// ≥ 0, and 0 on the diagonal. Every state must be reachable from every other state.
     pub switching: Vec<Vec<Decimal>>,
 }
 
 impl CommonModulation {
-    /// Returns whether all factors are equal, so that Poisson arrivals stay Poisson.
+    /// Returns `true` if all factors are equal. In this case, Poisson arrivals are still Poisson.
     pub fn is_constant(&self) -> bool {
         self.factors.iter().all(|factor| *factor == self.factors[0])
     }
 
-    /// Returns the stationary distribution π of the chain.
+    /// Returns the stationary distribution `π` of the chain.
     pub fn stationary_law(&self) -> Vec<f64> {
         self.process().stationary_law()
     }
 
-    /// Returns the arrival rate in each state relative to its mean; ≥ 0 with mean 1.
+    /// Returns the arrival rate in each state divided by the mean rate. All values are ≥ 0.
     pub fn relative_factors(&self) -> Vec<f64> {
         let mean = self.process().rate();
         let factors = self.factors.iter();
         factors.map(|factor| factor.value() / mean).collect()
     }
 
-    /// Returns the excess of the index of dispersion of counts per arrival rate \[time\]: `lim Var
-    /// ∫ F / t`, with F the relative factor.
+    /// Returns the excess of the index of dispersion of counts, divided by the arrival rate
+    /// \[time\]. This is `lim Var ∫ F / t`, where `F` is the relative factor.
     ///
-    /// Arrivals of types with rates λ and ν have the covariance λ ν times this, per time.
+    /// The covariance of two types with the arrival rates `λ` and `ν` is `λ ν` times this value.
     pub fn excess(&self) -> f64 {
         let process = self.process();
         (process.dispersion() - 1.0) / process.rate()
     }
 
-    /// Returns a process with the rates f, to which all computations about the chain are delegated.
+    /// Returns a process with the rates `f`, which is used for all computations about the chain.
     fn process(&self) -> ArrivalProcess {
         ArrivalProcess::MarkovModulated {
             rates: self.factors.clone(),
@@ -55,7 +55,7 @@ impl CommonModulation {
         }
     }
 
-    /// Returns the faults of the parameters, with places relative to the modulation.
+    /// Returns the faults of the parameters. Their places are relative to the modulation.
     pub fn faults(&self, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = [
@@ -68,7 +68,7 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns a fault if the chain switches too often to affect jobs.
+    /// Returns a fault if the state changes so often that the modulation has no effect on jobs.
     pub fn too_fast(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = "omit `modulation`: with such fast switching only the mean rate matters";
@@ -76,7 +76,7 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns whether all derived quantities are finite at `arrivals` \[1/time\].
+    /// Returns `true` if all values are finite when the arrival rate is `arrivals` \[1/time\].
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
         self.process().in_range() && (fastest * arrivals).is_finite() && self.excess().is_finite()
@@ -103,8 +103,8 @@ mod tests {
         }
     }
 
-    /// Two states left at rates r, s: π = (s, r)/(r+s), and `lim Var ∫ F / t` is 2 π_0 π_1 (F_0 −
-    /// F_1)² / (r+s).
+    /// If the two states are left at the rates `r` and `s`, then `π = (s, r)/(r+s)` and
+    /// `lim Var ∫ F / t` is equal to `2 π_0 π_1 (F_0 − F_1)² / (r+s)`.
     #[test]
     fn two_states_have_their_closed_forms() {
         let found = modulation([".4", "2.2"], [".1", ".3"]);

@@ -1,31 +1,28 @@
-//! Parameters and moments of distributions that are not phase-type.
-
 use statrs::function::gamma::ln_gamma;
 
 use crate::ctmc::bisected;
 
-/// Returns μ and σ of the normal distribution of ln S: `σ² = ln(1 + scv)`, `μ = ln(mean) − σ²/2`.
+/// Returns the mean `μ = ln(mean) − σ²/2` and the deviation `σ = √ln(1 + scv)` of `ln S`.
 pub fn lognormal(mean: f64, scv: f64) -> (f64, f64) {
     let variance = scv.ln_1p();
     (mean.ln() - 0.5 * variance, variance.sqrt())
 }
 
-/// Returns shape k and scale s of `P(S > x) = exp(−(x/s)^k)`.
+/// Returns the shape `k` and the scale `s` of the distribution `P(S > x) = exp(−(x/s)^k)`.
 ///
-/// With x = 1/k, `E[S] = s Γ(1+x)` and `1 + scv = Γ(1+2x)/Γ(1+x)²`, which increases in x from 1
-/// without bound, since ln Γ is convex.
+/// For `x = 1/k`, `E[S] = s Γ(1+x)` and `1 + scv = Γ(1+2x)/Γ(1+x)²`. Because `ln Γ` is convex, this
+/// ratio increases with `x` from 1 and is not bounded.
 pub fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     let target = scv.ln_1p();
     let excess = |x: f64| ln_gamma(1.0 + 2.0 * x) - 2.0 * ln_gamma(1.0 + x) - target;
     let x = match scv {
-        // The computed ln Γ(1) and ln Γ(2) may differ from 0 by rounding.
+        // The computed values of `ln Γ(1)` and `ln Γ(2)` may not be exactly 0.
         1.0 => 1.0,
         _ => increasing_root(excess),
     };
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
-/// Returns the root of an increasing function that is negative at 0.
 fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while function(high) < 0.0 && high < 1e300 {
@@ -35,10 +32,10 @@ fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     root
 }
 
-/// Returns `E[S^r]` of the bounded Pareto distribution, P(S > x) ∝ x^−α − high^−α on \[low, high\].
+/// Returns `E[S^r]` of the bounded Pareto distribution, where `P(S > x) ∝ x^−α − high^−α`.
 ///
-/// With φ(z) = (e^z − 1)/z, φ(0) = 1 and ρ = ln(high/low), `E[S^r] = low^r φ((r−α)ρ) / φ(−αρ)` for
-/// every shape α > 0, including the special case α = r.
+/// Let `φ(z) = (e^z − 1)/z` with `φ(0) = 1`, and let `ρ = ln(high/low)`. Then `E[S^r]` is equal to
+/// `low^r φ((r−α)ρ) / φ(−αρ)` for every shape `α > 0`, even if `α = r`.
 pub(super) fn pareto_moment(shape: f64, low: f64, high: f64, r: f64) -> f64 {
     let range = (high / low).ln();
     low.powf(r) * (relative_growth((r - shape) * range) / relative_growth(-shape * range))
@@ -48,8 +45,8 @@ pub(super) fn pareto_scv(shape: f64, low: f64, high: f64) -> f64 {
     let range = (high / low).ln();
     let z = [0.0, 1.0, 2.0].map(|r| (r - shape) * range);
     if range * shape.max(1.0) < 1.0 {
-        // φ(z) = e^(z/2) sinh(z/2)/(z/2): the first factors cancel exactly, which avoids the
-        // cancellation of the general formula for a narrow distribution.
+        // `φ(z)` is equal to `e^(z/2) sinh(z/2)/(z/2)`. The first factors cancel exactly, so a
+        // narrow distribution does not lose the digits that it would lose in the general formula.
         let [a, b, c] = z.map(ln_sinhc);
         return (a - 2.0 * b + c).exp_m1();
     }
@@ -57,14 +54,14 @@ pub(super) fn pareto_scv(shape: f64, low: f64, high: f64) -> f64 {
     ((c / b) * (a / b) - 1.0).max(0.0)
 }
 
-/// φ(z) = (e^z − 1)/z, and 1 at 0.
+/// Returns `φ(z) = (e^z − 1)/z`, which is 1 at 0.
 fn relative_growth(z: f64) -> f64 {
     if z == 0.0 { 1.0 } else { z.exp_m1() / z }
 }
 
-/// ln(sinh(z/2)/(z/2)) for |z| ≤ 2, by its series.
+/// Returns `ln(sinh(z/2)/(z/2))` for `|z| ≤ 2`, using its series.
 fn ln_sinhc(z: f64) -> f64 {
-    // sinh(y)/y − 1 = y²/6 (1 + y²/20 (1 + y²/42 (1 + y²/72 (…)))).
+    // `sinh(y)/y − 1 = y²/6 (1 + y²/20 (1 + y²/42 (1 + y²/72 (…))))`
     let square = 0.25 * z * z;
     let sum = [20.0, 42.0, 72.0, 110.0, 156.0, 210.0]
         .iter()
@@ -77,7 +74,6 @@ fn ln_sinhc(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Returns ∫ f over \[a, b\] by Simpson's rule.
     fn integral(f: impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
         let steps = 200_000;
         let h = (b - a) / f64::from(steps);
@@ -93,7 +89,6 @@ mod tests {
         sum * h / 3.0
     }
 
-    /// Returns E[S] and the squared coefficient of variation from the density of ln S.
     fn by_integration(density: impl Fn(f64) -> f64, a: f64, b: f64) -> (f64, f64) {
         let moment = |r: f64| integral(|t| (r * t).exp() * density(t), a, b);
         let [zeroth, first, second] = [0.0, 1.0, 2.0].map(moment);
@@ -130,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Γ at integers and half-integers: shapes ½, ⅓, ¼ and 2 have scv 5, 19, 69 and 4/π − 1.
+    /// For the shapes ½, ⅓, ¼ and 2, the expected values are 5, 19, 69 and `4/π − 1`.
     #[test]
     fn weibull_shapes_have_their_closed_form() {
         let known = [
@@ -159,7 +154,7 @@ mod tests {
             for ratio in [1.001, 2.0, 1e3, 1e6] {
                 let (low, high): (f64, f64) = (0.5, 0.5 * ratio);
                 let range = f64::ln(ratio);
-                // ln S is exponential with rate α, truncated at both ends.
+                // `ln S` is exponential with rate `α`, and it is truncated at both ends.
                 let mass = -(-shape * range).exp_m1();
                 let density = |t: f64| shape * (-shape * (t - low.ln())).exp() / mass;
                 let (mean, scv) = by_integration(density, low.ln(), high.ln());
@@ -175,7 +170,7 @@ mod tests {
         }
     }
 
-    /// The limits are ρ²/12 for a narrow range and 1/(α(α−2)) without an upper end.
+    /// The limit is `ρ²/12` for a narrow range, and `1/(α(α−2))` if there is no upper limit.
     #[test]
     fn pareto_variation_is_accurate_in_the_limits() {
         for shape in [1e-300, 1.0, 2.0] {
@@ -190,7 +185,6 @@ mod tests {
             assert!((a / b - 1.0).abs() < 1e-11, "{shape}: {a} {b}");
         }
         assert!(pareto_scv(1e10, 1.0, 1e300) < 1e-15);
-        // Uniform ln S.
         let uniform = pareto_moment(1e-300, 1.0, std::f64::consts::E, 1.0);
         assert!((uniform - (std::f64::consts::E - 1.0)).abs() < 1e-15);
     }

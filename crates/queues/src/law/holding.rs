@@ -1,39 +1,37 @@
-//! The time that a job holds its resources: a start latency followed by its run.
-
 use num_rational::BigRational;
 
 use super::Size;
 use super::moments::of_sum;
 use crate::ctmc::PhaseType;
 
-/// The distribution of L + S for an optional start latency L and an independent run S.
+/// The distribution of the sum of a start latency `L`, if there is one, and an independent run `S`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holding {
     latency: Option<Size>,
     run: Size,
 }
 
-/// Sums of more stages than this are not treated as phase-type.
+/// If a sum has more stages than this, it is not represented as a phase-type distribution.
 const MOST_STAGES: usize = 200;
 
 impl Holding {
-    /// Creates the distribution from those of an optional start latency and of the run.
+    /// Creates the distribution from the start latency, if there is one, and the run.
     pub fn new(latency: Option<Size>, run: Size) -> Self {
         Holding { latency, run }
     }
 
-    /// Returns the distribution of S.
+    /// Returns the distribution of the run `S`.
     pub fn run(&self) -> &Size {
         &self.run
     }
 
-    /// Returns E\[L\] + E\[S\] \[time\], > 0.
+    /// Returns the mean `E[L] + E[S]` \[time\], which is positive.
     pub fn mean(&self) -> f64 {
         let latency = self.latency.as_ref().map_or(0.0, Size::mean);
         latency + self.run.mean()
     }
 
-    /// Returns the squared coefficient of variation, (Var(L) + Var(S)) / (E\[L\] + E\[S\])².
+    /// Returns the squared coefficient of variation, `(Var(L) + Var(S)) / (E[L] + E[S])²`.
     pub fn scv(&self) -> f64 {
         let Some(latency) = &self.latency else {
             return self.run.scv();
@@ -43,7 +41,7 @@ impl Holding {
         part(latency) + part(&self.run)
     }
 
-    /// Returns E\[(L + S)^n\] \[time^n\] for n from 1 to 4.
+    /// Returns the moment `E[(L + S)^n]` \[time^n\] for `n` from 1 to 4.
     pub fn moment(&self, n: usize) -> f64 {
         let powers = |law: &Size| {
             let [a, b, c, d] = [1, 2, 3, 4].map(|n| law.moment(n));
@@ -55,7 +53,7 @@ impl Holding {
         }
     }
 
-    /// Returns Var(S) divided by the variance of the sum; 1 if neither varies.
+    /// Returns the variance of the run divided by the variance of the sum, or 1 if both are 0.
     pub fn share_of_run(&self) -> f64 {
         match self.scv() {
             0.0 => 1.0,
@@ -63,12 +61,12 @@ impl Holding {
         }
     }
 
-    /// Returns whether the holding time is exponential; a sum never is.
+    /// Returns `true` if the distribution is exponential. If there is a latency, it never is.
     pub fn is_exponential(&self) -> bool {
         self.latency.is_none() && self.run.is_exponential()
     }
 
-    /// Returns the phase-type representation, if there is one of at most 200 stages.
+    /// Returns the phase-type representation, or `None` if there is none with at most 200 stages.
     pub fn phases(&self) -> Option<PhaseType> {
         let run = self.run.phases()?;
         let Some(latency) = &self.latency else {
@@ -78,7 +76,7 @@ impl Holding {
         (sum.rates.len() <= MOST_STAGES).then_some(sum)
     }
 
-    /// Returns E\[L\] + E\[S\] as a fraction; `None` if it is irrational (bounded Pareto).
+    /// Returns `E[L] + E[S]` as a fraction, or `None` if it is irrational (bounded Pareto).
     pub fn exact_mean(&self) -> Option<BigRational> {
         let latency = self.latency.iter().map(Size::exact_mean);
         latency.chain([self.run.exact_mean()]).sum()
@@ -123,7 +121,7 @@ mod tests {
         ]
     }
 
-    /// By `m_k = 1/μ_k + q_k m_{k+1}` and `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
+    /// Uses the equations `m_k = 1/μ_k + q_k m_{k+1}` and `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
     fn moments(law: &PhaseType) -> (f64, f64) {
         let (mut mean, mut square) = (0.0, 0.0);
         let (mut next, mut after) = (0.0, 0.0);
@@ -167,7 +165,7 @@ mod tests {
         }
     }
 
-    /// P(X > x) for means 1 and ½ is 2 e^{-x} − e^{-2x}; compared with uniformization.
+    /// For the means 1 and ½, `P(X > x) = 2 e^{-x} − e^{-2x}`.
     #[test]
     fn a_sum_of_two_exponentials_is_hypoexponential() {
         let [one, half] = ["1", ".5"].map(|mean| Size::Exponential {
@@ -179,7 +177,6 @@ mod tests {
             (&[1.0, 2.0][..], 2)
         );
         let x: f64 = 0.8;
-        // Uniformized at rate 2.
         let (mut alive, mut inside, mut poisson) = (0.0, [1.0, 0.0], (-2.0 * x).exp());
         for n in 1..60 {
             alive += poisson * (inside[0] + inside[1]);

@@ -1,4 +1,4 @@
-//! Size distributions and arrival processes: values, moments and validation.
+//! This module contains size distributions and arrival processes, and validates them.
 
 mod check_process;
 mod check_size;

@@ -5,14 +5,13 @@ use super::continuous::{pareto_moment, weibull};
 use super::size::{Size, average};
 use synth_core::number::Decimal;
 
-/// Returns the k-th moment of a sum of two independent variables, from their moments 0 to 4.
 pub(super) fn of_sum(one: &[f64; 5], other: &[f64; 5], k: usize) -> f64 {
     let term = |j: usize| binomial(k as u64, j as u64) * one[j] * other[k - j];
     (0..=k).map(term).sum()
 }
 
 impl Size {
-    /// Returns E\[S^n\] \[time^n\] for n from 1 to 4.
+    /// Returns the moment `E[S^n]` \[time^n\] for `n` from 1 to 4.
     pub fn moment(&self, n: i32) -> f64 {
         if let Some(stages) = self.phases() {
             return stages.moment(n as u32);
@@ -114,8 +113,8 @@ mod tests {
 
     #[test]
     fn higher_moments_have_their_closed_forms() {
-        // n! p m^n for a branch, (n+2)!/2 (m/3)^n for three stages; the binomial theorem for two
-        // stages, the second with probability q.
+        // The moment is `n! p m^n` for a branch and `(n+2)!/2 (m/3)^n` for three stages. For two
+        // stages, where the second one has probability `q`, it follows from the binomial theorem.
         let exponential = Size::Exponential { mean: number("2") };
         let erlang = Size::Erlang {
             stages: 3,
@@ -150,8 +149,8 @@ mod tests {
                 assert!((found / exact - 1.0).abs() < 1e-12, "{found} for {exact}");
             }
         }
-        // Γ(1 + n/k) with k = 1/2, and α L^α (H^(n−α) − L^(n−α)) / ((n−α)(1 − (L/H)^α)) for bounded
-        // Pareto.
+        // The moment is `Γ(1 + n/k)` with `k = 1/2`, and
+        // `α L^α (H^(n−α) − L^(n−α)) / ((n−α)(1 − (L/H)^α))` for the bounded Pareto distribution.
         let weibull = Size::Weibull {
             mean: number("2"),
             scv: number("5"),

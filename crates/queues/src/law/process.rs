@@ -1,7 +1,7 @@
-//! Arrival processes: Poisson, renewal, Markov-modulated, and batches.
+//! This module defines the arrival processes of job types.
 //!
-//! Proofs about load and stability depend only on the mean rate λ. The index of dispersion of
-//! counts, `lim Var N(t) / E N(t)`, measures the deviation from Poisson (where it is 1).
+//! Proofs about the load and the stability only depend on the mean rate λ. The index of dispersion
+//! of counts, `lim Var N(t) / E N(t)`, is 1 for a Poisson process.
 
 use nalgebra::{DMatrix, DVector};
 use num_bigint::BigInt;
@@ -16,48 +16,47 @@ use crate::ctmc::{generator, stationary};
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
 
-/// The arrival process of one job type.
+/// The arrival process of a job type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ArrivalProcess {
-    /// Poisson. A document may also write `arrival_rate: 4`.
+    /// A Poisson process. It can also be written as `arrival_rate: 4`.
     Poisson {
-        /// Mean number of arrivals \[1/time\], > 0.
+        /// The mean number of arrivals \[1/time\], which must be positive.
         rate: Decimal,
     },
-    /// A renewal process: times between arrivals, and before the first one, are independent and
-    /// identically distributed.
+    /// A renewal process. The times between arrivals are independent and have the same
+    /// distribution, including the time before the first arrival.
     Renewal {
-        /// The distribution of the times between arrivals.
+        /// The distribution of the time between two arrivals.
         interarrival: Size,
-        /// Number of jobs that arrive together, 1 to 100 000; default 1.
+        /// The number of jobs that arrive at the same time, from 1 to 100 000. The default is 1.
         #[serde(default = "one", skip_serializing_if = "is_one")]
         batch: u32,
     },
-    /// A Markov-modulated Poisson process: the rate depends on the state of a Markov chain of 2 to
-    /// 20 states that starts in its stationary distribution.
+    /// A Markov-modulated Poisson process. The rate depends on the state of a Markov chain with 2
+    /// to 20 states, which starts in its stationary distribution.
     MarkovModulated {
-        /// Arrival rate in each state \[1/time\], ≥ 0, not all 0.
+        /// The arrival rate in each state \[1/time\]. All must be ≥ 0 and at least one must be > 0.
         rates: Vec<Decimal>,
-        /// Rate from the state of the row to the state of the column \[1/time\]; ≥ 0, 0 on the
-        /// diagonal; every state is reachable from every other.
+        /// The rate from the state of the row to the state of the column \[1/time\], ≥ 0, and 0 on
+        /// the diagonal. Every state must be reachable from every other state.
         switching: Vec<Vec<Decimal>>,
     },
-    /// Batches that arrive as a Poisson process, with independent batch sizes.
+    /// A Poisson process of batches. The sizes of the batches are independent.
     Batches {
-        /// Mean number of batches \[1/time\], > 0.
+        /// The mean number of batches \[1/time\], which must be positive.
         rate: Decimal,
-        /// Numbers of jobs in a batch, 1 to 100 000.
+        /// The possible numbers of jobs in a batch, each from 1 to 100 000.
         #[serde(serialize_with = "in_one_line")]
         sizes: Vec<u32>,
-        /// Probability of each number in `sizes`, > 0, with sum exactly 1; default equal
-        /// probabilities.
+        /// The probability of each value in `sizes`. Each must be positive, and the sum must be
+        /// exactly 1. By default, all values have the same probability.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(serialize_with = "in_one_line")]
         probabilities: Option<Vec<Decimal>>,
-        /// Fraction of the batches whose jobs all have the same size, in \[0, 1\]: the correlation
-        /// of the sizes of two jobs of a batch. Sizes are independent in the other batches. Default
-        /// 0.
+        /// The fraction of the batches in which all jobs have the same size, in \[0, 1\]. It is the
+        /// correlation between the sizes of two jobs of a batch. Default 0.
         #[serde(default, skip_serializing_if = "Decimal::is_zero")]
         alike: Decimal,
     },
@@ -74,7 +73,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns whether the process is Poisson in effect, such as batches of one job.
+    /// Returns `true` if this is equivalent to a Poisson process, such as batches of one job.
     pub fn is_poisson(&self) -> bool {
         match self {
             Self::Poisson { .. } => true,
@@ -85,7 +84,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the fraction of batches whose jobs have equal sizes; 0 for batches of one job.
+    /// Returns the fraction of batches with equal sizes, or 0 if each batch has only one job.
     pub fn alike(&self) -> f64 {
         match self {
             Self::Batches { alike, .. } if !self.is_poisson() => alike.value(),
@@ -93,7 +92,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the mean arrival rate λ of jobs (not batches) \[1/time\].
+    /// Returns the mean arrival rate `λ` of jobs \[1/time\], which is not the rate of batches.
     pub fn rate(&self) -> f64 {
         match self {
             Self::Poisson { rate } => rate.value(),
@@ -106,13 +105,13 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the index of dispersion of counts, `lim Var N(t) / E N(t)`, ≥ 0; 1 for Poisson
-    /// arrivals.
+    /// Returns the index of dispersion of counts, `lim Var N(t) / E N(t)`, which is 1 for Poisson.
     ///
-    /// For a renewal process it is the squared coefficient of variation of interarrival times
-    /// multiplied by the batch size; for Poisson batches `E[B²]/E[B]`; for a modulated process `1 +
-    /// 2 Σ_s π_s λ_s h_s / λ`, where h solves Poisson's equation `Q h = λ − λ_s`, `π h = 0` (h_s is
-    /// the expected number of arrivals in excess of the mean after a start in s).
+    /// For a renewal process, it is the squared coefficient of variation of the time between
+    /// arrivals, multiplied by the size of the batches. For batches, it is `E[B²]/E[B]`. For a
+    /// modulated process, it is `1 + 2 Σ_s π_s λ_s h_s / λ`, where `h` is the solution of Poisson's
+    /// equation `Q h = λ − λ_s`, `π h = 0`. The value `h_s` is the expected number of arrivals in
+    /// excess of the mean if the process starts in state `s`.
     pub fn dispersion(&self) -> f64 {
         match self {
             Self::Poisson { .. } => 1.0,
@@ -124,7 +123,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the stationary distribution of the modulating chain; `[1]` for other processes.
+    /// Returns the stationary distribution of the modulating chain, or `[1]` if there is none.
     pub fn stationary_law(&self) -> Vec<f64> {
         match self {
             Self::MarkovModulated { switching, .. } => {
@@ -135,7 +134,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the frequency of state changes of a modulating chain \[1/time\], or 0.
+    /// Returns how often the state of a modulating chain changes \[1/time\], or 0 if there is none.
     pub fn switching_frequency(&self) -> f64 {
         let Self::MarkovModulated { switching, .. } = self else {
             return 0.0;
@@ -150,7 +149,7 @@ impl ArrivalProcess {
         let (law, mean) = (self.stationary_law(), self.rate());
         let n = law.len();
         let q = generator(&chain(switching));
-        // Scaled by the fastest state, so that neither 1π nor Q is lost to rounding.
+        // Divide by the largest exit rate, so that neither `1π` nor `Q` is lost to rounding.
         let scale = (0..n).map(|s| -q[(s, s)]).fold(0.0, f64::max);
         let system = DMatrix::from_fn(n, n, |s, t| law[t] - q[(s, t)] / scale);
         let excess = DVector::from_fn(n, |s, _| (rates[s].value() - mean) / scale);
@@ -178,10 +177,9 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the process with `factor` times as many arrivals; `None` out of the range of
-    /// doubles.
+    /// Returns the process with `factor` times as many arrivals, or `None` if it is out of range.
     ///
-    /// Rates in states are multiplied, since the environment is independent of the load.
+    /// The rates are multiplied, because the modulating chain does not depend on the load.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let scaled = |rate: &Decimal| {
             let product = Decimal::new(rate.value() * factor)?;
@@ -198,7 +196,7 @@ impl ArrivalProcess {
         Some(process)
     }
 
-    /// Returns whether all derived quantities are positive and finite.
+    /// Returns `true` if all values are positive and finite.
     pub fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival, .. } => interarrival.in_range(),
@@ -218,7 +216,6 @@ fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-/// Returns the modulating chain, with nodes in the order of the states.
 pub(super) fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
     let mut chain = DiGraph::new();
     let states: Vec<_> = switching.iter().map(|_| chain.add_node(())).collect();
@@ -231,7 +228,7 @@ pub(super) fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
 }
 
 impl ArrivalProcess {
-    /// Returns λ as a fraction; `None` if it is irrational.
+    /// Returns `λ` as a fraction, or `None` if it is irrational.
     pub fn exact_rate(&self) -> Option<BigRational> {
         Some(match self {
             Self::Poisson { rate } => rate.exact(),
@@ -263,7 +260,8 @@ impl ArrivalProcess {
     }
 }
 
-/// Up to a factor, without subtractions (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
+/// The result is only defined up to a factor, and is computed without subtractions (Grassmann,
+/// Taksar, Heyman, Operations Research 33, 1985).
 fn exact_stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
     let exact = |row: &Vec<Decimal>| row.iter().map(|x| x.exact()).collect();
     let mut q: Vec<Vec<BigRational>> = switching.iter().map(exact).collect();

@@ -1,8 +1,8 @@
-//! Distributions of job sizes and interarrival times.
+//! This module defines the distributions of the sizes of jobs and of the times between arrivals.
 //!
-//! Exact results that depend on more than the mean need a phase-type distribution
-//! ([`Size::phases`]); the others can only be simulated. Parameters are stored as written, and
-//! derived quantities are computed on demand.
+//! If an exact result depends on more than the mean, the distribution must be phase-type
+//! ([`Size::phases`]). All other distributions can only be simulated. The parameters are stored as
+//! they are written, and all other values are computed when they are needed.
 
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num};
@@ -14,85 +14,86 @@ use crate::ctmc::PhaseType;
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
 
-/// The distribution of the job sizes of a type.
+/// The distribution of the sizes of the jobs of a type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Size {
-    /// Exponential, P(S > x) = exp(−x/mean).
+    /// An exponential distribution, where P(S > x) = exp(−x/mean).
     Exponential {
-        /// Mean size \[time\], > 0.
+        /// The mean size \[time\], which must be positive.
         mean: Decimal,
     },
-    /// Erlang: a sum of exponential stages with equal means.
+    /// An Erlang distribution, which is the sum of exponential stages with the same mean.
     Erlang {
-        /// Number of stages, 1 to 100.
+        /// The number of stages, from 1 to 100.
         stages: u32,
-        /// Mean total size \[time\], > 0.
+        /// The mean of the sum \[time\], which must be positive.
         mean: Decimal,
     },
-    /// Hyperexponential: one of 2 to 20 exponential branches.
+    /// A hyperexponential distribution with 2 to 20 exponential branches.
     Hyperexponential {
-        /// Probability of each branch, > 0, with sum exactly 1.
+        /// The probability of each branch. Each must be positive, and the sum must be exactly 1.
         probabilities: Vec<Decimal>,
-        /// Mean size of each branch \[time\], > 0.
+        /// The mean size of each branch \[time\], which must be positive.
         means: Vec<Decimal>,
     },
-    /// Hyperexponential with two branches of balanced means, p₁m₁ = p₂m₂. A document writes `{law:
-    /// hyperexponential, mean: 1, scv: 4}`.
+    /// A hyperexponential distribution with two branches and balanced means, so that p₁m₁ = p₂m₂.
+    /// It is written as `{law: hyperexponential, mean: 1, scv: 4}`.
     BalancedHyperexponential {
-        /// Mean size \[time\], > 0.
+        /// The mean size \[time\], which must be positive.
         mean: Decimal,
-        /// Squared coefficient of variation, > 1.
+        /// The squared coefficient of variation, which must be > 1.
         scv: Decimal,
     },
-    /// Coxian: up to 100 exponential stages; the size may end after any of them.
+    /// A Coxian distribution with up to 100 exponential stages. The job can end after each of them.
     Coxian {
-        /// Mean of each stage \[time\], > 0.
+        /// The mean of each stage \[time\], which must be positive.
         means: Vec<Decimal>,
-        /// Probability that each stage but the last is followed by the next, in (0, 1].
+        /// The probability that each stage (but the last) is followed by the next, in (0, 1].
         onward: Vec<Decimal>,
     },
-    /// Deterministic.
+    /// A distribution where all sizes are equal.
     Deterministic {
-        /// The size \[time\], > 0.
+        /// The size \[time\], which must be positive.
         mean: Decimal,
     },
-    /// Lognormal: ln S is normal.
+    /// A lognormal distribution, where ln S is normal.
     Lognormal {
-        /// Mean size \[time\], > 0.
+        /// The mean size \[time\], which must be positive.
         mean: Decimal,
-        /// Squared coefficient of variation, from 1e-6 to 1e6.
+        /// The squared coefficient of variation, which must be between 1e-6 and 1e6.
         scv: Decimal,
     },
-    /// Weibull, P(S > x) = exp(−(x/s)^k); the shape k is derived from `scv`.
+    /// A Weibull distribution, where P(S > x) = exp(−(x/s)^k). The shape k is computed from `scv`.
     Weibull {
-        /// Mean size \[time\], > 0.
+        /// The mean size \[time\], which must be positive.
         mean: Decimal,
-        /// Squared coefficient of variation, from 1e-6 to 1e6; 1 is the exponential distribution.
+        /// The squared coefficient of variation, from 1e-6 to 1e6. If it is 1, this is exponential.
         scv: Decimal,
     },
-    /// Bounded Pareto, P(S > x) = (x^−α − high^−α) / (low^−α − high^−α) between low and high.
+    /// Bounded Pareto, where P(S > x) = (x^−α − high^−α) / (low^−α − high^−α) between low and high.
     Pareto {
-        /// Shape α, > 0: the smaller, the heavier the tail.
+        /// The shape α, which must be positive. A smaller shape has a heavier tail.
         shape: Decimal,
-        /// The minimum size \[time\], > 0.
+        /// The minimum size \[time\], which must be positive.
         low: Decimal,
-        /// The maximum size \[time\], > low.
+        /// The maximum size \[time\], which must be greater than low.
         high: Decimal,
     },
-    /// Uniform between low and high.
+    /// A uniform distribution between low and high.
     Uniform {
-        /// The minimum size \[time\], ≥ 0.
+        /// The minimum size \[time\], which must be ≥ 0.
         low: Decimal,
-        /// The maximum size \[time\], > low.
+        /// The maximum size \[time\], which must be greater than low.
         high: Decimal,
     },
-    /// One of up to 10 000 measured values.
+    /// A distribution that is given by up to 10 000 measured values.
     Empirical {
-        /// The sizes \[time\], > 0.
+        /// The sizes \[time\], which must be positive.
         #[serde(serialize_with = "in_one_line")]
         values: Vec<Decimal>,
-        /// Probability of each value, > 0, with sum exactly 1; default equal probabilities.
+        /// The probability of each value. Each must be positive, and the sum must be exactly 1. By
+        /// default, all values have the same probability.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(serialize_with = "in_one_line")]
         probabilities: Option<Vec<Decimal>>,
@@ -117,7 +118,7 @@ impl Size {
         }
     }
 
-    /// Returns the mean size E\[S\] \[time\], > 0.
+    /// Returns the mean size `E[S]` \[time\], which is positive.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Pareto { shape, low, high } => {
@@ -127,12 +128,12 @@ impl Size {
         }
     }
 
-    /// Returns E\[S\] as a fraction; `None` if it is irrational (bounded Pareto).
+    /// Returns `E[S]` as a fraction, or `None` if it is irrational (bounded Pareto).
     pub fn exact_mean(&self) -> Option<BigRational> {
         self.mean_in(|x| x.exact())
     }
 
-    /// Returns E\[S\] in a number type; `None` if it needs more than the four basic operations.
+    /// Returns `E[S]` in a number type, or `None` if it needs more than the four basic operations.
     fn mean_in<N: Num + FromPrimitive>(&self, number: impl Fn(&Decimal) -> N) -> Option<N> {
         Some(match self {
             Self::Exponential { mean }
@@ -145,7 +146,7 @@ impl Size {
                 probabilities,
                 means,
             } => average(means, Some(probabilities), &number, &number),
-            // E_k = m_k + q_k E_{k+1} from stage k on, with q_k the probability to continue.
+            // `E_k = m_k + q_k E_{k+1}`, where `q_k` is the probability that the job continues.
             Self::Coxian { means, onward } => {
                 let onward = onward.iter().map(&number).chain([N::zero()]);
                 let stages: Vec<(&Decimal, N)> = means.iter().zip(onward).collect();
@@ -161,7 +162,7 @@ impl Size {
         })
     }
 
-    /// Returns the squared coefficient of variation, Var(S)/E\[S\]².
+    /// Returns the squared coefficient of variation, `Var(S)/E[S]²`.
     pub fn scv(&self) -> f64 {
         match self {
             Self::Exponential { .. } => 1.0,
@@ -196,7 +197,7 @@ impl Size {
         }
     }
 
-    /// Returns whether the distribution has a single exponential stage, under any name.
+    /// Returns `true` if the distribution is equivalent to a single exponential stage.
     pub fn is_exponential(&self) -> bool {
         match self {
             Self::Exponential { .. } => true,
@@ -207,7 +208,7 @@ impl Size {
         }
     }
 
-    /// Returns the phase-type representation, if there is one.
+    /// Returns the phase-type representation, or `None` if there is none.
     pub fn phases(&self) -> Option<PhaseType> {
         Some(match self {
             Self::Exponential { mean } | Self::Weibull { mean, .. } if self.is_exponential() => {
@@ -247,7 +248,7 @@ impl Size {
         }
     }
 
-    /// Returns the distribution of S/divisor; `None` if a number leaves the range of doubles.
+    /// Returns the distribution of `S/divisor`, or `None` if a value is out of the range of `f64`.
     pub fn divided(&self, divisor: f64) -> Option<Self> {
         let divided = |x: &Decimal| Decimal::new(x.value() / divisor);
         let all = |list: &[Decimal]| list.iter().map(divided).collect::<Option<Vec<_>>>();
@@ -269,13 +270,13 @@ impl Size {
         Some(law)
     }
 
-    /// Returns whether all derived quantities are positive and finite.
+    /// Returns `true` if all values are positive and finite.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
         let stages = self.phases().is_none_or(|law| {
             law.rates.iter().all(sound) && law.initial.iter().all(|p| p.is_finite())
         });
-        // Extreme samples: 12 standard deviations, 700 means and 1e-20 of a mean.
+        // The extreme samples are 12 standard deviations, 700 means, and `1e-20` of the mean.
         let ends = match self {
             Self::Lognormal { mean, scv } => {
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
@@ -296,7 +297,7 @@ impl Size {
     }
 }
 
-/// Returns Σ p f(x), or the plain average if `probabilities` is `None`.
+/// Returns the sum `Σ p f(x)`, or the average of `f(x)` if `probabilities` is `None`.
 pub(super) fn average<N: Num + FromPrimitive>(
     values: &[Decimal],
     probabilities: Option<&[Decimal]>,
@@ -307,15 +308,16 @@ pub(super) fn average<N: Num + FromPrimitive>(
     let values = values.iter().enumerate();
     let terms = values.map(|(n, x)| match probabilities {
         Some(probabilities) => number(&probabilities[n]) * f(x),
-        // The sum may overflow although the average does not.
+        // The sum can overflow even if the average does not.
         None => f(x) / count(),
     });
     terms.fold(N::zero(), |sum, term| sum + term)
 }
 
-/// Returns probabilities and means of two branches with p₁m₁ = p₂m₂.
+/// Returns the probabilities and the means of two branches with `p₁m₁ = p₂m₂`.
 ///
-/// With x = (scv−1)/(scv+1), p = (1 ± √x)/2, and p₂ = 1/((scv+1)(1+√x)) avoids cancellation.
+/// For `x = (scv−1)/(scv+1)`, the probabilities are `p = (1 ± √x)/2`. To avoid cancellation, the
+/// smaller one is computed as `p₂ = 1/((scv+1)(1+√x))`.
 pub(super) fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
     let root = ((scv - 1.0) / (scv + 1.0)).sqrt();
     let probabilities = vec![f64::midpoint(1.0, root), 1.0 / (scv + 1.0) / (1.0 + root)];
@@ -323,8 +325,8 @@ pub(super) fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
     (probabilities, means)
 }
 
-/// Returns E\[S²\] / unit²: from stage k on, with q_k the probability to continue, E_k = m_k + q_k
-/// E_{k+1} and E_k² = 2 m_k E_k + q_k E_{k+1}².
+/// Returns `E[S²] / unit²`, where `E_k = m_k + q_k E_{k+1}` and `E_k² = 2 m_k E_k + q_k E_{k+1}²`
+/// from stage `k` on, and `q_k` is the probability that the job continues.
 fn coxian_square(means: &[Decimal], onward: &[Decimal], unit: f64) -> f64 {
     let onward = onward.iter().map(|q| q.value()).chain([0.0]);
     let stages: Vec<(f64, f64)> = means.iter().map(|m| m.value() / unit).zip(onward).collect();

@@ -7,10 +7,10 @@ use super::continuous::{lognormal, pareto_moment, weibull};
 use super::size::{Size, average, balanced};
 
 impl Size {
-    /// Returns P(S > a), E\[S; S ≤ a\] and E\[S²; S ≤ a\] \[1, time, time²\] for a > 0; `None` for
-    /// Coxian distributions of several stages, which have no closed form.
+    /// Returns `P(S > a)`, `E[S; S ≤ a]` and `E[S²; S ≤ a]` \[1, time, time²\] for `a > 0`. Returns
+    /// `None` for a Coxian distribution with more than one stage, because there is no closed form.
     ///
-    /// Small results keep the relative precision of the special functions.
+    /// A small result has the same relative precision as the special functions.
     pub fn truncated(&self, a: f64) -> Option<[f64; 3]> {
         Some(match self {
             Self::Exponential { mean } => erlang(1, mean.value(), a),
@@ -38,7 +38,7 @@ impl Size {
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
                 let z = (a.ln() - mu) / sigma;
                 let normal = |z: f64| 0.5 * erfc(-z * FRAC_1_SQRT_2);
-                // Under S^n dP, ln S is again normal, with its mean shifted by n variances.
+                // Under the weight `S^n`, `ln S` is normal and its mean increases by `n` variances.
                 let part = |n: i32| self.moment(n) * normal(z - f64::from(n) * sigma);
                 [normal(-z), part(1), part(2)]
             }
@@ -72,7 +72,7 @@ impl Size {
     }
 }
 
-/// Returns P(X ≤ x) and P(X > x) of a gamma distribution with scale 1, x ≥ 0.
+/// Returns `P(X ≤ x)` and `P(X > x)` of a gamma distribution with scale 1, for `x ≥ 0`.
 fn gamma(order: f64, x: f64) -> [f64; 2] {
     if x <= 0.0 {
         return [0.0, 1.0];
@@ -81,7 +81,7 @@ fn gamma(order: f64, x: f64) -> [f64; 2] {
     [below.unwrap_or(1.0), above.unwrap_or(0.0)]
 }
 
-/// A bounded Pareto distribution truncated at a is again bounded Pareto.
+/// If a bounded Pareto distribution is truncated at `a`, it is still a bounded Pareto distribution.
 fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
     let top = a.clamp(low, high);
     let within = |from: f64, to: f64| -(shape * (from / to).ln()).exp_m1();
@@ -95,7 +95,6 @@ fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
     [above, part(1.0), part(2.0)]
 }
 
-/// `mean` is that of the sum of all stages.
 fn erlang(stages: u32, mean: f64, a: f64) -> [f64; 3] {
     let k = f64::from(stages);
     let x = a * k / mean;
@@ -119,7 +118,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// E\[S^n; S ≤ a\] = a^n P(S ≤ a) − ∫_0^a n x^(n−1) P(S ≤ x) dx.
+    /// This is based on `E[S^n; S ≤ a] = a^n P(S ≤ a) − ∫_0^a n x^(n−1) P(S ≤ x) dx`.
     #[test]
     fn moments_follow_from_probabilities() {
         let laws = [
@@ -160,7 +159,7 @@ mod tests {
                     first += below * width;
                     second += 2.0 * x * below * width;
                 }
-                // Distributions with jumps are accurate to one integration step only.
+                // If there are jumps, this is only accurate to one step of the integration.
                 let near = |found: f64, expected: f64| (found - expected).abs() < 1e-3 * a * a;
                 assert!(near(mean, a * chance - first), "{text} {a}: {mean}");
                 assert!(
@@ -191,7 +190,7 @@ mod tests {
                 median,
                 0.5,
             ),
-            // The shape is 1/2, since 1 + scv = Γ(5)/Γ(3)², and the scale is mean/Γ(3).
+            // The shape is 1/2, because `1 + scv = Γ(5)/Γ(3)²`, and the scale is `mean/Γ(3)`.
             (
                 r#"{"law": "weibull", "mean": 2, "scv": 5}"#,
                 4.0,
@@ -211,7 +210,7 @@ mod tests {
             let found = 1.0 - law(text).truncated(a).unwrap()[0];
             assert!((found - exact).abs() < 1e-9, "{text}: {found} for {exact}");
         }
-        // Tail probabilities are accurate, since they are not computed as 1 − P.
+        // The probability of the tail is accurate because it is not computed as `1 − P`.
         for (text, a, exact) in [
             (
                 r#"{"law": "exponential", "mean": 2}"#,

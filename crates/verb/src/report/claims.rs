@@ -4,7 +4,7 @@ use super::{Column, Report, Section, entry, within};
 use crate::{cells, table};
 use synth_core::artifact::{Artifact, Claim, Content, Method as _, Quantity, Standing, Unmet};
 
-/// Returns the report of a policy file: purpose, origin, behavior (`does`) and claims.
+/// Returns the report on a policy file: its purpose, its origin, its behavior and its claims.
 pub fn policy_report<K: Content>(
     what: &str,
     artifact: &Artifact<K>,
@@ -23,9 +23,9 @@ pub fn policy_report<K: Content>(
 
 const MOST: usize = 40;
 
-/// Returns tables of claims: a row per quantity for quantities of the whole policy, and a row per
-/// subject and a column per quantity for the others. Omits probabilities and claims about single
-/// servers. `unmet` returns the assumptions of a claim that the workload violates.
+/// Returns tables of claims, without probabilities and claims about a single server. If a quantity
+/// is about the whole policy, it is a row of the first table. Other quantities are columns of the
+/// second table. `unmet` returns the assumptions of a claim that are not met by the workload.
 pub fn claims<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     unmet: impl Fn(&Claim<Q>) -> Unmet,

@@ -1,5 +1,3 @@
-//! The report of a comparison over loads, for any kind of workload.
-
 use itertools::{Itertools as _, chain};
 
 use super::plot::{Chart, Curve, Figure, Point, Scale, short};
@@ -12,17 +10,17 @@ use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
 /// The parts of a comparison report that depend on the kind of workload and its measurements.
 #[derive(Clone, Debug)]
 pub struct Besides<'a, M, C> {
-    /// Describes the workload: `3 job types on cpu and memory`.
+    /// A description of the workload, such as `3 job types on cpu and memory`.
     pub about: String,
-    /// Names of the parts that [`Shares`] refer to: resources, or servers.
+    /// The names of the parts that are used by [`Shares`]: resources or servers.
     pub parts: Vec<&'a str>,
-    /// Fractions measured for each part.
+    /// The fractions that are measured for each part.
     pub shares: &'a [Shares<M, C>],
-    /// Counts, by name.
+    /// The counts and their names.
     pub counts: &'a [(&'static str, CountOfRun<M, C>)],
-    /// Frequencies per unit of time, by name.
+    /// The frequencies per unit of time and their names.
     pub frequencies: &'a [(&'static str, OfRun<M, C>)],
-    /// Takes the recorded schedule from a run.
+    /// Returns the recorded schedule of a run, and removes it from the run.
     pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
 
@@ -30,19 +28,19 @@ pub(super) type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
 
 pub(super) type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
 
-/// A fraction measured for each part.
+/// A fraction that is measured for each part.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares<M, C> {
-    /// The name for programs: `utilization`.
+    /// The name that is used by other programs, such as `utilization`.
     pub quantity: &'static str,
-    /// The name for reports, to follow that of a part: `in use`.
+    /// The name that follows the name of a part in a report, such as `in use`.
     pub words: &'static str,
-    /// Returns the fractions by part; empty if there are none.
+    /// Returns the fraction of each part. It is empty if there are none.
     pub of: fn(&Run<M, C>) -> &[f64],
 }
 
 impl<M, C> Besides<'_, M, C> {
-    /// Describes a workload without additional measurements.
+    /// Creates the description of a workload that has no other measurements.
     pub fn new(about: String) -> Self {
         Besides {
             about,
@@ -55,7 +53,7 @@ impl<M, C> Besides<'_, M, C> {
     }
 }
 
-/// Returns the report; `recorded` are the schedules recorded at the highest load.
+/// Returns the report. `recorded` contains the schedules that were recorded at the highest load.
 pub fn comparison_report<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
@@ -106,7 +104,6 @@ impl<M, C> Compared<'_, M, C> {
         self.comparison.header.place(load)
     }
 
-    /// Names the policies that no other is significantly faster than.
     fn headline(&self, at: &AtLoad) -> String {
         let (place, order) = (self.place(at.load), &at.ranking.order);
         let leaders = order.iter().filter(|own| own.places[0] == 1);
@@ -182,7 +179,6 @@ impl<M, C> Compared<'_, M, C> {
         section.note(RATIOS)
     }
 
-    /// Explains which results are missing, giving each reason once.
     fn warnings(&self) -> Vec<String> {
         let (cells, all) = (&self.comparison.cells, self.comparison.header.cells());
         let (begun, all) = (cells.len(), all.count());
@@ -249,7 +245,7 @@ impl<M, C> Compared<'_, M, C> {
                 figures.push(self.figure(&title, Scale::Linear, &of));
             }
         }
-        let note = "The response time of all jobs on logarithmic scales, with 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Percentiles are accurate to 1.6 %. “Weighted by load” weights each type by the share of the server that it keeps busy instead of its number of jobs.";
+        let note = "The response time of all jobs, with 95 % confidence intervals. Both axes are logarithmic. If a policy is unstable at a load, it is marked by a cross at the top. Percentiles are accurate to 1.6 %. “Weighted by load” means that each type is weighted by the share of the server that it keeps busy, and not by its number of jobs.";
         Section::of_figures("Over the load", note, figures)
     }
 
@@ -290,7 +286,7 @@ impl<M, C> Compared<'_, M, C> {
             Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect()).figure()
         };
         let figures = self.comparison.header.loads.iter().map(figure);
-        let note = "Mean over the replications, starting with an empty system; both axes are logarithmic. A flat line is a converged run; a line that keeps climbing is an unstable one. Lines end where the run reached its precision or exhausted its budget.";
+        let note = "This is the mean over the replications, each of which starts with an empty system. Both axes are logarithmic. The line of a run that has converged is flat, and the line of an unstable run keeps rising. A line ends where the run reached its precision or used all of its events or time.";
         Section::of_figures("Jobs in the system over time", note, figures)
     }
 
@@ -298,7 +294,7 @@ impl<M, C> Compared<'_, M, C> {
         let (_, first) = recorded.first()?;
         let loads = self.comparison.header.loads.iter().copied();
         let text = format!(
-            "{} at {} of a short run that starts empty, with the same jobs for each policy. The interval is two mean run times of the largest jobs long (but at least 50 and at most 600 mean interarrival times), and ends where the most work has arrived, among 12 000 arrivals.",
+            "This shows {} at {} of a short run that starts with an empty system and uses the same jobs for each policy. The length of the interval is two mean run times of the largest jobs, but at least 50 and at most 600 mean interarrival times. It ends at the point of the 12 000 arrivals where the most work has arrived.",
             span((first.to - first.from, 0.0), self.unit),
             self.place(loads.fold(0.0, f64::max))
         );
@@ -327,13 +323,13 @@ impl<M, C> Compared<'_, M, C> {
             format!(", or after {time} s (results then depend on the machine)")
         });
         let workload = format!(
-            "{}: {}; its load is ρ = {}, and all arrival rates are scaled by the same factor to reach each load. A load of 1 is the maximum that any policy can sustain.",
+            "{}: {}. Its load is ρ = {}. For each load, all arrival rates are multiplied by the same factor. A load of 1 is the maximum that any policy can sustain.",
             of.file,
             self.besides.about,
             short(of.load)
         );
         let simulation = format!(
-            "{} independent replications from seed {}. A run ends at a relative precision of {precision} %, which is checked after a million events and after each doubling, or after {} events{time}. Runs: {}; {} million events in total.",
+            "{} independent replications from seed {}. A run ends if it has reached a relative precision of {precision} %, which is checked after a million events and each time this number has doubled, or after {} events{time}. Runs: {}; {} million events in total.",
             own.replications,
             own.seed,
             own.events,
@@ -341,7 +337,7 @@ impl<M, C> Compared<'_, M, C> {
             number(millions)
         );
         let warm_up = format!(
-            "A tenth of each run, and at least 3 mean residual sizes of the longest jobs, is discarded; the longest warm-up was {} {} in a replication.",
+            "The first tenth of each run is not used, and at least 3 mean residual sizes of the longest jobs. The longest warm-up of a replication was {} {}.",
             number(warm_up),
             self.unit
         );
@@ -355,7 +351,7 @@ impl<M, C> Compared<'_, M, C> {
         ]
     }
 
-    /// `stable` is 1 for a policy with means and 0 for an unstable one.
+    /// The value of `stable` is 1 if the policy has means, and 0 if it is unstable.
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));
@@ -409,7 +405,6 @@ impl<M, C> Compared<'_, M, C> {
         numbers
     }
 
-    /// The ratio of mean response times; `None` for the fastest policy itself.
     fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
         let mut rankings = self.comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;
@@ -419,13 +414,12 @@ impl<M, C> Compared<'_, M, C> {
     }
 }
 
-const INTERVALS: &str = "95 % confidence, by batch means of independent replications; for queues widened by the factor 1/(1 − d), with d the relative half-width, since a run with few long queues underestimates the variance. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); all statements about a load hold simultaneously at 95 % (Bonferroni over all pairs of policies).";
+const INTERVALS: &str = "All intervals have 95 % confidence and are computed from the batch means of independent replications. For queues, they are multiplied by 1/(1 − d), where d is the relative half-width, because the variance is underestimated if a run contains only a few long queues. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); all statements about a load hold simultaneously at 95 % (Bonferroni over all pairs of policies).";
 
 const STABILITY: &str = "A policy is reported as unstable if the number of jobs in the system, or of jobs of one type, increases significantly from each quarter of the run to the next. It is reported as not converged if the run was too short to decide: 32 jobs of each type must be completed and stay for at most a twentieth of a replication, the numbers of jobs must not change too slowly (their means over sixteenths of a replication have a correlation of at most 0.6) and must reach a steady level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must remain after the warm-up. Neither has means.";
 
 const POINTS: usize = 128;
 
-/// Returns the number of jobs in the system over time, averaged over groups of intervals.
 fn trajectory<M, C>(run: &Run<M, C>) -> Vec<Point> {
     let (numbers, length) = &run.path;
     let size = numbers.len().div_ceil(POINTS).max(1);

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use csv::Writer;
-/// Rows of cells as CSV. An apostrophe protects cells that a spreadsheet might evaluate.
+/// Writes a table as CSV. If a spreadsheet could evaluate a cell, it starts with an apostrophe.
 pub struct Csv(Writer<Vec<u8>>);
 
 impl Csv {
@@ -12,7 +12,7 @@ impl Csv {
         Ok(table)
     }
 
-    /// Adds a row.
+    /// Adds a row to the table.
     pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> csv::Result<()> {
         for cell in cells {
             let cell = cell.as_ref();
@@ -28,7 +28,7 @@ impl Csv {
         self.0.write_record(None::<&[u8]>)
     }
 
-    /// Returns the text.
+    /// Returns the text of the table.
     pub fn text(self) -> Result<String, Box<dyn Error>> {
         Ok(String::from_utf8(self.0.into_inner()?)?)
     }

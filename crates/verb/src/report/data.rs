@@ -9,19 +9,19 @@ use synth_simulation::Estimate;
 /// The result of a verb.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The title, shown on pages.
+    /// The title, which is only shown on pages.
     pub title: String,
-    /// The answer in a few sentences; the first paragraph is the headline.
+    /// The answer in a few sentences. The first paragraph is the headline.
     pub summary: Vec<String>,
-    /// Facts that a reader must know before using the numbers.
+    /// The warnings that must be read before the numbers are used.
     pub warnings: Vec<String>,
-    /// Tables and figures.
+    /// The tables and figures.
     pub sections: Vec<Section>,
-    /// How the numbers were obtained: terms and explanations, shown on pages.
+    /// The terms and explanations of how the numbers were computed, which are only shown on pages.
     pub method: Vec<(&'static str, String)>,
-    /// The command that reproduces the report, without the files for results.
+    /// The command that reproduces the report, without the files that it is written to.
     pub command: String,
-    /// All numbers, for other programs.
+    /// All numbers, for use by other programs.
     pub numbers: Numbers,
 }
 
@@ -34,7 +34,7 @@ impl From<String> for Report {
     }
 }
 
-/// Numbers for other programs: keys, quantity, value, 95 % interval (if any), and unit.
+/// The numbers for other programs: the keys, the quantity, the value, its interval, and the unit.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     /// The names of the keys.
@@ -43,13 +43,13 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Creates an empty list with keys of these names.
+    /// Creates an empty list with these keys.
     pub fn new(keys: &'static [&'static str]) -> Self {
         let lines = Vec::new();
         Numbers { keys, lines }
     }
 
-    /// Adds a value with its quantity and unit (see [`Column`]) and its keys, if it is finite.
+    /// Adds a value with its keys, its quantity and its unit (see [`Column`]) if it is finite.
     pub fn add(&mut self, keys: &[&str], of: impl Into<Column>, value: impl Into<Cell>) {
         let values = value.into().values().filter(|own| own[0].is_finite());
         let Some(values) = values else { return };
@@ -71,7 +71,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the numbers as CSV, one per line.
+    /// Returns the numbers as CSV, with one number per line.
     pub fn csv(&self) -> Result<String, Box<dyn Error>> {
         let heads = ["quantity", "value", "low", "high", "unit"];
         let mut table = Csv::titled(chain!(self.keys, &heads))?;
@@ -82,22 +82,22 @@ impl Numbers {
     }
 }
 
-/// A table with its notes and figures, each of which may be missing.
+/// A table with its notes and figures. Each of these can be empty.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
     /// The title.
     pub title: String,
     /// The columns of the table.
     pub columns: Vec<Column>,
-    /// The rows of the table. Missing cells at the end are empty.
+    /// The rows of the table. If a row is too short, the remaining cells are empty.
     pub rows: Vec<Vec<Cell>>,
-    /// Lines that are printed unchanged.
+    /// Lines that are printed as they are.
     pub lines: Vec<String>,
-    /// Notes, a paragraph each.
+    /// The notes, each of which is a paragraph.
     pub notes: Vec<String>,
-    /// Figures, shown on pages.
+    /// The figures, which are only shown on pages.
     pub figures: Vec<Figure>,
-    /// Whether the section is shown on pages only.
+    /// `true` if the section is only shown on pages.
     pub is_detail: bool,
 }
 
@@ -106,13 +106,13 @@ pub struct Section {
 pub struct Column {
     /// The name of the quantity.
     pub name: String,
-    /// The unit: empty for words, `#` for integers, `1` for pure numbers, `%` for fractions shown
-    /// as percentages. Times are shown in a readable unit.
+    /// The unit: empty for text, `#` for integers, `1` for numbers without a unit, and `%` for
+    /// fractions that are shown as percentages. A time is shown in a readable unit.
     pub unit: String,
 }
 
 impl From<&str> for Column {
-    /// Parses `name [unit]`; without a unit it is a column of words.
+    /// Parses `name [unit]`. If there is no unit, the column contains text.
     fn from(head: &str) -> Self {
         let parts = head.strip_suffix(']').and_then(|own| own.rsplit_once(" ["));
         let (name, unit) = parts.unwrap_or((head, ""));
@@ -137,23 +137,23 @@ impl Column {
 /// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// No value.
+    /// An empty cell.
     None,
-    /// Text.
+    /// A text.
     Text(String),
     /// A number.
     Number(f64),
-    /// A number and the half-width of its 95 % interval.
+    /// A number and half of the width of its 95 % interval.
     Within(f64, f64),
     /// A number and the ends of its 95 % interval.
     Between(f64, [f64; 2]),
     /// A number with a prefix such as `≥`.
     Signed(&'static str, f64),
-    /// A number that no other of its column is significantly better than.
+    /// The best number of its column, or a number that is not significantly worse.
     Best(Box<Cell>),
 }
 
-/// Converts values to the cells of a row; cells from an iterator may follow after a semicolon.
+/// Converts values to the cells of a row. An iterator of more cells can follow after a semicolon.
 #[macro_export]
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => { vec![$($crate::report::Cell::from($cell)),*] };
@@ -164,8 +164,7 @@ macro_rules! cells {
     }};
 }
 
-/// Creates a section with a title and, for each item of an iterator, a row with a cell per head
-/// (see [`Column`]).
+/// Creates a section with a row for each item of an iterator and a [`Column`] for each head.
 #[macro_export]
 macro_rules! table {
     ($title:expr, $rows:expr, $row:pat => { $($head:expr => $cell:expr),* $(,)? }) => {{
@@ -178,7 +177,7 @@ macro_rules! table {
     }};
 }
 
-/// Adds numbers with the same keys, each with its quantity and unit (see
+/// Adds several numbers with the same keys. Each of them has its own quantity and unit (see
 /// [`Numbers::add`](crate::report::Numbers::add)).
 #[macro_export]
 macro_rules! numbers {
@@ -218,7 +217,6 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 }
 
 impl Cell {
-    /// Returns the value and the ends of its interval, NaN if unknown.
     fn values(&self) -> Option<[f64; 3]> {
         match self {
             Cell::None | Cell::Text(_) => None,
@@ -237,7 +235,6 @@ impl Cell {
         }
     }
 
-    /// Returns the text of a cell in a column of this unit, with numbers multiplied by `factor`.
     fn text(&self, unit: &str, factor: f64) -> String {
         let plain = |value: f64| match unit {
             "#" => format!("{value:.0}"),
@@ -266,9 +263,9 @@ impl Cell {
 }
 
 pub(super) struct Shown {
-    /// The head of each column, and whether the column holds words.
+    /// The head of each column, and `true` if the column contains text.
     pub heads: Vec<(String, bool)>,
-    /// The rows: text and style-sheet class of each cell.
+    /// The text of each cell, and its class in the style sheet.
     pub rows: Vec<Vec<(String, &'static str)>>,
 }
 
@@ -285,7 +282,7 @@ impl Section {
         }
     }
 
-    /// Creates a section of figures for pages, without the missing ones.
+    /// Creates a section with those of the figures that are not `None`. It is only shown on pages.
     pub fn of_figures(
         title: impl Into<String>,
         note: impl Into<String>,
@@ -312,7 +309,6 @@ impl Section {
         self.rows.is_empty() && self.figures.is_empty() && is_silent
     }
 
-    /// Returns the heads and cells as displayed, without empty columns.
     pub(super) fn shown(&self) -> Shown {
         let cells = |n: usize| self.rows.iter().filter_map(move |row| row.get(n));
         let mut shown = Shown {

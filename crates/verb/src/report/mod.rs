@@ -1,4 +1,4 @@
-//! Reports: results of verbs as data ([`Report`]), and their rendering as text, pages and CSV.
+//! This module contains the results of verbs ([`Report`]), and formats them as text, pages and CSV.
 
 mod claims;
 mod comparison;
@@ -28,7 +28,6 @@ pub use text::{WIDTH, wrap};
 pub use unit::readable;
 pub use validity::valid_report;
 
-/// Returns the value of a key in a list, after adding an empty one if necessary.
 pub(crate) fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let at = list.iter().position(|(known, _)| *known == key);
     let at = at.unwrap_or_else(|| {

@@ -1,7 +1,7 @@
 use synth_core::number::seconds_in;
 use synth_simulation::Estimate;
 
-/// Formats a number with four significant digits, in plain notation if readable; `–` for NaN.
+/// Formats a number with four significant digits, and without an exponent if it is readable.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -17,7 +17,6 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Formats a number with this many digits after the first one.
 fn fixed(value: f64, digits: usize) -> String {
     let rounded = format!("{value:.digits$e}");
     let power = rounded
@@ -27,20 +26,20 @@ fn fixed(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the number of significant decimals for an interval of this half-width.
+/// Returns the number of significant decimal places if the interval has this half-width.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
 
-/// Formats a lower bound with four digits, rounded down.
+/// Formats a lower bound with four digits. It is rounded down.
 pub fn below(bound: f64) -> String {
     let power = bound.log10().floor() - 3.0;
-    // As in `number`, integers keep all digits below 1e7.
+    // As in `number`, an integer below `1e7` keeps all of its digits.
     let power = if bound < 1e7 { power.min(0.0) } else { power };
     number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
 }
 
-/// Formats an estimate as `mean ± half-width`, with significant digits only.
+/// Formats an estimate as `mean ± half-width`, with only the significant digits.
 pub fn estimate(estimate: Option<Estimate>) -> String {
     estimate.map_or("–".into(), |e| within(e.mean, e.half_width))
 }
@@ -58,7 +57,7 @@ pub fn within(mean: f64, half_width: f64) -> String {
     }
 }
 
-/// Formats a load, with up to 12 decimals close to 1 and otherwise 9 significant digits.
+/// Formats a load with up to 12 decimal places if it is close to 1, and 9 digits otherwise.
 pub fn load(load: f64) -> String {
     let decimals = match load {
         _ if (load - 1.0).abs() < 1e-3 => 12,
@@ -69,12 +68,12 @@ pub fn load(load: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Formats a fraction as a percentage; positive fractions are not shown as 0.
+/// Formats a fraction as a percentage. If it is positive, it is not shown as 0.
 pub fn percent(fraction: f64) -> String {
     percentage(fraction) + if fraction.is_nan() { "" } else { " %" }
 }
 
-/// Formats a [percentage](percent) without its sign.
+/// Formats a [percentage](percent) without the `%` sign.
 pub fn percentage(fraction: f64) -> String {
     let percentage = 100.0 * fraction;
     if percentage > 0.0 && percentage < 0.05 {
@@ -86,7 +85,7 @@ pub fn percentage(fraction: f64) -> String {
     }
 }
 
-/// Joins items as `a, b and c`.
+/// Joins the items of a list as `a, b and c`.
 pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     match items.split_last() {
@@ -103,7 +102,7 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
-/// Formats a count: `one server`, `3 servers`.
+/// Formats a number of things, such as `one server` or `3 servers`.
 pub fn counted(count: f64, noun: &str) -> String {
     if count == 1.0 {
         format!("one {noun}")
@@ -125,7 +124,6 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
-/// Units of time with their seconds, and the least number of the unit that is shown in it.
 pub(super) const UNITS: [(&str, f64, f64); 5] = [
     ("d", 86_400.0, 1.95),
     ("h", 3600.0, 1.95),
@@ -134,7 +132,7 @@ pub(super) const UNITS: [(&str, f64, f64); 5] = [
     ("ms", 1e-3, 0.0),
 ];
 
-/// Returns a readable unit for a time in `unit`, and the conversion factor.
+/// Returns a readable unit for a time in `unit`, and the factor to convert it.
 pub fn fitting(time: f64, unit: &str) -> (&str, f64) {
     let Some(second) = seconds_in(unit).filter(|_| time > 0.0) else {
         return (unit, 1.0);
@@ -144,7 +142,7 @@ pub fn fitting(time: f64, unit: &str) -> (&str, f64) {
     (name, second / own)
 }
 
-/// Formats a time with the half-width of its interval (or 0) in a readable unit: `3.1 h`.
+/// Formats a time and the half-width of its interval (or 0) in a readable unit, such as `3.1 h`.
 pub fn span((mean, half_width): (f64, f64), unit: &str) -> String {
     if seconds_in(unit).is_none() || mean.is_nan() || mean <= 0.0 {
         return format!("{} {unit}", within(mean, half_width));

@@ -7,43 +7,43 @@ use synth_core::artifact::Quantity;
 use synth_simulation::Estimate;
 use synth_simulation::sweep::Comparing;
 
-/// Policies with the numbers found for each.
+/// The policies, and the numbers that were found for each of them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Outcomes {
-    /// The workload file, as given.
+    /// The workload file, as it was given.
     pub workload: String,
     /// The digest of the workload.
     pub digest: String,
-    /// Whether the comparison was interrupted.
+    /// `true` if the comparison was interrupted.
     pub interrupted: bool,
     /// The quantities.
     pub columns: Vec<Found>,
     /// The policies.
     pub policies: Vec<PolicyValues>,
-    /// Policies that could not be run, with reasons.
+    /// The policies that could not be run, with the reasons.
     pub failures: Vec<String>,
-    /// Notes for the report.
+    /// The notes of the report.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// A quantity that was determined for the policies.
+/// A quantity that was computed for the policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Found {
-    /// The name for programs.
+    /// The name that is used by other programs.
     pub quantity: &'static str,
-    /// The value of the parameter, if the quantity is reported for several.
+    /// The value of the parameter, if the quantity is reported for more than one value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
-    /// The unit; `1` for a pure number.
+    /// The unit, or `1` if the quantity has no unit.
     pub unit: String,
-    /// The name for reports.
+    /// The name that is used in reports.
     #[serde(skip)]
     pub label: String,
 }
 
 impl Found {
-    /// Creates the column of a quantity, with this unit of time.
+    /// Creates the column of a quantity, where times are in this unit.
     pub fn of<Q: Quantity>(quantity: Q, time: &str) -> Self {
         Found {
             quantity: quantity.row().name,
@@ -54,7 +54,7 @@ impl Found {
     }
 }
 
-/// A policy with its numbers.
+/// A policy and its numbers.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PolicyValues {
     /// The name of the policy.
@@ -64,7 +64,7 @@ pub struct PolicyValues {
 }
 
 impl Outcomes {
-    /// Creates the outcomes of a comparison, without numbers.
+    /// Creates the result of a comparison. It does not contain any numbers yet.
     pub fn new(comparing: &Comparing<'_>, digest: String) -> Self {
         let policies = comparing.policies.iter().map(|policy| PolicyValues {
             policy: policy.clone(),
@@ -81,7 +81,7 @@ impl Outcomes {
         }
     }
 
-    /// Returns the report; `command` reproduces it.
+    /// Returns the report. `command` is the command that reproduces it.
     pub fn report(&self, command: String) -> Report {
         let mut section = Section::new("", ["policy"]);
         for own in &self.columns {

@@ -6,9 +6,9 @@ use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
 
-/// Returns the report of a run, with the verdicts on claims if there are any. `overall` holds
-/// additional measurements of the kind; `is_percentile` tells whether a claim is a percentile, for
-/// which the fraction below was measured.
+/// Returns the report on a run, and the verdicts on the claims if there are any. `overall` contains
+/// the other measurements of the run. `is_percentile` returns `true` if a claim is a percentile; in
+/// this case, the fraction below the percentile was measured.
 pub fn run_report<M, C, Q: Quantity>(
     unit: &str,
     run: &Run<M, C>,
@@ -27,8 +27,7 @@ pub fn run_report<M, C, Q: Quantity>(
     report
 }
 
-const MEANS: &str =
-    "Means with 95 % confidence intervals (batch means of independent replications).";
+const MEANS: &str = "All means have 95 % confidence intervals, which are computed from the batch means of independent replications.";
 
 pub(super) fn ending(ending: Ending) -> &'static str {
     match ending {
@@ -66,7 +65,7 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     }
 }
 
-/// Returns response times, slowdowns and numbers of jobs, by class and in total.
+/// Returns the response times, the slowdowns and the numbers of jobs, for each type and in total.
 pub fn classes<M, C>(unit: &str, run: &Run<M, C>) -> Section {
     let is_settled = run.health == Health::Settled;
     let place = |own: Option<[f64; 3]>, n: usize| own.map(|own| own[n]);
@@ -92,7 +91,7 @@ pub fn classes<M, C>(unit: &str, run: &Run<M, C>) -> Section {
     section
 }
 
-/// Returns the claims that were checked, those about the whole policy first.
+/// Returns the claims that were checked. The claims about the whole policy are listed first.
 pub fn verdict_table<Q: Quantity>(
     verdicts: &[Judgement<Q>],
     is_percentile: fn(&Claim<Q>) -> bool,
@@ -119,7 +118,6 @@ pub fn verdict_table<Q: Quantity>(
     section
 }
 
-/// Returns the claimed number, with the precision of the measurement if they are comparable.
 fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
     let value = judgement.claim.value;
     let measured = judgement.measured.filter(|_| !is_percentile);
@@ -159,7 +157,7 @@ fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
     }
 }
 
-/// Draws the recorded schedules of policies in the same interval of time, which `text` describes.
+/// Draws the schedules that were recorded for the policies. `text` describes the time interval.
 pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section {
     let figure = |(name, own): &(String, &Stretch)| {
         let (across, factor) = fitting(own.to - own.from, unit);
@@ -181,12 +179,13 @@ pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section 
         let (across, scales) = (format!("time [{across}]"), [Scale::Linear; 2]);
         let mut figure = Chart::around(&title, [&across, ""], scales, curves.collect()).figure()?;
         figure.note += &format!(
-            "At most {} waited at the same time; {} of the capacity was idle while jobs waited.",
+            "At most {} waited at the same time, and {} of the capacity was not used while jobs were waiting.",
             counted(own.most_waiting(), "job"),
             percent(own.idle_while_waiting())
         );
         Some(figure)
     };
-    let note = format!("{text} The lines show the share that the running jobs of each type hold.");
+    let note =
+        format!("{text} Each line shows the share that is used by the running jobs of a type.");
     Section::of_figures("What ran when?", note, own.iter().map(figure))
 }

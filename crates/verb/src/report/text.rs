@@ -3,22 +3,21 @@ use itertools::{Itertools as _, chain};
 
 use super::data::{Report, Section};
 
-/// Default width of text, in characters.
+/// The default width of the text, in characters.
 pub const WIDTH: usize = 100;
 
 const NARROWEST: usize = 16;
 
-/// Maximum number of leading columns that are repeated where a wide table continues below.
+/// The maximum number of columns that are repeated if a wide table is continued below.
 const KEYS: usize = 2;
 
-/// Spaces around a column and between columns.
 const PADDING: usize = 3;
 
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 impl Report {
-    /// Returns the report as text, at most `width` characters wide.
+    /// Returns the report as text. Each line has at most `width` characters.
     pub fn text(&self, width: usize) -> String {
         let texts = chain!(&self.summary, &self.warnings).map(|text| wrap(text, width));
         let sections = self.sections.iter().filter(|own| !own.is_detail);
@@ -27,7 +26,8 @@ impl Report {
 }
 
 impl Section {
-    /// Returns the section as text, at most `width` characters wide except for unchanged lines.
+    /// Returns the section as text. Except for its `lines`, all text is wrapped at `width`
+    /// characters.
     pub fn text(&self, width: usize) -> String {
         if self.is_empty() {
             return String::new();
@@ -76,7 +76,6 @@ impl Lines {
     }
 }
 
-/// Wraps heads and words of a wide table; columns that do not fit follow below.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
     let keys = shown.iter().take_while(|own| own.is_words).count();
@@ -136,7 +135,7 @@ fn width(cell: &str) -> usize {
     lines.max().unwrap_or(0)
 }
 
-/// Wraps a text between words at `most` characters.
+/// Wraps a text between words, so that each line has at most `most` characters.
 pub fn wrap(text: &str, most: usize) -> String {
     text.split('\n')
         .map(|line| wrap_line(line, most))

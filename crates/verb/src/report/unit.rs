@@ -1,9 +1,9 @@
 use super::fitting;
 use synth_core::number::seconds_in;
 
-/// Returns a readable unit for times, and the conversion factor. The unit is kept if its length is
-/// unknown or the longest time has one to four digits before the point; otherwise it suits the
-/// median time.
+/// Returns a readable unit for the times, and the factor to convert them. The unit is not changed
+/// if its length is not known, or if the longest time has between one and four digits before the
+/// decimal point. Otherwise, the unit is based on the median of the times.
 pub fn readable(own: &str, times: impl Iterator<Item = f64>) -> (String, f64) {
     let mut times: Vec<f64> = times
         .filter(|time| time.is_finite() && *time > 0.0)

@@ -1,25 +1,24 @@
-//! Cycles between two visits to the lowest level of a quasi-birth-death process.
+//! This module uses the cycles between two visits to the lowest level of a process.
 //!
 //! # Theory
-//! With rates `U` up, `L` within the level and `D` down, let `G_q` be the distribution of the phase
-//! in which level q − 1 is first reached from the phases of level q, and `m_q` the mean integral of
-//! a reward f until then. With the sojourn times `K_q = (diag − L_q − U_q G_{q+1})^{-1}` on level
-//! q,
+//! Let `U`, `L` and `D` be the rates to the level above, within the level, and to the level below.
+//! Let `G_q` be the distribution of the phase in which level `q − 1` is first reached from level
+//! `q`, and let `m_q` be the mean integral of a reward `f` until then. The sojourn times on level
+//! `q` are `K_q = (diag − L_q − U_q G_{q+1})^{-1}`, and
 //!
 //! ```text
 //! G_q = K_q D_q,      m_q = K_q (f_q + U_q m_{q+1})
 //! ```
 //!
-//! from above down to level 1. On the repeating levels, G is found by *logarithmic reduction*
-//! (Latouche, Ramaswami, Journal of Applied Probability 30, 1993), and with `P = K U` and a reward
-//! `a + b q`, by doubling,
+//! These are computed from the repeating levels down to level 1. On the repeating levels, `G` is
+//! computed by *logarithmic reduction* (Latouche, Ramaswami, Journal of Applied Probability 30,
+//! 1993). With `P = K U` and a reward `a + b q`, the sums are computed by doubling:
 //!
 //! ```text
 //! m_q = (a + b q) Σ_k P^k K 1 + b Σ_k k P^k K 1
 //! ```
 //!
-//! The process observed on level 0 has the rates `L_0 + U_0 G_1`; its stationary distribution
-//! weights the cycles.
+//! The weight of a cycle is the stationary distribution of the rates `L_0 + U_0 G_1` on level 0.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -34,7 +33,7 @@ const STEPS: u64 = 64;
 
 type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
 
-/// A process with the solution on its repeating levels.
+/// A process and its solution on the repeating levels.
 pub struct Levels<'a> {
     level: Maker<'a>,
     repeats: usize,
@@ -50,7 +49,7 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Estimates the work \[ns\] for `levels` boundary levels; infinite if memory is insufficient.
+    /// Estimates the time \[ns\] that is needed, or returns infinity if there is not enough memory.
     pub fn work(phases: f64, levels: f64) -> f64 {
         if 40.0 * phases * phases <= MEMORY {
             (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
@@ -59,13 +58,13 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Solves the process whose level is the number of jobs of a queue.
+    /// Creates the solution of a queue, where the level is the number of jobs.
     pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, QbdError> {
         let most = queue.most_servers().max(1) as usize;
         Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)
     }
 
-    /// Solves any process.
+    /// Creates the solution of a process.
     pub fn of_process(process: &'a Qbd) -> Result<Self, QbdError> {
         let level = |q: usize| {
             process
@@ -96,7 +95,7 @@ impl<'a> Levels<'a> {
         })
     }
 
-    /// Returns the number of levels of non-negligible probability.
+    /// Returns the number of levels whose probability is not negligible.
     pub fn levels(&self) -> f64 {
         self.levels
     }
@@ -136,7 +135,6 @@ impl<'a> Levels<'a> {
         (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
     }
 
-    /// Returns the mean integral of a reward from the first repeating level to the one below.
     fn far(&self, reward: &Reward) -> DVector<f64> {
         let [time, further] = &self.sums;
         match reward {
@@ -172,8 +170,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Returns `Σ_k P^k x` and `Σ_k k P^k x`, and the number of levels after which the powers are below
-/// exp(−[`TAIL`]).
+/// Returns `Σ_k P^k x`, `Σ_k k P^k x`, and the number of levels until the powers are negligible.
 fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64), QbdError> {
     let (mut sum, mut moment) = (x, DVector::zeros(p.nrows()));
     let (mut power, mut count) = (p.clone(), 1.0);
@@ -219,7 +216,7 @@ fn logarithmic_reduction(
     Err(QbdError::not_converged("logarithmic reduction"))
 }
 
-/// A completion edge removes a job only if the server that ends is busy.
+/// If an edge is a completion, it removes a job only if the server that ends is busy.
 fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     let servers = queue.servers();
     let mut level = Level {

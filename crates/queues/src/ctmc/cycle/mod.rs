@@ -1,29 +1,23 @@
-//! Long-run means of a queue as ratios of a reward per cycle to the length of a cycle. The checker
-//! uses these, independently of the solvers that synthesis uses ([`super::Qbd`],
-//! [`super::rounds`]).
+//! This module computes long-run means from the cycles of a queue. It is used by the checker and is
+//! independent of the solvers that are used for the synthesis ([`super::Qbd`], [`super::rounds`]).
 //!
-//! The two sides share [`ModulatedQueue`] (rates and servers only); in [`Levels`] also
-//! [`Level`](super::Level), the block operations of `qbd`, and the subtraction-free elimination of
-//! `sojourn`; in [`Stages`] bisection. A bug in these could affect both. Everything else is
-//! implemented twice.
+//! Both use [`ModulatedQueue`], which only contains rates and servers. [`Levels`] also uses
+//! [`Level`](super::Level), the operations on blocks in `qbd`, and the elimination in `sojourn`,
+//! and [`Stages`] uses the bisection. A bug in these could affect both. All else is implemented
+//! twice.
 //!
 //! # Theory
-//! The long-run mean of a quantity is its mean integral over a regeneration cycle divided by the
-//! mean length of a cycle (renewal–reward theorem). The integrals are computed *backwards*, from
-//! the end of a cycle to its start, whereas stationary distributions are computed forwards. Cycles
-//! are of two kinds:
+//! The long-run mean of a quantity is its mean integral over a regeneration cycle, divided by the
+//! mean length of the cycle (renewal–reward theorem). The integrals are computed *backwards*,
+//! whereas a stationary distribution is computed forwards. There are two kinds of cycles:
 //!
-//! - [`Levels`]: between visits to the empty queue, from the top level down, with phases × phases
-//!   matrices;
-//! - [`Stages`]: between visits to state 0 of a cyclic environment, from the last state back, with
-//!   banded levels × levels matrices.
+//! - [`Levels`] uses cycles between two visits to the empty queue, and phases × phases matrices.
+//! - [`Stages`] uses cycles between two visits to state 0, and banded levels × levels matrices.
 //!
-//! Neither subtracts anything, so means keep their relative accuracy however rare jobs are and
-//! however stiff the rates.
+//! Neither of them uses subtractions, so the means are accurate even if jobs are rare.
 //!
-//! Response times are rewards as well, since Poisson arrivals see time averages: `P(T > t)` is the
-//! mean of the probability that a job that finds q jobs in state s stays longer than t; see
-//! `tagged`.
+//! A response time is also a reward, because Poisson arrivals see time averages. `P(T > t)` is the
+//! mean probability that a job which finds `q` jobs in state `s` is present after time `t`.
 
 mod levels;
 mod row;
@@ -35,13 +29,13 @@ pub use stages::Stages;
 
 use super::modulated::ModulatedQueue;
 
-/// Levels with a total probability below exp(−TAIL) are omitted.
+/// The levels that are ignored have a total probability of less than `exp(−TAIL)`.
 const TAIL: f64 = 40.0;
 
-/// Probability of the levels at which arrivals are ignored.
+/// The probability of the levels on which new arrivals can be ignored.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Numbers that grow from level to level are rescaled above this value.
+/// Values that can grow from level to level are rescaled if they are larger than this.
 const HUGE: f64 = 1e150;
 
 /// A function of the state whose long-run mean is computed.
@@ -49,9 +43,9 @@ const HUGE: f64 = 1e150;
 pub enum Reward {
     /// The number of jobs.
     Jobs,
-    /// The indicator of more than this number of jobs.
+    /// 1 if there are more than this number of jobs, and 0 otherwise.
     Above(u64),
-    /// Values by state and number of jobs; 1 beyond the end of a list.
+    /// The values by state and by number of jobs. The value is 1 after the end of a list.
     Listed(Vec<Vec<f64>>),
 }
 
@@ -65,11 +59,11 @@ impl Reward {
     }
 }
 
-/// A solver for long-run means of a queue.
+/// A solver that computes the long-run means of a queue.
 pub enum Cycle<'a> {
-    /// Cycles between visits to the empty queue.
+    /// Uses the cycles between two visits to the empty queue.
     Levels(Box<Levels<'a>>),
-    /// Cycles between visits to state 0.
+    /// Uses the cycles between two visits to state 0.
     Stages(Box<Stages<'a>>),
 }
 
@@ -79,7 +73,7 @@ fn work_by_levels(queue: &ModulatedQueue<'_>) -> f64 {
 }
 
 impl<'a> Cycle<'a> {
-    /// Chooses the cheaper kind of cycles with less work than `most` \[ns\] and enough memory.
+    /// Selects the faster solver that has enough memory and needs less than `most` nanoseconds.
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let levels = work_by_levels(queue);
         let stages = Stages::new(queue, most.min(levels));
@@ -95,7 +89,7 @@ impl<'a> Cycle<'a> {
         Some(Cycle::Levels(Box::new(levels)))
     }
 
-    /// Returns the number of levels considered; those above have a probability below 1e-17.
+    /// Returns the number of levels. All levels above have a probability below `1e-17`.
     pub fn levels(&self) -> f64 {
         match self {
             Cycle::Levels(cycle) => cycle.levels(),
@@ -103,7 +97,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Estimates the work of [`Cycle::means`] for a few rewards in nanoseconds.
+    /// Estimates the time \[ns\] that [`Cycle::means`] needs for a few rewards.
     pub fn work(&self, queue: &ModulatedQueue<'_>) -> f64 {
         match self {
             Cycle::Levels(_) => work_by_levels(queue),
@@ -111,7 +105,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Returns the number of operations of [`Cycle::left`].
+    /// Returns the number of operations that [`Cycle::left`] needs.
     pub fn work_of_times(&self, queue: &ModulatedQueue<'_>, times: &[f64]) -> f64 {
         tagged::work(queue, times, self.levels())
     }
@@ -124,14 +118,13 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Returns `P(T > t)`; `None` beyond `budget` operations or the memory limit.
+    /// Returns `P(T > t)`, or `None` if it needs more than `budget` operations or too much memory.
     pub fn left(&self, queue: &ModulatedQueue<'_>, times: &[f64], budget: f64) -> Option<Vec<f64>> {
         let staying = tagged::staying(queue, times, self.populated(), budget)?;
         let rewards: Vec<Reward> = staying.into_iter().map(Reward::Listed).collect();
         Some(self.means(&rewards))
     }
 
-    /// Returns the number of levels of non-negligible probability, by halving.
     fn populated(&self) -> f64 {
         let halvings = match self {
             Cycle::Levels(_) => 12,

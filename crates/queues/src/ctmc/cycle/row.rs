@@ -1,8 +1,6 @@
-//! Rows of a band matrix, and the stationary distribution of a banded chain.
-
 use super::HUGE;
 
-/// Consecutive entries from `first` on; all other entries are 0.
+/// The consecutive entries from `first` on. All other entries are 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub first: isize,
@@ -57,7 +55,7 @@ impl Row {
     }
 }
 
-/// Returns the stationary distribution of a chain up to a factor; `None` if it is not finite.
+/// Returns the stationary distribution of a chain up to a factor, or `None` if it is not finite.
 pub(super) fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
     let levels = rows.len();
     let from = widened(&mut rows);
@@ -69,7 +67,7 @@ pub(super) fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
         let until = (k as isize - row.first).max(0) as usize;
         let below = &row.values[..until.min(row.values.len())];
         onward[k] = below.iter().sum();
-        // Levels below are reached only with probabilities that were trimmed.
+        // The levels below can only be reached with a probability that has been trimmed.
         if onward[k] <= 0.0 {
             lowest = k;
             break;
@@ -96,7 +94,6 @@ pub(super) fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
     law.iter().all(|p| p.is_finite()).then_some(law)
 }
 
-/// Extends each row for fill-in. Returns, for each level, the first row with an entry there.
 fn widened(rows: &mut [Row]) -> Vec<usize> {
     let levels = rows.len();
     let mut from: Vec<usize> = (0..levels).collect();

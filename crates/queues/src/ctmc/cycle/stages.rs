@@ -1,47 +1,45 @@
-//! Cycles between two visits to state 0 of a cyclic environment.
+//! This module uses the cycles between two visits to state 0 of a cyclic environment.
 //!
 //! # Theory
-//! In each state (*stage*) of a round, the number of jobs is a birth-and-death process. Starting
-//! with q jobs in stage s, let `H_s(q, ·)` be the distribution of the number of jobs at the next
-//! entry to state 0, and `m_s(q)` the mean integral of a reward f until then. With the services
-//! `d_q = μ min(q, c_s)` that leave the stage unchanged, the total exit rate r, and `x = H_s` or
-//! `m_s`,
+//! In each state (*stage*) of a round, the number of jobs is a birth-and-death process. For a start
+//! with `q` jobs in stage `s`, let `H_s(q, ·)` be the distribution of the number of jobs when state
+//! 0 is next entered, and let `m_s(q)` be the mean integral of a reward `f` until then. Let
+//! `d_q = μ min(q, c_s)` be the rate of the services that do not change the stage, and let `r` be
+//! the total exit rate. Then `x = H_s` and `x = m_s` are solutions of
 //!
 //! ```text
 //! (r + λ + d_q) x_q = λ x_{q+1} + d_q x_{q−1} + y_q
 //! ```
 //!
-//! where `y_q` is f plus the contribution of the exits, known from later stages. These systems are
-//! solved from the last stage to the first by subtraction-free elimination. `H_0` is the transition
-//! matrix of the number of jobs at the starts of rounds; its stationary distribution (Grassmann,
-//! Taksar, Heyman, Operations Research 33, 1985) weights the rounds.
+//! where `y_q` is the sum of `f` and the values of the exits, which are known from the later
+//! stages. These systems are solved from the last stage to the first without subtractions. `H_0` is
+//! the transition matrix of the number of jobs at the start of a round. Its stationary distribution
+//! (Grassmann, Taksar, Heyman, Operations Research 33, 1985) is their weight.
 //!
 //! # Practice
-//! A round that starts with many jobs keeps all servers busy, so its net change has the same
-//! distribution for all of these rows. Tiny entries are dropped, which leaves a band as wide as the
-//! changes in a round.
+//! If a round starts with many jobs, all servers are always busy, so the distribution of the net
+//! change does not depend on the number of jobs. Very small entries are removed, so the width of
+//! the band is the range of the changes in a round.
 
 use super::row::{Row, eliminated};
 use super::{Reward, TAIL};
 use crate::ctmc::bisection::bisected;
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
 
-/// Probabilities below this multiple of the mean number of arrivals per round are dropped.
+/// Probabilities below this multiple of the mean number of arrivals in a round are removed.
 const TINY: f64 = 1e-30;
 
 struct Stage {
     servers: usize,
-    /// Rate per busy server of services that leave the stage unchanged \[1/time\].
+    /// The rate \[1/time\] at which each busy server completes jobs without a change of the stage.
     service: f64,
     leaving: f64,
-    /// Target stage, rate, and whether it is a service completion.
+    /// The target stage, the rate, and `true` if the exit is a completion.
     exits: Vec<(usize, f64, bool)>,
-    /// The first stage that leads here.
     needed_by: usize,
 }
 
 impl Stage {
-    /// Rate of services that leave the stage unchanged if all servers are busy \[1/time\].
     fn full_speed(&self) -> f64 {
         self.servers as f64 * self.service
     }
@@ -51,19 +49,19 @@ impl Stage {
 pub struct Stages<'a> {
     queue: &'a ModulatedQueue<'a>,
     stages: Vec<Stage>,
-    /// By stage: distribution of the net change until state 0 is entered, if all servers are busy.
+    /// For each stage, the distribution of the net change until state 0 if all servers are busy.
     changes: Vec<Row>,
     levels: usize,
-    /// From this many jobs on, no server becomes idle until state 0 is entered.
+    /// If there are at least this many jobs, no server becomes idle before state 0 is entered.
     full: usize,
-    /// Distribution of the number of jobs at starts of rounds, up to a factor.
+    /// The distribution of the number of jobs at the start of a round, up to a factor.
     starts: Vec<f64>,
     tiny: f64,
 }
 
 impl<'a> Stages<'a> {
-    /// Prepares the rounds of a queue; `None` if it is not cyclic or not stable, or beyond `most`
-    /// \[ns\].
+    /// Creates the rounds of a queue. Returns `None` if the environment is not cyclic, the queue is
+    /// not stable, or the solution needs more than `most` nanoseconds.
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let stages = stages(queue)?;
         let mut rounds = Stages {
@@ -101,12 +99,11 @@ impl<'a> Stages<'a> {
         (width * self.full * (pending + 3)) as f64 + (width * self.levels * 2 + changes) as f64
     }
 
-    /// Returns the number of levels considered.
+    /// Returns the number of levels that are used.
     pub fn levels(&self) -> f64 {
         self.levels as f64
     }
 
-    /// Returns the distribution of the net change until state 0 is entered, by stage.
     fn net_changes(&self) -> Option<Vec<Row>> {
         let mut changes: Vec<Row> = vec![Row::default(); self.stages.len()];
         let mut kept = 0;
@@ -127,9 +124,8 @@ impl<'a> Stages<'a> {
         Some(changes)
     }
 
-    /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all integers k.
-    ///
-    /// The matrix is `κ (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, with S a shift.
+    /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all integers `k`. The matrix is
+    /// equal to `κ (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, where `S` is a shift.
     fn drifted(&self, stage: &Stage, mut row: Row) -> Option<Row> {
         let (lambda, d) = (self.queue.arrival_rate(), stage.full_speed());
         let half = 0.5 * (stage.leaving + d - lambda);
@@ -151,8 +147,8 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// ln z with z > 1 and F(z) = 1, F the generating function of the net change in a round with
-    /// all servers busy.
+    /// Returns `ln z` for the solution `z > 1` of `F(z) = 1`, where `F` is the generating function
+    /// of the net change in a round in which all servers are busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
@@ -166,8 +162,8 @@ impl<'a> Stages<'a> {
         Some(root.exp().ln_1p())
     }
 
-    /// Returns `(F(z) − 1)/(z − 1)`, from the last stage to the first. For stage s it is `(Σ rate ·
-    /// value of the exit + λ − d/z) / (r − (z − 1)(λ − d/z))`, and a service divides F by z.
+    /// Returns `(F(z) − 1)/(z − 1)`, computed from the last stage on. In a stage it is
+    /// `(Σ rate · value + λ − d/z) / (r − (z − 1)(λ − d/z))`. A completion divides `F` by `z`.
     fn growth(&self, above_one: f64) -> Option<f64> {
         let z = 1.0 + above_one;
         let mut growth = vec![0.0; self.stages.len()];
@@ -187,13 +183,13 @@ impl<'a> Stages<'a> {
         Some(growth[0])
     }
 
-    /// Computes the distribution at starts of rounds; `None` if it is not finite.
+    /// Computes the distribution at the start of each round, or returns `None` if it is not finite.
     pub fn solve(&mut self) -> Option<()> {
         self.starts = eliminated(self.banded(self.rounds()))?;
         Some(())
     }
 
-    /// Returns the rows of `H_0` for which servers may become idle.
+    /// Returns the rows of `H_0` for which a server can become idle.
     fn rounds(&self) -> Vec<Row> {
         let mut later: Vec<Vec<Row>> = vec![Vec::new(); self.stages.len()];
         for s in (0..self.stages.len()).rev() {
@@ -256,7 +252,6 @@ impl<'a> Stages<'a> {
         onward
     }
 
-    /// Extends the rows to all levels; levels above the highest are merged into it.
     fn banded(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let top = self.levels as isize - 1;
         let far = self.full as isize..=top;
@@ -288,7 +283,7 @@ impl<'a> Stages<'a> {
         rewards.iter().map(mean).collect()
     }
 
-    /// Returns `m_0`, with no arrivals at the highest level.
+    /// Returns `m_0`. There are no arrivals on the highest level.
     fn gains(&self, reward: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let lambda = self.queue.arrival_rate();
         let top = self.levels - 1;
@@ -325,11 +320,11 @@ impl<'a> Stages<'a> {
     }
 }
 
-/// Eliminates one stage from below: `x_q pivot_q = y'_q + λ x_{q+1}` with `y'_q = y_q + fall_q
-/// y'_{q−1}`. Returns the pivots and the falls.
+/// Eliminates a stage from the lowest level up. The result is `x_q pivot_q = y'_q + λ x_{q+1}`,
+/// where `y'_q = y_q + fall_q y'_{q−1}`. Returns the pivots and the falls.
 fn pivots(stage: &Stage, lambda: f64, levels: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut pivot, mut fall) = (Vec::with_capacity(levels), Vec::with_capacity(levels));
-    // A pivot is λ + e, with e_q = r + d_q e_{q−1} / (λ + e_{q−1}).
+    // Each pivot is `λ + e_q`, where `e_q = r + d_q e_{q−1} / (λ + e_{q−1})`.
     let mut excess = stage.leaving;
     for q in 0..levels {
         let served = q.min(stage.servers) as f64 * stage.service;
@@ -385,7 +380,7 @@ fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     queue.arrival_rate() * length
 }
 
-/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny; `None` if that takes too many terms.
+/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny, or returns `None` if this takes too long.
 fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
     let mut before = 0.0;
     for v in values.iter_mut() {

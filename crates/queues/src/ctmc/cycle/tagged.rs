@@ -1,14 +1,15 @@
-//! Probabilities that a job that finds a given number of jobs in a given state stays longer than t.
+//! This module computes the probability that a job is still present after time `t`.
 //!
-//! Jobs are served in order of arrival, and what happens behind a job does not affect it. With
-//! uniformization, the probability to be present after k events is computed backwards from k − 1,
-//! and the number of events until t is Poisson.
+//! Jobs are served in order of arrival, so a job is not affected by the jobs behind it. With
+//! uniformization, the probability that it is still present after `k` events is computed backwards
+//! from `k − 1`, and the number of events until `t` has a Poisson distribution.
 
 use statrs::distribution::{Discrete, Poisson};
 
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
 
-/// By time, state and number of jobs ahead; `None` beyond `budget` operations or the memory limit.
+/// Returns the probabilities by time, by state and by the number of jobs ahead, or `None` if this
+/// needs more than `budget` operations or too much memory.
 pub(super) fn staying(
     queue: &ModulatedQueue<'_>,
     times: &[f64],
@@ -49,7 +50,6 @@ pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64
     events(rates(queue).0, times) * ahead * each
 }
 
-/// Returns the uniformization rate, and the total rate of events in each state \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
     let mut leaving: Vec<f64> = (0..states).map(|s| queue.speed(s)).collect();
@@ -59,7 +59,6 @@ fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     (leaving.iter().copied().fold(0.0, f64::max), leaving)
 }
 
-/// Returns an upper bound on the number of events that matter until the last of these times.
 fn events(rate: f64, times: &[f64]) -> f64 {
     let last = |time: &f64| rate * time + 10.0 * (rate * time).sqrt() + 60.0;
     times.iter().map(last).fold(0.0, f64::max)
@@ -90,7 +89,7 @@ fn before(
     }
 }
 
-/// Services in state s: of a job ahead, of a job behind, or of none; the job's own ends its stay.
+/// A service is of a job ahead, of the job itself (which then leaves), of a job behind, or of none.
 fn served(queue: &ModulatedQueue<'_>, (s, rate): (usize, f64), after: &[f64], into: &mut [f64]) {
     let (servers, one) = (queue.servers()[s] as usize, queue.service_rate() / rate);
     for p in 0..servers.min(into.len()) {

@@ -1,7 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-/// M/M/k with arrival rate λ and service rate 1.
 fn mmk(k: usize, lambda: f64) -> Qbd {
     let level = |q: usize| Level {
         phases: 1,
@@ -19,7 +18,7 @@ fn mmk(k: usize, lambda: f64) -> Qbd {
     }
 }
 
-/// M/M/1: P(Q > q) = ρ^(q+1), mean ρ/(1−ρ), also for loads close to 1.
+/// In an M/M/1 queue, `P(Q > q) = ρ^(q+1)` and the mean is `ρ/(1−ρ)`, even for a high load.
 #[test]
 fn mm1_has_its_closed_form() {
     for spare in [0.5, 0.1, 1e-3, 1e-6, 1e-8] {
@@ -37,7 +36,6 @@ fn mm1_has_its_closed_form() {
     }
 }
 
-/// M/M/k by Erlang's C formula.
 #[test]
 fn mmk_agrees_with_erlang_c() {
     for (k, lambda) in [(2, 1.5), (5, 4.9), (12, 3.0)] {

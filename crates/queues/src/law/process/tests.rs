@@ -23,8 +23,8 @@ fn processes() -> Vec<ArrivalProcess> {
 
 #[test]
 fn mean_rates_and_dispersions_have_their_closed_forms() {
-    // Two states with rates a, b and switching r, s: π = (s, r)/(r+s), and 1 + 2 (a−b)² r s /
-    // ((r+s)² (a s + b r)); here (1, 10) and (0.1, 0.2).
+    // For two states with the rates `a` and `b` that are left at the rates `r` and `s`, the result
+    // is `1 + 2 (a−b)² r s / ((r+s)² (a s + b r))`. Here, they are (1, 10) and (0.1, 0.2).
     let two_states = 1.0 + 2.0 * 81.0 * 0.02 / (0.09 * 1.2);
     let known = [
         (4.0, 1.0),
@@ -41,7 +41,6 @@ fn mean_rates_and_dispersions_have_their_closed_forms() {
     }
 }
 
-/// Four states that lump to two, and a stiff chain with a rare state.
 #[test]
 fn dispersions_of_larger_and_of_stiff_chains() {
     let half = ["0", "0", ".05", ".05"];
@@ -114,7 +113,6 @@ fn every_process_reads_back() {
     }
 }
 
-/// π Q = 0 exactly, for an asymmetric chain of four states.
 #[test]
 fn stationary_distributions_balance() {
     let rate = |s: i64, t: i64| {

@@ -1,28 +1,28 @@
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Logarithmic; values are positive.
+    /// A logarithmic scale. All values must be positive.
     Log,
-    /// Linear.
+    /// A linear scale.
     Linear,
 }
 
-/// An axis with its ticks.
+/// An axis and its ticks.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The title; may be empty.
+    /// The title, which can be empty.
     pub title: String,
-    /// The least value shown.
+    /// The minimum value of the axis.
     pub low: f64,
-    /// The greatest value shown.
+    /// The maximum value of the axis.
     pub high: f64,
     scale: Scale,
     pub(super) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// Creates an axis from `low` to `high` with round ticks. Both must be positive on a
-    /// logarithmic scale; an empty range is widened.
+    /// Creates an axis from `low` to `high` with round ticks. Both must be positive if the scale is
+    /// logarithmic. If the range is empty, it is made larger.
     pub fn new(title: &str, scale: Scale, low: f64, high: f64) -> Self {
         let (low, high) = match scale {
             Scale::Log if high < 1.5 * low => (low / 1.25, high * 1.25),
@@ -42,7 +42,7 @@ impl Axis {
         }
     }
 
-    /// Creates an axis around values, with a margin. A logarithmic scale ignores values ≤ 0.
+    /// Creates an axis that contains the values. A logarithmic scale ignores all values ≤ 0.
     pub fn around(title: &str, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let seen = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
         let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
@@ -60,12 +60,11 @@ impl Axis {
         }
     }
 
-    /// Replaces the ticks.
+    /// Replaces the ticks of the axis.
     pub fn with_ticks(self, ticks: Vec<(f64, String)>) -> Self {
         Axis { ticks, ..self }
     }
 
-    /// Maps a value, clamped to the range, to a position between the ends of the axis.
     pub(super) fn place(&self, value: f64, [first, last]: [f64; 2]) -> f64 {
         let values = [self.low, self.high, value.clamp(self.low, self.high)];
         let [low, high, here] = match self.scale {
@@ -78,7 +77,6 @@ impl Axis {
 
 const MOST: usize = 7;
 
-/// 1, 2 and 5 times powers of ten; only powers if these are too many, linear if too few.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let inside = |ticks: &[f64]| -> Vec<f64> {

@@ -1,9 +1,9 @@
-//! Colors, mark shapes and dashes of series, each of which is sufficient to distinguish them.
+//! The colors, marks and dashes of the series. Each of them is sufficient to identify a series.
 
 pub(super) const MOST: usize = 8;
 
-/// Colors after Okabe and Ito ("Color Universal Design", 2008), with yellows darkened for a white
-/// background. The style sheet of a page replaces them on a dark background.
+/// The colors are based on Okabe and Ito ("Color Universal Design", 2008). Yellow is darker,
+/// because the background is white. On a dark background, a style sheet replaces them.
 pub(super) const COLORS: [&str; MOST] = [
     "#0072B2", "#D55E00", "#008A64", "#B8578E", "#9A6B00", "#505050", "#2A93C4", "#7A3FB0",
 ];
@@ -19,7 +19,6 @@ pub(super) const DASHES: [&str; MOST] = [
     "1 5",
 ];
 
-/// Corners of marks relative to a point, in pixels.
 pub(super) const SHAPES: [&[(i32, i32)]; MOST] = [
     &[(-3, -5), (3, -5), (6, 0), (3, 5), (-3, 5), (-6, 0)],
     &[(-4, -4), (4, -4), (4, 4), (-4, 4)],

@@ -1,7 +1,6 @@
-//! Figures as SVG elements: curves with intervals.
+//! This module draws figures as SVG elements.
 //!
-//! Colors are few, so that a style sheet can replace them by hex code for dark backgrounds or
-//! print.
+//! Only a few colors are used, so that a style sheet can replace each of them by its hex code.
 
 mod axis;
 mod marks;
@@ -20,45 +19,44 @@ const INK: &str = "#222222";
 const GRID: &str = "#E0E0E0";
 
 const WIDTH: u32 = 480;
-/// Font size. A phone shows a figure 360 pixels wide, so letters are 10.3 pixels high.
+/// The size of the font. On a phone, a figure is 360 pixels wide and a letter is 10.3 pixels high.
 const LETTER: f64 = 13.7;
-/// Distance from the middle of a line of text to its baseline.
 const BELOW_MIDDLE: f64 = 4.6;
 
-/// The content of an SVG element, with its size.
+/// The content of an SVG element, and its size.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// Width, in the units of the content.
+    /// The width, in the units of the content.
     pub width: u32,
-    /// Height, in the same units.
+    /// The height, in the same units.
     pub height: u32,
     /// The elements.
     pub body: String,
 }
 
-/// A picture with its title, legend and description.
+/// A picture with its title, its legend and its description.
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
     /// The title.
     pub title: String,
-    /// A textual description of the content.
+    /// A description of the content as text.
     pub description: String,
-    /// A note below the picture; may be empty.
+    /// A note that is shown below the picture. It can be empty.
     pub note: String,
-    /// The legend: each label with its key.
+    /// The legend, which contains each label and its key.
     pub keys: Vec<(String, Picture)>,
     /// The picture.
     pub picture: Picture,
 }
 
-/// A value with its interval.
+/// A value and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The position on the horizontal axis.
     pub at: f64,
     /// The value.
     pub value: f64,
-    /// Half the width of the interval; 0 if unknown.
+    /// Half of the width of the interval, or 0 if it is not known.
     pub half_width: f64,
 }
 
@@ -82,10 +80,10 @@ impl Point {
     }
 }
 
-/// How the points of a curve are drawn.
+/// The style that is used to draw the points of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Marks with intervals, joined by a line.
+    /// Marks with intervals that are connected by a line.
     Joined,
     /// A line.
     Line,
@@ -103,23 +101,23 @@ impl Style {
     }
 }
 
-/// The points of one series.
+/// The points of a series.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// The label in the legend.
+    /// The label that is shown in the legend.
     pub label: String,
-    /// The index of color and mark, below 8.
+    /// The index of the color and the mark, which must be less than 8.
     pub look: usize,
-    /// How the points are drawn.
+    /// The style that is used to draw the points.
     pub style: Style,
-    /// The points, ascending in `at`.
+    /// The points, which must be sorted by `at`.
     pub points: Vec<Point>,
-    /// Positions without a value, where a policy is unstable.
+    /// The positions where a policy is unstable and there is no value.
     pub unstable: Vec<f64>,
 }
 
 impl Curve {
-    /// Creates the curve of the n-th series with joined marks.
+    /// Creates the curve of the `n`-th series, which is drawn with marks and lines.
     pub fn new(n: usize, label: impl Into<String>, points: Vec<Point>) -> Self {
         Curve {
             label: label.into(),
@@ -130,7 +128,7 @@ impl Curve {
         }
     }
 
-    /// Creates the curve of the n-th series as a line.
+    /// Creates the curve of the `n`-th series, which is drawn as a line.
     pub fn line(n: usize, label: impl Into<String>, points: Vec<Point>) -> Self {
         Curve {
             style: Style::Line,
@@ -148,7 +146,7 @@ impl Curve {
     }
 }
 
-/// Curves between two axes.
+/// A set of curves and two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// The title.
@@ -159,12 +157,12 @@ pub struct Chart {
     pub up: Axis,
     /// The curves, from bottom to top.
     pub curves: Vec<Curve>,
-    /// Vertical lines with labels.
+    /// The vertical lines and their labels.
     pub lines: Vec<(f64, String)>,
 }
 
 impl Chart {
-    /// Creates a chart around its points; intervals widen a logarithmic axis by at most 3×.
+    /// Creates a chart that contains all points. Intervals extend a logarithmic axis by at most 3×.
     pub fn around(title: &str, names: [&str; 2], scales: [Scale; 2], curves: Vec<Curve>) -> Self {
         let points = || curves.iter().flat_map(|curve| &curve.points);
         let unstable = curves.iter().flat_map(|curve| curve.unstable.clone());
@@ -182,7 +180,7 @@ impl Chart {
         }
     }
 
-    /// Returns a figure of the first eight series; `None` if there are no points.
+    /// Returns a figure with the first eight series, or `None` if there are no points.
     pub fn figure(mut self) -> Option<Figure> {
         let count = self.curves.len();
         self.curves.truncate(MOST);
@@ -211,7 +209,7 @@ fn crosses(curves: &[Curve]) -> u32 {
     unstable.count() as u32 * CROSS
 }
 
-/// Draws policies as points; `times` has a label and two times in `unit`.
+/// Draws each policy as a point. `times` contains a label and two times in `unit`.
 pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Option<Figure> {
     let longest = |of: fn(&(String, f64, f64)) -> f64| times.iter().map(of).fold(0.0, f64::max);
     let (across, of_x) = fitting(longest(|own| own.1), unit);
@@ -246,13 +244,11 @@ fn key(look: usize, style: Style) -> Picture {
     }
 }
 
-/// A position on the axes (upwards) or in the picture (downwards).
 type Place = (f64, f64);
 
 struct Frame<'a> {
     axes: (&'a Axis, &'a Axis),
     size: (u32, u32),
-    /// The ends of the axes in the picture.
     across: [f64; 2],
     up: [f64; 2],
     body: String,

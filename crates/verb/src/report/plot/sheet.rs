@@ -1,19 +1,18 @@
 use super::{Chart, Frame, Style, key, text};
 
-/// Charts in a grid, and their legend.
+/// A grid of charts with a legend.
 pub struct Sheet {
-    /// Width and height of a chart.
+    /// The width and the height of each chart.
     pub size: (u32, u32),
-    /// The number of charts in a row.
+    /// The number of charts in each row.
     pub columns: u32,
-    /// The charts, row by row.
+    /// The charts, in the order of the rows.
     pub charts: Vec<Chart>,
-    /// The label of each curve, with the index of its look and its style.
+    /// The label of each curve, with the index of its color and its style.
     pub legend: Vec<(String, usize, Style)>,
 }
 
 const ROW: u32 = 24;
-/// Width of the vertical title, and height of the title above a chart.
 const TITLES: (u32, u32) = (24, 28);
 
 impl Sheet {

@@ -117,6 +117,7 @@ impl Ranking {
         self.pairs.iter().find(are)
     }
 
+    /// Returns whether two policies differ significantly.
     #[cfg(test)]
     pub fn apart(&self, one: &str, other: &str) -> bool {
         self.pair(one, other).is_some_and(|pair| pair.apart)

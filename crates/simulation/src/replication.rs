@@ -13,8 +13,8 @@ pub const BURST: u64 = 1 << 14;
 
 /// The minimum number of events of a run that ends because it is precise. Precision is checked
 /// after half this number and at each doubling, and must hold twice in a row: runs that saw few
-/// long queues look precise early, so with one check too many intervals would miss, nearly all on
-/// the low side.
+/// long queues look precise early, so with a single check, too many intervals would miss, nearly
+/// all on the low side.
 pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
 const VIEWS: i32 = 3;

@@ -1,3 +1,4 @@
+//! Tests with an M/M/1 queue.
 #![allow(clippy::unwrap_used)]
 
 use super::mm1::{Own, run};

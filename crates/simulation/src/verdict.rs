@@ -12,9 +12,9 @@ pub enum Verdict {
     /// threshold, `±5 % p ln(1/p)`, by which p changes if the threshold of an exponential tail
     /// moves by 5 %. For a bound, the whole 95 % interval satisfies it.
     Confirmed,
-    /// The claim (for a bound, its whole side) is outside an interval so wide that any claim of a
-    /// correct artifact is refuted with probability at most 0.001. Also if the run is unstable, or
-    /// if all replications have far more jobs in the system than the claim permits.
+    /// The claim is outside an interval so wide that a correct artifact has any of its claims
+    /// refuted with probability at most 0.001; for a bound, the whole interval violates it. Also if
+    /// the run is unstable, or if all replications have far more jobs than the claim permits.
     Refuted,
     /// The interval is too wide, or not reliable because the run is short compared with the memory
     /// of the queue. Reliable intervals are narrower than ±10 %, with at least ten jobs of the type
@@ -198,9 +198,9 @@ impl Found {
         }
     }
 
-    /// Creates the same for a claim of 0 with a half width from the rule of three: none of n jobs
-    /// was above, `(1 − p)^n = 0.05`. The claim is an upper bound: for larger fractions none of n
-    /// jobs is above with probability at most [`FALSE_ALARM`].
+    /// Does the same for a claim of 0 with a half width from the rule of three: none of n jobs was
+    /// above, `(1 − p)^n = 0.05`. The claim is an upper bound: for larger fractions none of n jobs
+    /// is above with probability at most [`FALSE_ALARM`].
     pub fn hardly_above(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
         let most = (half_width * FALSE_ALARM.ln() / f64::ln(0.05)).min(1.0);
         Found {

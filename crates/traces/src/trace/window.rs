@@ -8,8 +8,8 @@
 //! such a log is taken to begin at E, with the jobs submitted earlier as its initial state: they
 //! are replayed, but are not arrivals.
 //!
-//! A log may also be complete from its first submission F. It is rejected only if both of the
-//! following tests agree:
+//! A log may also be complete from its first submission F. This is ruled out only if both tests
+//! agree:
 //!
 //! - *Sparse.* This test compares the number of distinct submission instants between F and E with
 //!   the number in an equally long period after E. If the rates are equal, the first number is

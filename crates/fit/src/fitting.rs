@@ -21,7 +21,7 @@ const ENOUGH: u64 = 30;
 const VALUES: u64 = 1000;
 /// The dispersion of work, relative to that at a constant rate, above which the rate is modulated.
 const DISPERSED: f64 = 2.0;
-/// The share of jobs submitted together with others of their user from which there are batches.
+/// At this share of jobs submitted together with others of their user, arrivals are batches.
 const TOGETHER: f64 = 0.5;
 /// The share of the excess dispersion from which types are modulated independently of each other.
 const INDEPENDENT: f64 = 0.5;

@@ -60,7 +60,7 @@ pub fn fit(
             (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {
-            listener(&format!("solving the program of {count} types"));
+            listener(&format!("solving the optimization for {count} types"));
         })?,
     };
     Fitting::new(&jobs, types, options).conclude(tried)

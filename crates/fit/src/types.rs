@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
         let mut loads: Vec<TriedTypes> = tried.values().map(load).collect();
         loads.dedup_by_key(|(count, _)| *count);
         let types = tried.remove(&enough);
-        Ok((types.expect("the number that is enough was tried"), loads))
+        Ok((types.expect("the sufficient number was tried"), loads))
     }
 
     fn of(&self, count: usize) -> Result<Types, FitError> {
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
         let types = self.serving(&demands)?;
-        Ok(types.expect("a type that was made of vectors serves them"))
+        Ok(types.expect("merged types serve their vectors"))
     }
 
     /// Keeps the types (K × (R + 1)) that serve a vector; `None` if there are none.

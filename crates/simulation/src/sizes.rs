@@ -25,7 +25,7 @@ impl Sampler {
             | Size::Hyperexponential { .. }
             | Size::BalancedHyperexponential { .. }
             | Size::Coxian { .. } => {
-                let law = size.phases().expect("it is a law of stages");
+                let law = size.phases().expect("the distribution has stages");
                 Box::new(move |stream| through_stages(&law, stream))
             }
             Size::Deterministic { mean } => return Sampler::Deterministic(mean.value()),

@@ -62,7 +62,7 @@ reasons! {
     /// A limit of the site prevents the job from starting: left out.
     AboveLimit: "above a limit of the site", LEFT_OUT, "--slurm";
     /// The number of servers is unknown, or parts are unequal: the fewest equal parts are used.
-    Spread: "number of servers unknown, or unequal parts", "on the fewest with equal parts", "";
+    Spread: "number of servers unknown, or unequal parts", "on the fewest servers with equal parts", "";
     /// The job ended before the log begins, or was submitted after `--to`: left out.
     OutsideSpan: "outside the span", LEFT_OUT, "--from, --to";
     /// The job is not of the partition or user selected with `--only`: left out.

@@ -19,7 +19,7 @@ pub(crate) struct Types {
 pub(crate) struct Search<'a> {
     jobs: &'a Jobs<'a>,
     merging: Merging,
-    /// The load if packing lost no capacity, ρ̄ = max_r ρ̄_r.
+    /// The load `ρ̄ = max_r ρ̄_r` if no capacity is lost by packing.
     fluid: f64,
 }
 
@@ -27,7 +27,7 @@ const MOST_TRIED: usize = 64;
 const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
-    /// Merges vectors by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
+    /// Merges vectors using the prices of the fluid bound, which are `y_r = ρ̄_r/(ρ̄ P_r)`.
     pub(crate) fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
         let (servers, fluid) = (&jobs.trace.servers, jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());

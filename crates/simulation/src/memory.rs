@@ -117,7 +117,7 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// The minimum length of a replication \[time\]. Less is required if only a part of the work
+    /// Returns the minimum length of a replication \[time\]. It is lower if only a part of the work
     /// waits.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {

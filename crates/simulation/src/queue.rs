@@ -315,7 +315,7 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> Measuring<Q> for QueueRun<'_, M, Q>
         match claim.quantity.row().measure {
             QueueMeasure::Nothing(why) => Some(why),
             _ if claim.job_type.is_some() && self.class(claim).is_none() => {
-                Some("with this many classes, a run keeps no statistics for each")
+                Some("there are too many classes to keep statistics for each of them")
             }
             _ => None,
         }

@@ -63,7 +63,7 @@ pub struct ClassResult<C = ()> {
     /// The percentiles of the response and waiting times with intervals, if there are enough jobs.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
-    /// The mean time in the system but not in service for each replication, or empty without means.
+    /// The mean time in the system but not in service, by replication. Empty if there are no means.
     #[serde(skip)]
     pub waiting_replications: Vec<f64>,
     /// Histogram of the waiting times, to be merged with others.

@@ -228,7 +228,8 @@ impl Found {
         }
     }
 
-    /// The result is only reliable if the number of jobs in the queue is precise, with enough jobs.
+    /// Considers the result reliable only if the number of jobs is precise, and based on enough
+    /// jobs.
     pub fn settled(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
         Found {

@@ -38,7 +38,7 @@ pub struct Watch {
 pub struct Watched {
     /// The threshold.
     pub watch: Watch,
-    /// The fraction of the time with more jobs, or of the jobs that took longer. Null without jobs.
+    /// The fraction of time with more jobs, or of jobs that took longer. Null if there are no jobs.
     pub above: Option<Estimate>,
     /// The same fraction, even if the run has not converged.
     #[serde(skip)]

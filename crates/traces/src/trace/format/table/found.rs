@@ -27,7 +27,7 @@ pub(super) const ROLES: [(&str, &str); 11] = [
     ("censored", "censored"),
     ("status", "status"),
 ];
-/// Published logs, which are recognized by two distinctive columns: Alibaba's
+/// Published logs, which are recognized by two of their columns. Currently, this is Alibaba's
 /// cluster-trace-gpu-v2023 (Q. Weng et al., Beware of Fragmentation, USENIX ATC 2023).
 const PRESETS: [([&str; 2], &str); 1] = [(
     ["cpu_milli", "creation_time"],

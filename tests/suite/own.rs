@@ -172,7 +172,7 @@ fn rules_by_their_names_become_files() {
         let name = rule.name;
         if name == "least-left-first" {
             let typed = format!("{bare} --family {name} --preemption full");
-            fails(&typed, "not available in a policy file");
+            fails(&typed, "policy file");
             continue;
         }
         // By itself it is the one with the best threshold.

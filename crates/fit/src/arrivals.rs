@@ -5,11 +5,11 @@ use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
 
-/// Builds a two-state modulated Poisson process with rate λ \[1/s\], index of dispersion `1 + κ`
-/// and relaxation rate r (`forgets`).
+/// Builds a modulated Poisson process that has two states, the rate `λ` \[1/s\], the index of
+/// dispersion `1 + κ`, and the relaxation rate `r` (`forgets`).
 ///
-/// Both states have the same mean duration and the rates `λ ± √(κrλ/2)`. If the lower rate would be
-/// negative, jobs arrive in one state only.
+/// Both states have the same mean duration, and the rates are `λ ± √(κrλ/2)`. If the lower rate
+/// would be negative, jobs only arrive in one of the states.
 pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     let half = (0.5 * kappa * forgets * rate).sqrt();
     let (rates, [up, down]) = if half <= rate {
@@ -25,8 +25,9 @@ pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     }
 }
 
-/// Returns κ of independent types with the dispersion of work of all jobs: `κ = A Σ λ_i E[X_i²] / Σ
-/// λ_i E[X_i]²`, from their rates and the moments of their work.
+/// Returns the value of `κ` for independent types if the work of all jobs has the given dispersion.
+/// This is `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`, with the rate of each type and the moments of its
+/// work.
 pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
     let (mut squares, mut means) = (0.0, 0.0);
     for (rate, (mean, square)) in types {
@@ -36,11 +37,11 @@ pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Exce
     excess.amount * squares / means
 }
 
-/// Builds a two-state modulation of all types with the given dispersion of work, from the total
-/// rate λ \[1/s\] and the moments of the work of a job.
+/// Builds a modulation with two states that is common to all types and has the given dispersion of
+/// work, from the total rate `λ` \[1/s\] and the moments of the work of a job.
 ///
-/// With v the variance of the rate factor, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or
-/// 0 and `1 + v` if one would be negative.
+/// If `v` is the variance of the factor of the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are
+/// `1 ± √v`, or 0 and `1 + v` if one of them would be negative.
 pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {
@@ -103,7 +104,7 @@ impl Batched {
         }
     }
 
-    /// Returns batch sizes and frequencies, with neighboring large sizes merged if there are many.
+    /// Returns the batch sizes and their frequencies. If there are many, large sizes are merged.
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
         let counts = counts.map(|(n, count)| ((*n).min(LARGEST), *count));
@@ -184,7 +185,8 @@ mod tests {
         }
     }
 
-    /// Compares with the closed form for two states: `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
+    /// The result is compared with the solution for two states:
+    /// `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
     #[test]
     fn modulation_has_the_requested_rate_and_dispersion() {
         for (rate, kappa, forgets) in [(2.0, 3.0, 0.01), (0.001, 50.0, 0.3), (5.0, 0.2, 7.0)] {

@@ -1,10 +1,11 @@
-//! The burstiness of arriving work: variances over time windows, and drift of the weekly load.
+//! This module measures how much the work that arrives varies over time. It computes the variance
+//! for windows of time and the drift of the weekly load.
 //!
 //! # Theory
-//! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`. It is 1 for
-//! compound Poisson arrivals. Bursts of short jobs increase the dispersion of counts, but have
-//! little effect on the IDW. A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 −
-//! e^{−rw})/(rw))`.
+//! If `X` is the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`. This is
+//! equal to 1 if arrivals are compound Poisson. If there are bursts of short jobs, the dispersion
+//! of the counts is larger, but the IDW is almost the same. If the rate is modulated by two states,
+//! `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
 
 use std::ops::Range;
 
@@ -53,7 +54,7 @@ impl Moment {
 }
 
 impl Windows {
-    /// Creates windows of lengths from `shortest` \[ticks\], > 0, up to one day.
+    /// Creates windows of lengths from `shortest` \[ticks\], which must be > 0, up to one day.
     pub(crate) fn new(shortest: u64, per_second: u64) -> Self {
         let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
@@ -97,31 +98,32 @@ impl Windows {
     }
 }
 
-/// Dispersions over windows of one length; they are 1 for Poisson arrivals.
+/// The dispersions for windows of the same length. They are equal to 1 for Poisson arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Dispersion {
     /// The length of the windows \[s\].
     pub window: f64,
     /// The index of dispersion of work (IDW).
     pub work: f64,
-    /// The IDW if jobs of different demands arrived independently of each other.
+    /// The value of the IDW if jobs with different demands were independent of each other.
     pub if_independent: f64,
 }
 
 /// The part of the dispersion of work that a modulation of the arrival rate explains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Excess {
-    /// A, the long-window dispersion of work minus that at a constant rate; > 0.
+    /// The dispersion of work `A` in long windows minus the value at a constant rate, which is > 0.
     pub amount: f64,
-    /// r, the relaxation rate of the modulation \[1/s\], > 0.
+    /// The relaxation rate `r` of the modulation \[1/s\], which is greater than 0.
     pub rate: f64,
 }
 
 const NOTICEABLE: f64 = 0.05;
 
 impl Excess {
-    /// Fits a modulation by least squares of logarithms. `base` is the dispersion at a constant
-    /// rate, 1 without batches. `None` if no window exceeds it.
+    /// Fits a modulation to the logarithms with the method of least squares. `base` is the
+    /// dispersion at a constant rate, which is 1 if there are no batches. Returns `None` if it is
+    /// not exceeded by any window.
     pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
         let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
@@ -152,14 +154,14 @@ fn rise(x: f64) -> f64 {
     }
 }
 
-/// The load of the last seven days compared with all weeks before.
+/// The load of the last seven days, compared to the load of all weeks before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Drift {
-    /// The mean share of the capacity of all servers that the jobs of the last seven full days use.
+    /// The mean share of the capacity that is used by the jobs of the last seven complete days.
     pub last_week: f64,
-    /// The range that contains 95 % of the loads of all earlier seven-day spans.
+    /// The range that contains 95 % of the loads for all periods of seven days before.
     pub usual: [f64; 2],
-    /// Two standard deviations of the weekly load that are due to chance.
+    /// Two standard deviations of the weekly load that can be explained by chance.
     pub chance: f64,
 }
 
@@ -167,13 +169,13 @@ impl Drift {
     /// The lengths of a trace in days for which the drift is computed.
     pub const DAYS: Range<u64> = 35..100_000;
 
-    /// Computes the drift from daily loads and the sums of squares of the jobs' contributions.
+    /// Computes the drift from the load of each day and the sum of squares of the load of each job.
     pub fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
         let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
         weeks.sort_by(f64::total_cmp);
-        // For Poisson arrivals, this is Σ x² over the whole trace, scaled to seven days.
+        // If the arrivals are Poisson, this is the sum of `x²` for the trace, scaled to seven days.
         let deviation = (squares.iter().sum::<f64>() * 7.0 / squares.len() as f64).sqrt() / 7.0;
         let at = |share: f64| weeks[(share * (weeks.len() - 1) as f64).round() as usize];
         Drift {
@@ -183,7 +185,7 @@ impl Drift {
         }
     }
 
-    /// Returns whether the load is outside the usual range by more than chance explains.
+    /// Returns `true` if the load is outside of this range by more than can be explained by chance.
     pub fn is_unusual(&self) -> bool {
         let [low, high] = self.usual;
         !(low - self.chance..=high + self.chance).contains(&self.last_week)

@@ -21,13 +21,13 @@ const ENOUGH: u64 = 30;
 const VALUES: u64 = 1000;
 /// The dispersion of work, relative to that at a constant rate, above which the rate is modulated.
 const DISPERSED: f64 = 2.0;
-/// The share of jobs submitted together with others of their user from which there are batches.
+/// If at least this share of jobs is submitted together with others of the user, there are batches.
 const TOGETHER: f64 = 0.5;
 /// The share of the excess dispersion from which types are modulated independently of each other.
 const INDEPENDENT: f64 = 0.5;
 const SEEN: f64 = 4.0;
 const MOST_WINDOWS: u64 = 1 << 16;
-/// The rates of types that are rarer than rate changes by this factor are not modulated.
+/// If a type is rarer than changes of the rate by this factor, its rate is not modulated.
 const UNSEEN: f64 = 5e3;
 
 pub(crate) struct Fitting<'a> {

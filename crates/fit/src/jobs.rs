@@ -75,20 +75,20 @@ impl<'a> Jobs<'a> {
         }
         if seconds == 0.0 {
             return Err(FitError::Jobs(format!(
-                "all {count} jobs arrived at the same instant: estimating a rate requires at least two distinct submission times"
+                "all {count} jobs arrived at the same instant: there must be at least two different submission times to estimate a rate"
             )));
         }
         if doubles.is_some_and(|doubles| seconds > MOST_DOUBLINGS * doubles) {
             let years = seconds / (365.25 * 86_400.0);
             return Err(FitError::Jobs(format!(
-                "the trace spans {years:.0} years: too long to weight recent jobs more; select a shorter period with --from"
+                "the trace spans {years:.0} years, which is too long to give recent jobs more weight: use --from to select a shorter period"
             )));
         }
         jobs.count();
         Ok(jobs)
     }
 
-    /// Returns the smallest c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 without splitting by limits.
+    /// Returns the smallest `c` with `limit ≤ 2^c`, or [`NO_LIMIT`], or 0 if limits are not used.
     pub(crate) fn class(&self, job: &TraceJob) -> u8 {
         match job.limit {
             _ if !self.by_limit => 0,
@@ -227,7 +227,7 @@ impl<'a> Jobs<'a> {
         Some(Drift::of(&loads, &squares))
     }
 
-    /// Returns the batch of a job if batches are named, else its user; 0 if unknown.
+    /// Returns the batch of the job if it has a name, or else its user, or 0 if it is unknown.
     fn group(&self, job: &TraceJob) -> u32 {
         match self.names_batches {
             true => job.batch,

@@ -1,13 +1,14 @@
-//! Levels between which the rate of work switches, and how long each lasts.
+//! This module finds the levels between which the rate of work changes, and the duration of each
+//! level.
 //!
 //! # Theory
-//! The numbers of jobs in time windows are a hidden Markov chain with Poisson counts (Zucchini,
-//! MacDonald, Hidden Markov Models for Time Series, 2009). Path and parameters are estimated
-//! alternately (Juang, Rabiner, The segmental K-means algorithm, IEEE Transactions on Acoustics,
-//! Speech, and Signal Processing 38(9), 1990). The number of stages of a state is chosen by the
-//! variation of its spells (Ferguson, Variable duration models for speech, 1980). The factor of a
-//! level is the mean *work* in its windows: bursts of short jobs are detected by their number but
-//! weighted by their work.
+//! The numbers of jobs in windows of time are modeled as a hidden Markov chain with Poisson counts
+//! (Zucchini, MacDonald, Hidden Markov Models for Time Series, 2009). The path and the parameters
+//! are estimated in turn (Juang, Rabiner, The segmental K-means algorithm, IEEE Transactions on
+//! Acoustics, Speech, and Signal Processing 38(9), 1990). The number of stages of a state depends
+//! on the variation of its duration (Ferguson, Variable duration models for speech, 1980). The
+//! factor of a level is the mean *work* in its windows. This means that bursts of short jobs are
+//! detected by their number, but their weight is their work.
 
 use itertools::Itertools as _;
 

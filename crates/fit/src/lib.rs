@@ -1,15 +1,17 @@
-//! Fits a workload (job types, size distributions, arrival processes) to a trace.
+//! This crate fits a workload (job types, size distributions, and arrival processes) to a trace.
 //!
 //! # Theory
-//! Jobs with demand v arrive at rate N_v/T, where N_v is their number and T the time from the first
-//! submission to the last. With S_v their total size, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`
-//! if packing loses no capacity. Demands are merged into the smallest number of types with a load
-//! near ρ̄ (`merge`, `types`). Size distributions are empirical (`sizes`). Arrivals are Poisson
-//! unless the *work* of jobs varies more than that (`dispersion`).
+//! If there are `N_v` jobs with the demand `v`, their arrival rate is `N_v/T`, where `T` is the
+//! time between the first and the last submission. If `S_v` is the sum of their sizes, the load is
+//! `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`, unless some of the capacity is lost by packing. The demands
+//! are merged into the smallest number of types that has a load which is close to `ρ̄` (`merge`,
+//! `types`). The size distributions are empirical (`sizes`). The arrivals are Poisson, unless the
+//! *work* of the jobs varies more than this (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace into memory, at 72 bytes per job, and returns a [`Fit`]: the workload and
-//! a report. [`predict`] then compares it with replays of the log.
+//! [`fit`] reads a trace into memory (72 bytes for each job), and returns a [`Fit`] that contains
+//! the workload and a report. After that, [`predict`] can be used to compare it with replays of the
+//! log.
 
 mod arrivals;
 mod dispersion;
@@ -37,13 +39,14 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-/// The time in which the weight of jobs doubles if recent jobs have more weight \[s\].
+/// The time in which the weight of a job doubles, if recent jobs have more weight \[s\].
 const DOUBLES: f64 = 14.0 * 86_400.0;
 
-/// Fits a workload to a trace. `listener` gets progress messages and returns whether to continue.
+/// Fits a workload to a trace. The `listener` is called with messages about the progress and
+/// returns whether to continue.
 ///
 /// # Errors
-/// If the trace cannot be read, has no rates, or does not yield a valid workload.
+/// Returns an error if the trace cannot be read or has no rates, or if there is no valid workload.
 pub fn fit(
     trace: &mut Trace,
     options: &FitOptions,
@@ -60,7 +63,7 @@ pub fn fit(
             (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {
-            listener(&format!("solving the program of {count} types"));
+            listener(&format!("solving the optimization for {count} types"));
         })?,
     };
     Fitting::new(&jobs, types, options).conclude(tried)

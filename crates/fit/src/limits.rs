@@ -1,6 +1,6 @@
-//! Splits types by time limits, which are known on arrival, where that explains most of the
-//! variance of `ln size`, as when growing a regression tree (Breiman, Friedman, Olshen, Stone,
-//! Classification and Regression Trees, 1984, section 8.4).
+//! This module splits types by the time limits of jobs, which are known when they arrive. A type is
+//! split if this explains most of the variance of `ln size`, as it is done in regression trees
+//! (Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section 8.4).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(crate) struct Cut {
     pub classes: Vec<u8>,
 }
 
-/// Sums over jobs: number, `Σ ln size`, and `Σ (ln size)²`.
+/// The sums over all jobs of 1, of `ln size`, and of `(ln size)²`.
 type Logs = [f64; 3];
 
 fn plus(own: Logs, other: Logs) -> Logs {
@@ -20,7 +20,7 @@ fn plus(own: Logs, other: Logs) -> Logs {
 }
 
 fn variation([count, sum, squares]: Logs) -> f64 {
-    // `max` also turns the NaN of an empty group into 0.
+    // If the group is empty, this also changes NaN to 0.
     (squares - sum * sum / count).max(0.0)
 }
 

@@ -1,11 +1,12 @@
-//! Merges the many demand vectors of a trace into a few types.
+//! This module merges the demand vectors of a trace into a small number of types.
 //!
 //! # Theory
-//! A type demands the maximum of its vectors, so every schedule of types is a schedule of jobs. The
-//! cost is the added priced work `Σ_v S_v Σ_r y_r (u_r − v_r)`, where S_v is the mean number of
-//! jobs of vector v in service, u the demand of its type, and y the prices of resources. With one
-//! resource, a dynamic program finds the cheapest groups, which are intervals. Otherwise, the
-//! cheapest mergers of two groups are made one by one.
+//! The demand of a type is the maximum of its vectors. This means that a schedule for types is also
+//! a schedule for jobs. The cost is the work that is added, multiplied by its price:
+//! `Σ_v S_v Σ_r y_r (u_r − v_r)`. Here, `S_v` is the mean number of jobs with the vector `v` in
+//! service, `u` is the demand of its type, and `y` are the prices of the resources. If there is
+//! only one resource, the best groups are intervals, which are found by a dynamic program.
+//! Otherwise, two groups are merged at a time, using the pair with the lowest cost.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Vector {
@@ -36,12 +37,13 @@ pub(crate) fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
     (&demand[..resources], nodes)
 }
 
-/// If there are more vectors, those with little work are first merged into their cheapest partners.
+/// If there are more vectors, those with little work are first merged where this costs the least.
 const MOST: usize = 400;
 
 impl Merging {
-    /// Finds groups for 1 to `most` types, with prices (R), ≥ 0 and not all 0. Groups that fit on
-    /// no server are not formed. Vectors without work are ignored, as they only raise demands.
+    /// Finds groups for up to `most` types. The prices (R) must be at least 0, and not all of them
+    /// can be 0. If a group does not fit on any server, it is not used. Vectors that have no work
+    /// are ignored, because they can only increase the demands.
     pub(crate) fn new(
         mut vectors: Vec<Vector>,
         prices: &[f64],
@@ -61,7 +63,8 @@ impl Merging {
         Merging { vectors, order }
     }
 
-    /// Returns the demands of `types` types; more if so few would fit on no server.
+    /// Returns the demands of `types` types, or of more types if this is needed to fit on the
+    /// servers.
     pub(crate) fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         let groups = self.groups(types);
         groups.iter().map(|group| self.largest(group)).collect()
@@ -105,7 +108,8 @@ fn join(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
 }
 
-/// `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, u the largest demand in m..n.
+/// `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, where `u` is the largest demand in
+/// `m..n`.
 fn intervals(vectors: &[Vector], most: usize) -> Order {
     let mut sorted: Vec<usize> = (0..vectors.len()).collect();
     sorted.sort_by(|a, b| vectors[*a].demand[0].total_cmp(&vectors[*b].demand[0]));

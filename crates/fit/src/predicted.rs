@@ -10,19 +10,20 @@ use synth_traces::replay::{
     visits,
 };
 
-/// One never waits for a large job, one backfills with known sizes, and one does neither.
+/// The first rule never waits for a large job, the second one uses the sizes to backfill, and the
+/// last one does neither of them.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
 /// The maximum number of jobs replayed from a log.
 pub const MOST: usize = 100_000;
 const EVENTS: u64 = 4_000_000;
 const PRECISION: f64 = 0.01;
 
-/// Compares the workload with its log under each rule, and selects the arrival process whose waits
-/// under the first rule are closer to those of the log. Nothing is compared if the load is 1 or
-/// more, or if recent jobs weigh more.
+/// Compares the workload with its log for each of the rules. The arrival process is selected for
+/// which the waits under the first rule are closer to the waits in the log. If the load is at least
+/// 1, or if recent jobs have more weight, nothing is compared.
 ///
 /// # Errors
-/// If the listener interrupts it.
+/// Returns an error if it is interrupted by the listener.
 pub fn predict(mut fit: Fit, listener: FitListener<'_>) -> Result<Fit, FitError> {
     let log = fit.log.take().filter(|_| fit.report.load < 1.0);
     let Some(log) = log else {

@@ -11,60 +11,61 @@ use synth_simulation::Estimate;
 use synth_traces::replay::Log;
 use synth_traces::trace::{Account, TraceError, TraceFormat};
 
-/// Options of a fit.
+/// The options that are used to fit a workload.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
     /// The origin of the figures, stored in the workload.
     pub source: String,
     /// The maximum number of types.
     pub max_types: usize,
-    /// The relative increase of the load that merging and packing may cause.
+    /// The relative increase of the load that is allowed for merging and packing.
     pub rounding_loss: f64,
-    /// The arrival process to fit.
+    /// The arrival process that should be used.
     pub arrivals: FittedArrivals,
-    /// Whether types are split by the limits of jobs.
+    /// Whether types are split by the limits of their jobs.
     pub by_limit: bool,
-    /// The types to keep, as name, R demands and number of servers. If set, recent jobs weigh more.
+    /// The types that should be kept. Each of them has a name, `R` demands, and the number of
+    /// servers. If this is set, recent jobs have more weight.
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
 /// A callback that receives progress messages and returns whether to continue.
 pub type FitListener<'a> = &'a mut dyn FnMut(&str) -> bool;
 
-/// The arrival process to fit.
+/// The arrival process that should be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FittedArrivals {
     /// Chosen from the dispersion of work
     Auto,
     /// Poisson processes
     Poisson,
-    /// Rates that switch between two states, for each type independently
+    /// Rates that change between two states, independently for each type
     Modulated,
-    /// Rates that change for all types together
+    /// Rates that change for all types at the same time
     Common,
-    /// Batches of jobs submitted at the same instant by one user, or in one named batch
+    /// Batches of jobs that are submitted at the same time by a user, or in a batch with a name
     Batches,
 }
 
-/// A fitted workload with its report.
+/// The workload that was found, and the report about it.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The workload.
     pub workload: Fleet,
-    /// The evidence for it.
+    /// The evidence for the workload.
     pub report: Report,
-    /// The same workload with an alternative arrival process, and a description of that process.
+    /// The same workload with a different arrival process, and a description of this process.
     pub other: Option<(Fleet, &'static str)>,
-    /// The log to replay, which may be truncated; `None` if recent jobs weigh more.
+    /// The log to replay, which may have been truncated. `None` if recent jobs have more weight.
     pub log: Option<Log>,
 }
 
-/// The evidence that supports a fitted workload.
+/// The evidence for a workload that was fitted to a trace.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// The format of the trace.
     pub log_format: TraceFormat,
-    /// The servers, from the options or from the trace.
+    /// The servers, which are given by an option or by the trace.
     pub servers: String,
     /// How the lines of the trace were used.
     pub lines: Account,
@@ -78,9 +79,9 @@ pub struct Report {
     pub vectors: usize,
     /// The number of lines whose demand was rounded up to three digits.
     pub rounded: u64,
-    /// The mean share of each resource held by jobs (R).
+    /// The mean share of each resource that is used by the jobs (R).
     pub used: Vec<(String, f64)>,
-    /// ρ̄, the largest of these shares.
+    /// The value of `ρ̄`, which is the largest of these shares.
     pub fluid_load: f64,
     /// ρ of the workload.
     pub load: f64,
@@ -90,19 +91,19 @@ pub struct Report {
     pub load_by_types: Vec<TriedTypes>,
     /// The types.
     pub types: Vec<TypeFound>,
-    /// The description of how jobs arrive in the workload.
+    /// A description of how jobs arrive in the workload.
     pub arrivals: &'static str,
     /// The modulation indicated by the dispersion of work, whether used or not.
     pub excess: Option<Excess>,
-    /// Dispersions by window length.
+    /// The dispersions for each length of the windows.
     pub dispersion: Vec<Dispersion>,
-    /// The share of jobs submitted at the same instant as others of their user or batch.
+    /// The share of jobs that are submitted at the same time as others of their user or batch.
     pub together: f64,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
-    /// The results of simulations under some rules, compared with replays of the log.
+    /// The results of the simulation for some of the rules, compared with replays of the log.
     pub predicted: Vec<Predicted>,
-    /// The load of the last week compared with earlier weeks.
+    /// The load of the last week, compared to the weeks before.
     pub drift: Option<Drift>,
     /// The number of jobs that fit into none of the kept types, and their share of the work.
     pub of_no_type: (u64, f64),
@@ -113,17 +114,17 @@ pub struct Report {
 pub struct TypeFound {
     /// Its name.
     pub name: String,
-    /// The longest limit of its jobs \[s\], if types are split by limits and its jobs have any.
+    /// The longest limit of the jobs \[s\] if types are split by limits and the jobs have any.
     pub limit: Option<f64>,
     /// The number of its jobs.
     pub jobs: u64,
-    /// The mean size \[s\].
+    /// The mean size of its jobs \[s\].
     pub mean: f64,
     /// The squared coefficient of variation of the sizes of its jobs.
     pub scv: f64,
     /// The same for the size distribution in the workload.
     pub scv_kept: f64,
-    /// The share of its work in the longest 1 % of its jobs.
+    /// The share of the work that is in the longest 1 % of the jobs.
     pub longest_hundredth: f64,
     /// Its share of the work of all jobs.
     pub work: f64,
@@ -131,25 +132,26 @@ pub struct TypeFound {
     pub law: &'static str,
 }
 
-/// A rule on the log and on the workload. Times are in seconds.
+/// The results of a rule for the log and for the workload. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Predicted {
     /// The rule.
     pub rule: &'static str,
-    /// The mean wait and mean response time of the log's jobs when replayed.
+    /// The mean wait and the mean response time if the jobs of the log are replayed.
     pub replayed: [f64; 2],
-    /// The same for the simulated workload; `None` if the run did not converge.
+    /// The same values for the simulation of the workload. `None` if the run did not converge.
     pub simulated: Option<[Estimate; 2]>,
 }
 
 const APART: f64 = 1.3;
-/// The minimum difference of waits over the response time to consider the alternative model.
+/// The minimum difference of the waits, relative to the response time, for which the other arrival
+/// process is considered.
 pub(super) const NOTICED: f64 = 0.01;
 /// The same for a warning.
 const WARNED: f64 = 0.05;
 
 impl Predicted {
-    /// Returns the ratio of the wait in the simulated workload to that in the log.
+    /// Returns the wait in the simulation divided by the wait in the log.
     pub fn ratio(&self) -> Option<f64> {
         let [wait, _] = self.simulated?;
         Some(wait.mean / self.replayed[0]).filter(|ratio| ratio.is_finite())
@@ -186,18 +188,18 @@ pub enum FitError {
     /// The fitted workload is invalid.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The jobs do not yield a workload.
+    /// It is not possible to create a workload from these jobs.
     #[error("{0}")]
     Jobs(String),
-    /// The listener interrupted it.
-    #[error("interrupted before the trace was completely read")]
+    /// The fit was interrupted by the listener.
+    #[error("the fit was interrupted before the trace had been read completely")]
     Interrupted,
 }
 
 /// A number of types that was tried, and its load.
 pub type TriedTypes = (usize, f64);
 
-/// Rounds to nine significant digits; a trace supports no more.
+/// Rounds a value to nine significant digits, because a trace is not more precise than this.
 pub(super) fn short(value: f64) -> Decimal {
     let rounded = format!("{value:.8e}").parse().unwrap_or(value);
     Decimal::new(rounded).unwrap_or(Decimal::ZERO)

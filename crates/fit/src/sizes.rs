@@ -10,7 +10,7 @@ pub(crate) struct Law {
     /// The sizes \[ticks\] in ascending order, with probabilities > 0 that sum to 1.
     pub atoms: Vec<(f64, f64)>,
     pub count: u64,
-    /// The equivalent number of observations with equal weights: `(Σ w)²/Σ w²`.
+    /// The number of observations that would be needed if they had equal weights, `(Σ w)²/Σ w²`.
     pub effective: f64,
 }
 
@@ -39,7 +39,7 @@ impl Law {
             }
             at_risk -= ends + cuts;
             if cuts > 0.0 && equal.peek().is_none() {
-                // Jobs that outlast all others are assumed to end when they were last seen.
+                // If a job is longer than all others, it is assumed to end when it was last seen.
                 atoms.push((size, left));
             }
         }
@@ -76,7 +76,7 @@ impl Law {
         self.atoms.iter().map(|(x, weight)| of(*x) * weight).sum()
     }
 
-    /// Splits the jobs, in ascending order, into equal parts and returns their means.
+    /// Splits the jobs in ascending order into equal parts, and returns the mean of each part.
     pub(crate) fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;
         let mut atoms = self.atoms.iter().copied();
@@ -113,7 +113,8 @@ mod tests {
         }))
     }
 
-    /// Deaths at 0.8, 3.1, 5.4, 9.2, losses at 1.0, 2.7, 7.0, 12.1 (1958, section 2).
+    /// The deaths are at 0.8, 3.1, 5.4 and 9.2, and the losses are at 1.0, 2.7, 7.0 and 12.1 (1958,
+    /// section 2).
     #[test]
     fn product_limit_estimate_matches_the_paper() {
         let sizes = [8, 31, 54, 92, 10, 27, 70, 121].into_iter().enumerate();

@@ -19,7 +19,7 @@ pub(crate) struct Types {
 pub(crate) struct Search<'a> {
     jobs: &'a Jobs<'a>,
     merging: Merging,
-    /// The load if packing lost no capacity, ρ̄ = max_r ρ̄_r.
+    /// The load `ρ̄ = max_r ρ̄_r` if no capacity is lost by packing.
     fluid: f64,
 }
 
@@ -27,7 +27,7 @@ const MOST_TRIED: usize = 64;
 const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
-    /// Merges vectors by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
+    /// Merges vectors using the prices of the fluid bound, which are `y_r = ρ̄_r/(ρ̄ P_r)`.
     pub(crate) fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
         let (servers, fluid) = (&jobs.trace.servers, jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
         let mut loads: Vec<TriedTypes> = tried.values().map(load).collect();
         loads.dedup_by_key(|(count, _)| *count);
         let types = tried.remove(&enough);
-        Ok((types.expect("the number that is enough was tried"), loads))
+        Ok((types.expect("the sufficient number was tried"), loads))
     }
 
     fn of(&self, count: usize) -> Result<Types, FitError> {
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
         let types = self.serving(&demands)?;
-        Ok(types.expect("a type that was made of vectors serves them"))
+        Ok(types.expect("merged types serve their vectors"))
     }
 
     /// Keeps the types (K × (R + 1)) that serve a vector; `None` if there are none.

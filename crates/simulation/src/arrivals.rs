@@ -4,17 +4,18 @@ use super::sizes::Sampler;
 /// The arrival of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Arrival {
-    /// The arrival time \[time\].
+    /// The time at which the job arrives \[time\].
     pub time: f64,
     /// The class of the job.
     pub class: u32,
 }
 
-/// A stream of arrivals of all classes, which does not depend on the block sizes requested.
-/// Simultaneous arrivals are ordered by class.
+/// A stream of arrivals of all classes, which does not depend on the block sizes requested. If
+/// several jobs arrive at the same time, they are ordered by class.
 pub struct Arrivals {
     flow: Flow,
-    /// By class: number of jobs still to arrive at time 0, and their initial number.
+    /// For each class, the number of jobs that still have to arrive at time 0, and its initial
+    /// value.
     early: Vec<[u64; 2]>,
 }
 
@@ -33,7 +34,7 @@ impl From<Flow> for Arrivals {
 }
 
 impl Arrivals {
-    /// Creates Poisson processes with the given rates \[1/time\].
+    /// Creates a Poisson process for each class with the given rates \[1/time\].
     pub fn poisson(rates: &[f64], stream: RandomStream) -> Self {
         let mut classes = stream.clone();
         classes.leap();
@@ -47,7 +48,9 @@ impl Arrivals {
         flow.into()
     }
 
-    /// Creates batches or single jobs at the given rates \[1/time\], modulated by `flow` of mean 1.
+    /// Creates arrivals whose rates \[1/time\] are all modulated by the same Markov chain `flow`,
+    /// which must have a mean of 1. For each class, either single jobs or batches arrive at its
+    /// rate.
     pub fn common(
         classes: Vec<(f64, Option<Batches>)>,
         flow: Modulated,
@@ -86,12 +89,13 @@ impl Arrivals {
         Flow::Mixed(Mixed { sources, next }).into()
     }
 
-    /// Adds jobs of each class at time 0.
+    /// Adds the given number of jobs of each class at time 0.
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.early = jobs.iter().map(|count| [*count; 2]).collect();
     }
 
-    /// Returns whether sizes are drawn with arrivals, because some batches have jobs of equal size.
+    /// Returns `true` if the sizes must be drawn together with the arrivals. This is the case if
+    /// there are batches in which all jobs have the same size.
     pub fn tells_sizes(&self) -> bool {
         let is_alike = |batches: &Batches| batches.alike.is_some();
         match &self.flow {
@@ -103,10 +107,11 @@ impl Arrivals {
         }
     }
 
-    /// Generates the next `arrivals.len()` arrivals. The jobs that are present at time 0 are
-    /// interleaved by their remaining share. If it [draws sizes](Arrivals::tells_sizes), it writes
-    /// them \[time\] to `sizes`, which must be equally long and filled with NaN; those that remain
-    /// NaN are to be drawn from the class. Otherwise, `sizes` must be empty.
+    /// Generates the next `arrivals.len()` arrivals. If there are jobs that arrive at time 0, the
+    /// next one is always taken from the class with the largest remaining share. If the stream
+    /// [draws sizes](Arrivals::tells_sizes), they are written to `sizes` \[time\], which must be as
+    /// long as `arrivals` and filled with NaN. If a value is still NaN afterwards, the size must be
+    /// drawn from the distribution of the class. Otherwise, `sizes` must be empty.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         let mut count = 0;
         let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
@@ -154,7 +159,7 @@ impl Coming {
         }
     }
 
-    /// Adds jobs of each class at time 0. Must be called before [`Coming::peek`].
+    /// Adds the given number of jobs of each class at time 0. Call this before [`Coming::peek`].
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.arrivals.begin_with(jobs);
     }
@@ -257,9 +262,9 @@ impl Common {
     }
 }
 
-/// The arrival process of one class.
+/// The process that generates the arrivals of a class.
 pub enum Process {
-    /// The times between arrivals are independent and have this distribution.
+    /// A process in which the times between arrivals are independent and have this distribution.
     Renewal(Sampler),
     /// A Poisson process whose rate depends on the state of a Markov chain.
     Modulated(Modulated),
@@ -267,7 +272,7 @@ pub enum Process {
     Batches(Batches, Sampler),
 }
 
-/// A Markov chain that modulates an arrival rate.
+/// A Markov chain that is used to modulate the arrival rate.
 pub struct Modulated {
     state: usize,
     initial: Alias,
@@ -277,7 +282,7 @@ pub struct Modulated {
 }
 
 impl Modulated {
-    /// Creates a chain from arrival rates, transition rates, and the initial distribution.
+    /// Creates a chain from the arrival rates, the transition rates, and the initial distribution.
     pub fn new(rates: Vec<f64>, switching: &[Vec<f64>], initial: &[f64]) -> Self {
         let leave = switching.iter().map(|row| row.iter().sum::<f64>());
         Modulated {
@@ -321,7 +326,9 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Creates batches with job numbers drawn by weight; `alike` is the fraction of equal ones.
+    /// Creates batches whose number of jobs is drawn from `counts` with the given weights. If
+    /// `alike` is given, it contains the fraction of batches in which all jobs have the same size,
+    /// and the distribution of that size.
     pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
             counts,

@@ -1,8 +1,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A priority queue of job completion times. Entries of jobs that stop early stay until they reach
-/// the front or outnumber valid ones; the caller decides which are due.
+/// A priority queue that contains the times at which jobs will be completed. If a job stops early,
+/// its entry is not removed until it reaches the front of the queue or until there are more of
+/// these entries than valid ones. The caller decides whether an entry is valid.
 #[derive(Default)]
 pub struct Calendar {
     /// The bit pattern of the time, which orders doubles ≥ 0, and slot.
@@ -47,10 +48,11 @@ impl Calendar {
     }
 }
 
-/// A tournament tree: finds the earliest of several times, with O(log n) updates.
+/// A tournament tree. This finds the earliest of several times with updates in `O(log n)`.
 pub struct Tournament {
     times: Vec<f64>,
-    /// Index of the earliest time below each node. The root is node 1; the leaves are the times.
+    /// The index of the earliest time below each node. Node 1 is the root, and the leaves are
+    /// times.
     winners: Vec<u32>,
 }
 
@@ -80,7 +82,8 @@ impl Tournament {
         }
     }
 
-    /// Returns index and value of the earliest time; the lowest index wins ties.
+    /// Returns the index and the value of the earliest time. If there are ties, this is the lowest
+    /// index.
     pub fn first(&self) -> (usize, f64) {
         let n = self.winners[1] as usize;
         (n, self.times[n])

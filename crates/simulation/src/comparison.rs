@@ -1,13 +1,14 @@
-//! Comparison of policies simulated with the same arrivals.
+//! This module compares policies that were simulated with the same arrivals.
 //!
-//! Replication r of each policy has the same arrivals, so estimates use pairs: the ratio of means
-//! `r = Σa/Σb` with residuals `e = a − r·b`, and the difference `a − b`, with Student's t on n−1
-//! degrees of freedom. All statements of a ranking hold simultaneously at 95 % (Bonferroni).
+//! In replication r, all policies have the same arrivals. This allows estimates to be computed from
+//! pairs: the ratio of the means `r = Σa/Σb` with the residuals `e = a − r·b`, and the difference
+//! `a − b`. Both of them use Student's t distribution with `n − 1` degrees of freedom. All
+//! statements in a ranking hold simultaneously with a probability of 95 % (Bonferroni).
 //!
-//! If one policy occasionally has long queues, the interval of the ratio may be as wide as the
-//! ratio. Jensen's inequality `E[a] ≥ exp(E[ln a])` gives a robust lower bound, from the mean of
-//! `ln a` and from the interval of `1/b̄`, which allows for long queues of b that were not yet
-//! seen.
+//! If one of the policies has long queues from time to time, the interval of the ratio may be as
+//! wide as the ratio itself. In this case, Jensen's inequality `E[a] ≥ exp(E[ln a])` is used to get
+//! a more robust lower bound. It is computed from the mean of `ln a` and from the interval of
+//! `1/b̄`, which allows for long queues of b that have not been seen yet.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,12 +16,12 @@ use serde::Serialize;
 use super::Estimate;
 use super::statistics::{mean, student};
 
-/// The error probabilities of the intervals of ratios and of the logarithmic bounds, 5 % in total.
+/// The error probabilities of the intervals of ratios and of the logarithmic bounds, in total 5 %.
 const INTERVALS: f64 = 0.04;
 const BOUNDS: f64 = 0.01;
 
-/// Returns the ratio `Σa/Σb` of paired samples with its 95 % confidence interval. `None` with fewer
-/// than two pairs, or if the sum of `b` is not positive.
+/// Returns the ratio `Σa/Σb` of the paired samples and its 95 % confidence interval. Returns `None`
+/// if there are fewer than two pairs, or if the sum of `b` is not positive.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
     let n = pairs.len() as f64;
@@ -52,22 +53,25 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// A comparison of two policies at one load.
+/// The result of the comparison between two policies at the same load.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Pair {
-    /// The policy with the longer mean response time.
+    /// The name of the policy that has the longer mean response time.
     pub slower: String,
-    /// The policy with the shorter mean response time.
+    /// The name of the policy that has the shorter mean response time.
     pub faster: String,
-    /// The ratio of mean response times, ≥ 1, with its own 95 % confidence interval.
+    /// The ratio of the mean response times (at least 1), with its own 95 % confidence interval.
     pub ratio: Estimate,
-    /// The difference of mean response times \[time\], with its own 95 % confidence interval.
+    /// The difference of the mean response times \[time\], with its own 95 % confidence interval.
     pub difference: Estimate,
-    /// The half width of the interval of the ratio, simultaneous with those of all pairs at 95 %.
+    /// The half width of the interval of the ratio if the intervals of all pairs must hold
+    /// simultaneously with a probability of 95 %.
     pub simultaneous_half_width: f64,
-    /// Simultaneous lower bound on the ratio, from that interval or from logarithms.
+    /// The lower bound of the ratio that holds for all pairs simultaneously. It is the larger of
+    /// the bound from that interval and the bound from the logarithms.
     pub least: f64,
-    /// Whether the policies differ significantly, that is, whether this lower bound exceeds 1.
+    /// Whether the policies are significantly different, so that this lower bound is greater than
+    /// 1.
     pub apart: bool,
 }
 
@@ -76,21 +80,23 @@ pub struct Pair {
 pub struct Ranked {
     /// Its name.
     pub policy: String,
-    /// The best and the worst possible rank from 1, simultaneously for all policies at 95 %.
+    /// The best and the worst rank that are possible, starting at 1. They hold for all policies
+    /// simultaneously with a probability of 95 %.
     pub places: [usize; 2],
 }
 
-/// The policies at one load, ranked by their mean response time.
+/// A list of the policies, sorted by the mean response time at a load.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Ranking {
-    /// The policies, fastest first.
+    /// The policies, starting with the one that has the shortest mean response time.
     pub order: Vec<Ranked>,
-    /// All pairs of policies.
+    /// The comparisons of all pairs of policies.
     pub pairs: Vec<Pair>,
 }
 
 impl Ranking {
-    /// Ranks policies by mean response time over the replications that all policies completed.
+    /// Ranks the policies by their mean response time. Only the replications that were completed by
+    /// all of the policies are used.
     pub fn new(policies: &[(&str, &[Option<f64>])]) -> Self {
         let mut samples = common(policies);
         let sum = |values: &[f64]| values.iter().sum::<f64>();
@@ -117,7 +123,7 @@ impl Ranking {
         self.pairs.iter().find(are)
     }
 
-    /// Returns `true` if the two policies differ significantly.
+    /// Returns `true` if there is a significant difference between the two policies.
     #[cfg(test)]
     pub fn apart(&self, one: &str, other: &str) -> bool {
         self.pair(one, other).is_some_and(|pair| pair.apart)
@@ -147,7 +153,8 @@ fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Opt
         ratio,
         simultaneous_half_width: half_width,
         least,
-        // Rules that make the same decisions have equal times up to rounding.
+        // If two rules make the same decisions, their times are the same except for rounding
+        // errors.
         apart: least > 1.0 + 1e-9,
     })
 }

@@ -1,20 +1,21 @@
-//! Tests whether a growing number of jobs also grows from a much higher level, or turns there.
+//! Tests if a number of jobs that was found to grow also grows if it starts from a much higher
+//! level.
 
 use super::recorder::{Replication, ReplicationSoFar};
 use super::sample::Seen;
 use super::settings::{JobClass, Settings};
 use std::sync::atomic::Ordering;
 
-/// The outcome of starting replications with many jobs after growth was seen.
+/// The result of a test in which replications start with many jobs because growth was detected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
     /// It also grows from there, or no higher level can be tried.
     Steady,
-    /// Starting from this many jobs it falls, or does not clearly grow.
+    /// If the replications start with this number of jobs, it decreases or does not clearly grow.
     Turns(u64),
 }
 
-/// Spare replications for starts with many jobs, and their outcome.
+/// The spare replications that are used to start with many jobs, and the result of this test.
 pub struct FromAbove<R> {
     spares: Vec<R>,
     found: Option<Growth>,
@@ -30,7 +31,7 @@ const MOST_AN_EVENT: u64 = 4;
 const LONGEST: u64 = 4;
 
 impl<R> FromAbove<R> {
-    /// Required number of spare replications.
+    /// The number of spare replications that are required.
     pub const SPARES: usize = LEVELS.len() * EACH;
 
     /// Takes `SPARES` replications, or none to assume that growth continues.
@@ -48,7 +49,7 @@ impl<R> FromAbove<R> {
 }
 
 impl<R: Replication> FromAbove<R> {
-    /// Returns whether a growing number of jobs also grows from above; tries it on the first call.
+    /// Returns `true` if the number of jobs also grows from a higher level, which is tested once.
     pub(super) fn is_steady(
         &mut self,
         seen: &Seen<'_>,

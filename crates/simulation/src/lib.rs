@@ -1,9 +1,10 @@
-//! The parts shared by all simulators: job classes, random streams, arrivals and sizes,
-//! measurements in time buckets, confidence intervals, instability, and comparisons of policies.
+//! This crate contains the parts that are shared by all simulators: job classes, random streams,
+//! arrivals and sizes, measurements in time buckets, confidence intervals, the detection of
+//! instability, and the comparison of policies.
 //!
-//! An engine implements `Replication` and reports arrivals and departures to its `Recorder`.
-//! `replicate` runs replications in parallel until the mean response time is precise enough, and
-//! `EndedRuns::run` turns them into a [`Run`].
+//! An engine implements `Replication` and reports all arrivals and departures to its `Recorder`.
+//! The function `replicate` runs replications in parallel until the mean response time is precise
+//! enough. After that, `EndedRuns::run` is used to create a [`Run`] from them.
 
 mod arrivals;
 mod calendar;

@@ -1,23 +1,25 @@
-//! The theoretical relaxation times of the queues at bottlenecks. A run that is too short for them
-//! cannot detect this from its own data.
+//! This module uses the theory of queues to compute the relaxation times at the bottlenecks. If a
+//! run is too short for them, this cannot be detected from its own data.
 
 use super::sample::{Sample, Seen};
 
-/// The inverse of the maximum squared relative standard error of the waiting work.
+/// The number of independent observations that the waiting work must be worth. This is the inverse
+/// of the largest squared relative standard error that is allowed.
 const WORTH: f64 = 100.0;
 
 /// The minimum length of a replication in relaxation times.
 const RELAXATIONS: f64 = 10.0;
 
-/// The minimum length of a replication, in times that the spare capacity takes to serve the mean
-/// waiting work. This is needed for rules that lose capacity while few jobs wait.
+/// The minimum length of a replication, as a multiple of the time that the spare capacity needs to
+/// serve the mean waiting work. This is needed for rules that lose capacity if there are only a few
+/// jobs waiting.
 const BACKLOGS: f64 = 10.0;
 
 const MOST: f64 = 1e12;
 
-/// The minimum width of an interval, relative to the width that theory adds for sizes that vary
-/// more than exponential ones. If an interval is narrower, the run has probably not seen the sizes
-/// that matter.
+/// The minimum width of an interval. It is relative to the additional width that theory predicts
+/// for sizes which vary more than exponential sizes. If an interval is narrower than this, it is
+/// likely that the run has not seen the sizes that matter.
 const LEAST: f64 = 0.5;
 
 pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
@@ -32,9 +34,9 @@ pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
     Some(sample)
 }
 
-/// Returns the factor by which a run is too short for its means to be reliable; at most 1 if it is
-/// not. Only the share of waiting jobs is measured, so that runs that saw few long queues by chance
-/// are still rejected.
+/// Returns the factor by which a run is too short for its means to be reliable. If the value is at
+/// most 1, the run is long enough. Only the share of the waiting jobs is taken from the
+/// measurements, so that a run is still rejected if it has seen few long queues by chance.
 pub(super) fn lacks(seen: &Seen<'_>, sample: &Sample) -> f64 {
     let least = bottlenecks(seen, sample).map(|own| own.least_length(seen.engines.len()));
     let lacks = least.fold(0.0, f64::max) / sample.length;
@@ -97,13 +99,14 @@ impl Bottleneck {
         self.spare > 0.0 && self.share > 0.0 && self.moments[0] > 0.0
     }
 
-    /// Returns the squared relative error of the mean waiting work, times the length of the run.
+    /// Returns the squared relative error of the mean waiting work, multiplied by the length of the
+    /// run.
     ///
-    /// Solving Poisson's equation with `v²/2θ`, θ = 1 − ρ, the work V of M/G/1 has the mean `m =
-    /// M₂/2θ`, and its average over a time T has the variance `(M₂ E[V²] + M₃ m + M₄/4)/(θ² T)`,
-    /// where `E[V²] = 2m² + M₃/3θ`. In heavy traffic this is `τ m²/T` with the relaxation time `τ =
-    /// 2M₂/θ²` of reflected Brownian motion: Whitt, "Planning queueing simulations", Management
-    /// Science 35(11), 1989.
+    /// Poisson's equation can be solved with `v²/2θ`, where `θ = 1 − ρ`. This shows that the work
+    /// `V` of an `M/G/1` queue has the mean `m = M₂/2θ`, and that its average over a time `T` has
+    /// the variance `(M₂ E[V²] + M₃ m + M₄/4)/(θ² T)`, where `E[V²] = 2m² + M₃/3θ`. In heavy
+    /// traffic, this is equal to `τ m²/T`, where `τ = 2M₂/θ²` is the relaxation time of reflected
+    /// Brownian motion (Whitt, "Planning queueing simulations", Management Science 35(11), 1989).
     fn variance(&self, [second, third, fourth]: &[f64; 3]) -> f64 {
         if !self.waits() {
             return 0.0;
@@ -114,7 +117,8 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// The requirements are relaxed in proportion to the share of the waiting work.
+    /// Returns the minimum length of a replication \[time\]. It is lower if only a part of the work
+    /// waits.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {
             return 0.0;

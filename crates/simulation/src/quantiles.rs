@@ -12,7 +12,7 @@ const NONE_SEEN: (f64, f64) = (f64::INFINITY, 0.0);
 
 const KEPT: u32 = 6;
 const OCTAVE: usize = 1 << KEPT;
-/// Octaves below and above the unit; values beyond are clamped.
+/// The number of octaves below and above the unit. All other values are clamped to this range.
 const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
@@ -96,13 +96,14 @@ impl Histogram {
         moment(2) - moment(1).powi(2)
     }
 
-    /// Returns a quantile, interpolated within a bin and clamped to the range; `None` if empty.
+    /// Returns the given quantile, which is interpolated within a bin and clamped to the range of
+    /// the values. Returns `None` if the histogram is empty.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.count() as f64;
         for (key, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {
-                // The lowest bin also holds all smaller numbers.
+                // The lowest bin also contains all values that are smaller.
                 if key == 0 && self.first == self.range.0 {
                     return Some(self.seen.0);
                 }

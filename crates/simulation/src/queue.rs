@@ -6,9 +6,9 @@ use super::{
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
 
-/// A queueing discipline, which decides how the jobs share the servers.
+/// A queueing discipline, which is used to decide how the servers are shared between jobs.
 pub trait Discipline: Send {
-    /// Accepts an arriving job of this class and size \[work\].
+    /// Adds a job of the given class and size \[work\], which arrives at the time `now`.
     fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges);
 
     /// Returns the time of the next event if no job arrives before.
@@ -26,13 +26,13 @@ pub trait Discipline: Send {
 pub struct Departure {
     /// Its class.
     pub class: u32,
-    /// Its arrival time \[time\].
+    /// The time at which the job arrived \[time\].
     pub arrived: f64,
-    /// When its service began \[time\].
+    /// The time at which the service of the job started \[time\].
     pub started: f64,
 }
 
-/// The quantities that are integrated over time.
+/// The values that are integrated over the time of the simulation.
 pub struct Gauges {
     present: Vec<Meter>,
     in_service: Vec<Meter>,
@@ -98,19 +98,20 @@ pub fn busy_column(server: usize) -> usize {
 
 /// The workload of a queue and its number of servers.
 pub struct Queue<'a> {
-    /// The classes of the statistics: either one per class of jobs, or one for all.
+    /// The classes that are used for statistics: one for each class of jobs, or one for all jobs.
     pub classes: &'a [JobClass],
-    /// The arrival rate of each class of jobs \[1/time\].
+    /// The rate at which the jobs of each class arrive \[1/time\].
     pub rates: &'a [f64],
-    /// The size distribution of all jobs.
+    /// The distribution of the size, which is the same for all jobs.
     pub size: &'a Size,
     /// The number of servers.
     pub servers: usize,
 }
 
 impl Queue<'_> {
-    /// Simulates a discipline, which is created with the random streams for service and routing. A
-    /// violated invariant is an error, and a bug in this program.
+    /// Runs a simulation with the discipline that is created by the given function. The function
+    /// takes the random streams that are used for service and for routing. An error is returned if
+    /// an invariant is violated, which is always a bug in this program.
     pub fn simulate<D: Discipline, M>(
         &self,
         discipline: impl Fn([RandomStream; 2]) -> D,
@@ -277,28 +278,28 @@ impl<D: Discipline> Replication for QueueEngine<D> {
 pub enum QueueMeasure {
     /// Response times.
     Response,
-    /// Jobs in the system.
+    /// The number of jobs in the system.
     Number,
     /// The fraction of time that a server is busy.
     Utilization,
-    /// Not measurable for this policy, with the reason.
+    /// The quantity cannot be measured for this policy, for the given reason.
     Nothing(&'static str),
 }
 
 /// A run to compare with the claims of its policy.
 pub struct QueueRun<'a, M, Q: Quantity> {
-    /// The classes of jobs.
+    /// The classes of the jobs.
     pub classes: &'a [JobClass],
     /// The results of the run.
     pub run: &'a Run<M, ()>,
-    /// Returns the assumptions of a claim that the workload violates.
+    /// Returns the assumptions of the claim that are not satisfied by this workload.
     pub unmet: &'a dyn Fn(&Claim<Q>) -> Unmet,
     /// Returns the fraction of time that the server of a claim is busy.
     pub utilization: &'a dyn Fn(&Claim<Q>) -> Option<Estimate>,
 }
 
 impl<M, Q: Quantity<Measure = QueueMeasure>> QueueRun<'_, M, Q> {
-    /// Judges claims by the run.
+    /// Compares all of the claims with the results of the run.
     pub fn judge(&self, claims: &[Claim<Q>]) -> Vec<Judgement<Q>> {
         judge_all(claims.iter(), self.run.health == Health::Unstable, self)
     }
@@ -314,7 +315,7 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> Measuring<Q> for QueueRun<'_, M, Q>
         match claim.quantity.row().measure {
             QueueMeasure::Nothing(why) => Some(why),
             _ if claim.job_type.is_some() && self.class(claim).is_none() => {
-                Some("with this many classes, a run keeps no statistics for each")
+                Some("there are too many classes to keep statistics for each of them")
             }
             _ => None,
         }

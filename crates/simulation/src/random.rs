@@ -2,15 +2,15 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Independent random streams; policies with the same seed get the same arrivals and sizes.
+/// Independent random streams. Policies that use the same seed get the same arrivals and sizes.
 pub struct Streams {
-    /// The arrival times and types.
+    /// The stream that is used for the times and types of arrivals.
     pub arrivals: RandomStream,
     /// Completions and clocks.
     pub service: RandomStream,
     /// The sizes of the jobs, in the order of their arrivals.
     pub sizes: RandomStream,
-    /// Choice among several servers.
+    /// The stream that is used to choose between several servers.
     pub routing: RandomStream,
 }
 
@@ -39,13 +39,13 @@ impl Streams {
 pub struct RandomStream(Xoshiro256PlusPlus);
 
 impl RandomStream {
-    /// Draws an exponential number with mean 1.
+    /// Returns a random number that has an exponential distribution with a mean of 1.
     #[inline(always)]
     pub fn exponential(&mut self) -> f64 {
         Exp1.sample(&mut self.0)
     }
 
-    /// Draws a uniform number in [0, 1).
+    /// Returns a random number that is uniformly distributed in `[0, 1)`.
     #[inline(always)]
     pub fn uniform(&mut self) -> f64 {
         rand::RngExt::random(&mut self.0)
@@ -56,14 +56,15 @@ impl RandomStream {
         StandardNormal.sample(&mut self.0)
     }
 
-    /// Jumps 2^192 draws ahead, past the streams of [`Streams`], which are 2^128 apart.
+    /// Jumps `2^192` values ahead, beyond all [`Streams`] (the distance between them is `2^128`).
     pub fn leap(&mut self) {
         self.0.long_jump();
     }
 }
 
-/// Walker's alias method, with the table of M. D. Vose, IEEE Transactions on Software Engineering
-/// 17(9), 1991. With the version in `rand_distr`, the simulation of First-Fit is 10 % slower.
+/// An implementation of Walker's alias method, using the table of M. D. Vose, IEEE Transactions on
+/// Software Engineering 17(9), 1991. If the implementation of `rand_distr` is used instead, the
+/// simulation of First-Fit is 10 % slower.
 pub(crate) struct Alias {
     /// The fraction that each cell keeps \[2^-64\], and the index that has the rest.
     cells: Vec<(u64, u32)>,

@@ -3,16 +3,17 @@ use super::series::{Row, Series};
 use super::settings::{JobClass, Settings, total_arrival_rate};
 use super::watch::Stay;
 
-/// Records what happens in a replication, in time buckets, and its response and waiting times.
+/// Records the events of a replication in time buckets, and the response and waiting times of jobs.
 pub struct Recorder {
-    /// Measurements in time buckets.
+    /// The measurements, which are stored in time buckets.
     pub series: Series,
-    /// Stays by class: between the last two merges of buckets, and since the last.
+    /// For each class, the times of the jobs that left between the last two merges of buckets, and
+    /// of the jobs that left after the last merge.
     stays: Vec<[Stays; 2]>,
     percentiles: bool,
 }
 
-/// Response times, and waiting times until the last start \[time\].
+/// The response times of jobs, and the waiting times until their last start \[time\].
 #[derive(Clone)]
 pub struct Stays {
     pub responses: Histogram,
@@ -40,7 +41,7 @@ impl Stays {
 
 /// The state of a replication as seen by statistics, which are compiled once for all engines.
 pub trait ReplicationSoFar {
-    /// Returns the recorded measurements.
+    /// Returns the measurements that were recorded.
     fn recorder(&self) -> &Recorder;
 
     /// Returns the number of events so far (arrivals, completions and clocks).
@@ -55,7 +56,8 @@ pub trait ReplicationSoFar {
     /// Returns the number of jobs of class i in the system.
     fn present(&self, i: usize) -> u64;
 
-    /// Returns the smallest rate \[1/time\] of the rule's running clocks, or infinity.
+    /// Returns the smallest rate \[1/time\] of the running clocks. If there are none, this is
+    /// infinity.
     fn slowest_clock(&self) -> f64 {
         f64::INFINITY
     }
@@ -66,7 +68,7 @@ pub trait Replication: ReplicationSoFar + Send {
     /// The reason why a simulation is invalid, such as an infeasible decision.
     type Violation: Clone;
 
-    /// Adds jobs of each class at time 0. Must be called before the first event.
+    /// Adds the given number of jobs of each class at time 0. Call this before the first event.
     fn begin_with(&mut self, jobs: &[u64]);
 
     /// Runs up to this number of events, until `stopped`, or with more than `crowd` jobs.
@@ -76,11 +78,12 @@ pub trait Replication: ReplicationSoFar + Send {
     fn audit(&mut self) -> Option<&Self::Violation>;
 }
 
-/// This is ten times the golden ratio, so that ticks do not synchronize with regular arrivals.
+/// This is ten times the golden ratio, so that ticks are not synchronized with regular arrivals.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
-    /// Creates a recorder with `extra` additional columns. Watches of unknown classes are ignored.
+    /// Creates a recorder with `extra` additional columns. If the class of a watch is unknown, the
+    /// watch is ignored.
     pub fn new(classes: &[JobClass], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(JobClass::offered_load).sum();
@@ -93,7 +96,8 @@ impl Recorder {
         }
     }
 
-    /// Records an arrival of class i; `present` returns the resulting number of its jobs.
+    /// Records an arrival of class `i`. `present` returns the number of these jobs after the
+    /// arrival.
     #[inline(always)]
     pub fn arrived(&mut self, i: usize, now: f64, present: impl FnOnce() -> u64) {
         if self.series.watches() {
@@ -117,7 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Closes the open bucket at time `now`; `collect` sets integrals and extra columns.
+    /// Closes the current bucket at the time `now`. `collect` sets the integrals and the extra
+    /// columns.
     pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
         let merges = self.series.merges;
         self.series.close(now, collect);
@@ -129,7 +134,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the stays of jobs of class i in two parts, since the last merge but one.
+    /// Returns the times of the jobs of class `i` since the last merge but one, in two parts.
     pub fn stays(&self, i: usize) -> &[Stays; 2] {
         &self.stays[i]
     }

@@ -11,10 +11,11 @@ use super::settling;
 /// The number of events between checks of the stop conditions.
 pub const BURST: u64 = 1 << 14;
 
-/// The minimum number of events of a run that ends because it is precise. Precision is checked
-/// after half this number and at each doubling, and must hold twice in a row: runs that saw few
-/// long queues look precise early, so with one check too many intervals would miss, nearly all on
-/// the low side.
+/// The minimum number of events of a run that ends because it is precise. The precision is checked
+/// after half of this number of events and each time that the number has doubled, and it must be
+/// sufficient twice in a row. If a run has seen few long queues, it looks precise too early. With a
+/// single check, too many of the intervals would not contain the mean, and nearly all of them would
+/// be too low.
 pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
 const VIEWS: i32 = 3;
@@ -40,10 +41,11 @@ pub fn results<'a, R: Replication>(
     }
 }
 
-/// Runs independent replications in parallel until a stop condition holds, and summarizes them.
+/// Runs independent replications in parallel until one of the stop conditions is met, and returns a
+/// summary of them.
 ///
 /// # Errors
-/// The first violation of any replication.
+/// Returns the first violation that was found in any of the replications.
 pub fn replicate<R: Replication, T>(
     classes: &[JobClass],
     engine: impl Fn(u32) -> R,
@@ -59,11 +61,11 @@ pub fn replicate<R: Replication, T>(
     )))
 }
 
-/// Continues replications in parallel until a stop condition holds. Results do not depend on
-/// earlier interruptions.
+/// Continues to run the replications in parallel until one of the stop conditions is met. The
+/// results do not depend on earlier interruptions.
 ///
 /// # Errors
-/// The first violation of any replication.
+/// Returns the first violation that was found in any of the replications.
 pub fn go_on<R: Replication>(
     engines: &mut [R],
     above: &mut FromAbove<R>,

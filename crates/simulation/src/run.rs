@@ -31,15 +31,17 @@ pub enum Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// Converged: every class was observed enough, and the numbers in system are in steady state.
+    /// The run has converged. This means that every class was observed often enough, and that the
+    /// number of jobs in the system has reached a steady state.
     Settled,
     /// Not converged: too short for all classes or for one of them. There are no means.
     Unsettled,
-    /// The number of jobs grows steadily and faster than chance explains. There are no means.
+    /// The number of jobs grows steadily and faster than by chance. In this case, there are no
+    /// means.
     Unstable,
 }
 
-/// Results of one job type; `C` holds measurements specific to a kind of workload.
+/// The results for a job type. `C` contains measurements that are specific to a kind of workload.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClassResult<C = ()> {
     /// Its name.
@@ -48,37 +50,39 @@ pub struct ClassResult<C = ()> {
     pub completions: u64,
     /// The mean response time; null without completions, or if the run is too short for its sizes.
     pub mean_response: Option<Estimate>,
-    /// The mean time in system without service.
+    /// The mean time that a job is in the system but not in service.
     pub mean_waiting: Option<Estimate>,
-    /// The mean response time over mean size, E\[T\]/E\[S\].
+    /// The mean response time of a job divided by its mean size, `E[T]/E[S]`.
     pub slowdown: Option<Estimate>,
     /// 50th, 95th and 99th percentile of the response time, within 1.6 %; see those of the run.
     pub percentiles: Option<[f64; 3]>,
-    /// The same for the waiting time from arrival to the last start.
+    /// The same percentiles for the waiting time, which ends when the job is started for the last
+    /// time.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// The percentiles of response and waiting times with intervals, if enough jobs were seen.
+    /// The percentiles of the response and waiting times with intervals, if there are enough jobs.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
-    /// The mean time in system without service in each replication; empty if the run has no means.
+    /// The mean time in the system but not in service, by replication. Empty if there are no means.
     #[serde(skip)]
     pub waiting_replications: Vec<f64>,
     /// Histogram of the waiting times, to be merged with others.
     #[serde(skip)]
     pub waits: Option<Histogram>,
-    /// The mean number in system.
+    /// The mean number of jobs in the system.
     pub mean_number: Option<Estimate>,
-    /// The mean number in service.
+    /// The mean number of jobs that are in service.
     pub mean_in_service: Option<Estimate>,
-    /// Measurements specific to a kind, flattened in documents.
+    /// Measurements that are specific to the kind of workload. They are flattened into the
+    /// document.
     #[serde(flatten)]
     pub own: C,
     /// The number of jobs that were waiting or running at the end, in all replications.
     pub left: u64,
-    /// Whether the number of jobs in the system grew steadily and faster than chance explains.
+    /// Whether the number of jobs grew steadily and faster than can be explained by chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
-    /// Mean number in system over the second half of each replication, whether converged or not.
+    /// The mean number of jobs in the second half of each replication, whether converged or not.
     #[serde(skip)]
     pub late: Vec<f64>,
 }
@@ -89,35 +93,36 @@ pub struct ClassResult<C = ()> {
 pub struct Run<M = (), C = ()> {
     /// The random seed.
     pub seed: u64,
-    /// The mean response time of each independent replication.
+    /// The mean response time for each of the replications, which are independent.
     pub replications: Vec<Option<f64>>,
-    /// The weighted mean response time of each replication.
+    /// The weighted mean of the response time for each of the replications.
     #[serde(default)]
     pub weighted_replications: Vec<Option<f64>>,
-    /// 99th percentile of the response time in each replication.
+    /// The 99th percentile of the response time for each of the replications.
     #[serde(default)]
     pub p99_replications: Vec<Option<f64>>,
     /// The number of simulated events in all replications, including warm-up.
     pub events: u64,
-    /// Simulated time in all replications, including warm-up.
+    /// The total time that was simulated in all replications, including the warm-up.
     pub simulated_time: f64,
-    /// Warm-up removed from each replication: a tenth, or more if jobs are long.
+    /// The time that is removed from the start of each replication: a tenth, or more for long jobs.
     pub warm_up: f64,
-    /// Why the run ended.
+    /// The reason why the run ended.
     pub ending: Ending,
-    /// Whether the means are reliable.
+    /// Specifies whether the means are reliable.
     pub health: Health,
-    /// Why the run did not converge, if no growth was detected.
+    /// The reason why the run has not converged, if no growth was detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<Unsettled>,
-    /// The mean response time over all jobs.
+    /// The mean of the response times of all jobs.
     pub mean_response: Option<Estimate>,
-    /// The mean time in system without service, over all jobs.
+    /// The mean time that a job is in the system but not in service, for all jobs.
     pub mean_waiting: Option<Estimate>,
-    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. The first
-    /// quarter to half of a long run is excluded.
+    /// The 50th, 95th and 99th percentile of all response times, with an error of at most 1.6 %.
+    /// The first quarter to half of a long run is not used.
     pub percentiles: Option<[f64; 3]>,
-    /// The same for the waiting time from arrival to the last start.
+    /// The same percentiles for the waiting time, which ends when the job is started for the last
+    /// time.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
     /// The mean over replications of the 99th percentile in each.
@@ -126,25 +131,29 @@ pub struct Run<M = (), C = ()> {
     /// 99th percentile of the departed jobs, whether converged or not.
     #[serde(skip)]
     pub rough_p99: Option<f64>,
-    /// The mean response time weighted by load share.
+    /// The mean of the response time in which each class is weighted by its share of the load.
     pub weighted_response: Option<Estimate>,
-    /// The mean number in system over all classes.
+    /// The mean number of jobs of all classes in the system.
     pub mean_number: Option<Estimate>,
-    /// Jain's index of the mean response times of classes; 1 means equal.
+    /// Jain's index for the mean response times of the classes. A value of 1 means that they are
+    /// all equal.
     pub fairness: Option<f64>,
-    /// Measurements specific to a kind, flattened in documents.
+    /// Measurements that are specific to the kind of workload. They are flattened into the
+    /// document.
     #[serde(flatten)]
     pub own: M,
     /// Results by class, in the order of the workload's job types.
     pub types: Vec<ClassResult<C>>,
-    /// The results for the thresholds that were watched.
+    /// The results for each of the thresholds that were watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Watched>,
-    /// Mean number in system over replications in at most 256 equal intervals, and their length.
+    /// The mean number of jobs in the system for each of at most 256 intervals, and the length of
+    /// an interval. The intervals have the same length, and the mean is taken over all
+    /// replications.
     pub path: (Vec<f64>, f64),
 }
 
-/// Finished replications to be summarized.
+/// A set of replications that have ended, which are used to create a [`Run`].
 pub struct EndedRuns<'a> {
     pub(super) seen: Seen<'a>,
     pub(super) settings: &'a Settings,
@@ -246,7 +255,7 @@ impl EndedRuns<'_> {
         let each = engines.iter().filter(|_| sample.is_some());
         let each: Vec<Stays> = each.map(|e| together(e.recorder().stays(i))).collect();
         let watched = watched.iter().filter(|w| w.watch.job_type == i);
-        // The histogram holds fewer jobs than the watch, in bins; it must not contradict the watch.
+        // The histogram has bins and contains fewer jobs than the watch. It must not contradict it.
         let right = |is_wait: bool, p: f64, value: f64| {
             let above = watched.clone().filter_map(|w| Some((w, w.above?.mean)));
             above.fold(value, |value, (w, above)| match w.watch.threshold {
@@ -307,10 +316,11 @@ fn percentiles(times: &Histogram, corrected: impl Fn(f64, f64) -> f64) -> Option
 
 const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
-/// The minimum number of jobs beyond a percentile in each replication.
+/// The minimum number of jobs that must be above a percentile in each replication.
 const BEYOND: f64 = 10.0;
 
-/// The minimum relative standard error of percentiles: half the relative width of a bin.
+/// The minimum value of the relative standard error of a percentile, which is half the relative
+/// width of a bin.
 const BIN: f64 = 0.008;
 
 fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {

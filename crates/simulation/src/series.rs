@@ -2,7 +2,8 @@ use std::ops::Range;
 
 use super::watch::{Watch, Watchers};
 
-/// Columns of a bucket's row, all of which are sums or integrals over the bucket.
+/// The columns in the row of a bucket. Each column contains a sum or an integral over the time of
+/// the bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Columns {
     pub classes: usize,
@@ -13,12 +14,12 @@ pub struct Columns {
 impl Columns {
     const OF_CLASS: usize = 4;
 
-    /// ∫ (jobs of class i in system) dt.
+    /// Contains the integral of the number of jobs of class `i` in the system.
     pub fn present(&self, i: usize) -> usize {
         Self::OF_CLASS * i
     }
 
-    /// ∫ (jobs of class i in service) dt.
+    /// Contains the integral of the number of jobs of class `i` in service.
     pub fn busy(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 1
     }
@@ -35,7 +36,7 @@ impl Columns {
         Self::OF_CLASS * self.classes
     }
 
-    /// Time, or number of jobs, above a watched threshold.
+    /// Contains the time above a threshold, or the number of jobs above it.
     pub fn above(&self, watch: usize) -> usize {
         self.time() + 1 + watch
     }
@@ -82,16 +83,16 @@ pub struct Series {
 
 const FIRST_TICKS: u64 = 4;
 
-/// The maximum number of ticks per bucket; beyond that, ticks become longer.
+/// The maximum number of ticks in a bucket. If more are needed, the length of a tick is doubled.
 const MOST_TICKS: u64 = 1 << 30;
 
-/// Ticks that have passed.
+/// A number of ticks that have passed.
 pub struct Passed {
     /// Their number.
     pub count: f64,
     /// Time of the last one \[time\].
     pub at: f64,
-    /// Whether the open bucket ends with it.
+    /// Whether the bucket ends with the last of these ticks.
     pub closes: bool,
 }
 
@@ -166,7 +167,7 @@ impl Series {
         }
     }
 
-    /// Multiplies, so that rounding errors do not accumulate.
+    /// This is a product and not a sum, so that rounding errors cannot accumulate.
     fn time_of(&self, tick: u64) -> f64 {
         tick as f64 * self.tick
     }

@@ -12,25 +12,28 @@ use synth_queues::law::Size;
 pub struct JobClass {
     /// Its name.
     pub name: String,
-    /// The arrival rate λ \[1/time\], > 0.
+    /// The arrival rate of the class `λ` \[1/time\], which must be greater than 0.
     pub arrival_rate: f64,
-    /// The mean size E\[S\] \[time\], > 0.
+    /// The mean size of a job `E[S]` \[time\], which must be greater than 0.
     pub mean_size: f64,
     /// The squared coefficient of variation of the sizes, ≥ 0.
     pub scv: f64,
-    /// E\[S³\]/E\[S\]³ and E\[S⁴\]/E\[S\]⁴.
+    /// The normalized third and fourth moments of the size, `E[S³]/E[S]³` and `E[S⁴]/E[S]⁴`.
     pub higher: [f64; 2],
     /// The index of dispersion of arrivals, `lim Var N(t) / E N(t)`, including that of classes that
     /// arrive together and of correlated sizes.
     pub dispersion: f64,
-    /// The fraction of each bottleneck that a job holds, if known; above 1 if it never fits.
+    /// The fraction of each bottleneck that is held by a job, if it is known. If this is greater
+    /// than 1, the job cannot run.
     pub demands: Vec<f64>,
-    /// The share of the load, used as weight in weighted means; the shares of all classes sum to 1.
+    /// The share of the load, which is used as the weight of the class. The sum of the shares of
+    /// all classes must be 1.
     pub weight: f64,
 }
 
 impl JobClass {
-    /// Creates a class with Poisson arrivals and sizes distributed as `law`, scaled to `mean_size`.
+    /// Creates a class with Poisson arrivals and the size distribution `law`, scaled to
+    /// `mean_size`.
     pub fn poisson(name: &str, rate: f64, (mean_size, law): (f64, &Size), weight: f64) -> Self {
         JobClass {
             name: name.into(),
@@ -44,55 +47,58 @@ impl JobClass {
         }
     }
 
-    /// Sets the fractions of bottlenecks that a job holds.
+    /// Sets the fraction of each bottleneck that is held by a job.
     #[must_use]
     pub fn demanding(self, demands: Vec<f64>) -> Self {
         JobClass { demands, ..self }
     }
 
-    /// Returns the offered load λ E\[S\].
+    /// Returns the load `λ E[S]` that is offered by this class.
     pub fn offered_load(&self) -> f64 {
         self.arrival_rate * self.mean_size
     }
 
-    /// Returns whether the offered load is below 10⁻⁴; runs may report nothing about such classes.
+    /// Returns `true` if the load is less than `1e-4`. A run may not report anything about this
+    /// class.
     pub fn is_rare(&self) -> bool {
         self.offered_load() < 1e-4
     }
 
-    /// Returns the mean residual size E\[S²\]/2E\[S\] \[time\] of a job in service.
+    /// Returns the mean residual size `E[S²]/2E[S]` of a job that is in service \[time\].
     pub fn residual(&self) -> f64 {
         self.mean_size * f64::midpoint(1.0, self.scv)
     }
 }
 
-/// Returns Σ λ_i \[1/time\].
+/// Returns the sum of the arrival rates of all classes \[1/time\].
 pub fn total_arrival_rate(classes: &[JobClass]) -> f64 {
     classes.iter().map(|class| class.arrival_rate).sum()
 }
 
-/// Stop conditions and random seed of a run.
+/// The conditions under which a run stops, and its random seed.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The seed of all random streams.
+    /// The seed that is used for all random streams.
     pub seed: u64,
     /// The number of independent replications, ≥ 1; results do not depend on the number of cores.
     pub replications: u32,
-    /// Stop when the relative half width of the mean response time's 95 % interval is at most this.
+    /// The run stops if the relative half width of the 95 % interval of the mean is at most this
+    /// value.
     pub precision: f64,
-    /// Stop after this many events (arrivals, completions and clocks) in all replications.
+    /// The run stops after this number of events (arrivals, completions and clocks) in total.
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
-    /// Draw sizes on arrival, so that policies with the same seed have the same sizes.
+    /// Whether sizes are drawn on arrival, so that they are the same for all policies with this
+    /// seed.
     pub common_sizes: bool,
     /// Whether to record response times for percentiles, which is not needed for means.
     pub percentiles: bool,
     /// Thresholds to watch.
     pub watch: Vec<Watch>,
-    /// Stop a run as unstable if more jobs than this are in the system.
+    /// The run is stopped as unstable if there are more jobs than this in the system.
     pub crowd: u64,
-    /// Run replications sequentially on the calling thread, for rules limited to one thread.
+    /// Whether to run the replications one after another, for rules that need a single thread.
     pub in_turn: bool,
     /// Set to end the run with the results so far.
     pub interrupt: Arc<AtomicBool>,

@@ -1,5 +1,6 @@
-//! Detects whether a run has converged, or whether the number of jobs grows without bound. Classes
-//! are also tested individually, because one that starves may be invisible in the sum.
+//! This module detects whether a run has converged, and whether the number of jobs grows without
+//! bound. Each class is also tested separately, because the sum of all jobs may not show that the
+//! jobs of one class are never served.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,11 +10,12 @@ use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
 use super::settings::{JobClass, total_arrival_rate};
 use super::statistics::{has_level, mean};
 
-/// Why a run has no means although no growth was detected.
+/// The reason why a run has no means even though no growth was detected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Unsettled {
-    /// Too few jobs of a class departed to estimate their response time and their effect on others.
+    /// There are not enough departed jobs of a class to estimate their response time and their
+    /// effect.
     #[error("{class}: {}", few_done(*done, *left))]
     FewDone {
         /// The name of the class.
@@ -23,7 +25,8 @@ pub enum Unsettled {
         /// The number of jobs waiting or running at the end.
         left: u64,
     },
-    /// Jobs of a class stay for over a twentieth of a replication: the initial state still matters.
+    /// The jobs of a class stay for more than a twentieth of a replication, so the initial state
+    /// matters.
     #[error("{class}: jobs stay in the system for {:.0} % of the run", 100.0 * part)]
     LongStay {
         /// The name of the class.
@@ -34,22 +37,23 @@ pub enum Unsettled {
     /// No warm-up was found in the first half: the number in system has not reached a steady state.
     #[error("the number of jobs in the system has not reached a steady state yet")]
     NoLevel,
-    /// The replications are short compared with the relaxation time of a bottleneck at this load.
+    /// The replications are too short compared to the relaxation time of a bottleneck at this load.
     #[error("too short for this high load; about {events:.1e} events would suffice")]
     HeavyTraffic {
         /// The estimated number of events, over all replications, of a sufficiently long run.
         events: f64,
     },
-    /// The slowest clock of the rule does not ring often enough in a replication.
+    /// The number of times that the slowest clock of the rule rings in a replication is too small.
     #[error("a clock of the rule rings only about {rings:.1} times per replication")]
     SlowClock {
-        /// The expected number of rings per replication.
+        /// The number of times that the clock is expected to ring in a replication.
         rings: f64,
     },
     /// The number in system grew, but does not grow from a much higher level.
     #[error("the number of jobs in the system grew, but does not grow further from {jobs} jobs")]
     Turns {
-        /// The initial number of jobs of a replication in which it fell, or did not clearly grow.
+        /// The number of jobs at the start of a replication in which it fell, or did not clearly
+        /// grow.
         jobs: u64,
     },
     /// The length after the warm-up is less than ten mean residual sizes of the longest jobs.
@@ -103,11 +107,13 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     })
 }
 
-/// Completions of each class, unless rare, required before a run may end because it is precise.
+/// The number of completions that each class, unless it is rare, must have before a precise run
+/// ends.
 const MANY: f64 = 300.0;
 
-/// The allowed half width of class means, as a multiple of the required precision of the overall
-/// mean. At the default of 1 % they are known within 5 %, which suffices to confirm a claim.
+/// The half width that is allowed for the mean of a class, as a multiple of the precision that is
+/// required for the overall mean. With the default of 1 %, the mean of each class is known with an
+/// error of at most 5 %, which is enough to confirm a claim.
 const OF_CLASS: f64 = 5.0;
 
 /// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest
@@ -159,7 +165,7 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
 
 const RINGS: f64 = 50.0;
 
-/// Reports a slow clock of the rule: growth may only be waiting for it.
+/// Reports a clock that is so slow that the number of jobs may only grow because of it.
 pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
     let rings = seen.rings();
     (rings < RINGS).then_some(Unsettled::SlowClock { rings })
@@ -167,9 +173,10 @@ pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
 
 const PARTS: usize = 16;
 
-/// The correlation of neighboring parts above which a queue is too slow: at a relaxation time τ, a
-/// replication of 13 τ reaches it. 95 % intervals of M/M/1 at ρ = 0.95 cover in nine of ten cases
-/// at 17 τ, and less often below.
+/// If the correlation between neighboring parts is larger than this value, the queue is considered
+/// too slow. This value is reached if the length of a replication is 13 times the relaxation time.
+/// With 17 times the relaxation time, the 95 % interval of an `M/M/1` queue at a load of 0.95
+/// contains the mean in nine of ten cases, and less often if the replication is shorter.
 const SLOW: f64 = 0.6;
 
 fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
@@ -220,14 +227,16 @@ pub(super) const AT_THE_END: f64 = 5.0;
 /// The growth in standard deviations that is required if it is tested repeatedly.
 const SURELY: f64 = 10.0;
 
-/// Returns whether the number in system grew from quarter to quarter, and over the second half by
-/// more than chance explains: by more than `deviations` standard deviations of a random walk, and
-/// with a mean increment between eighths of more than [`STEADY`] standard errors, because long jobs
-/// that block the server cause larger waves.
+/// Returns `true` if the number of jobs in the system grew from each quarter to the next, and grew
+/// in the second half by more than can be explained by chance. First, this growth must be more than
+/// `deviations` standard deviations of a random walk. Second, the mean increment between two
+/// eighths must be more than [`STEADY`] standard errors, because long jobs that block the server
+/// can cause larger waves.
 ///
-/// At the stability limit, the number is a random walk with variance (a + c)/2 per step, where a is
-/// the dispersion of arrivals and c the squared coefficient of variation of sizes. The largest
-/// values of all classes are used, at least 1. The mean of n replications has 1/n of that variance.
+/// At the stability limit, the number of jobs is a random walk with a variance of `(a + c)/2` for
+/// each step, where `a` is the dispersion of the arrivals and `c` is the squared coefficient of
+/// variation of the sizes. The largest values of all classes are used, and they are at least 1. The
+/// mean of n replications has 1/n of that variance.
 fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
     let length = seen.engines.iter().map(|e| e.now());
     if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * seen.memory() {

@@ -3,7 +3,8 @@ use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
 use synth_queues::law::{Size, lognormal, weibull};
 
-/// Draws sizes \[time\], > 0. If the sizes are deterministic, no random numbers are drawn.
+/// Draws the size of a job \[time\], which is always greater than 0. If the sizes are
+/// deterministic, no random numbers are used.
 pub enum Sampler {
     /// Exponential with this mean \[time\], the most common case.
     Exponential(f64),
@@ -25,7 +26,7 @@ impl Sampler {
             | Size::Hyperexponential { .. }
             | Size::BalancedHyperexponential { .. }
             | Size::Coxian { .. } => {
-                let law = size.phases().expect("it is a law of stages");
+                let law = size.phases().expect("the distribution has stages");
                 Box::new(move |stream| through_stages(&law, stream))
             }
             Size::Deterministic { mean } => return Sampler::Deterministic(mean.value()),
@@ -40,7 +41,7 @@ impl Sampler {
             }
             Size::Pareto { shape, low, high } => {
                 let [shape, low, high] = [shape, low, high].map(|x| x.value());
-                // Inversion: low (1 − U (1 − (low/high)^α))^(−1/α).
+                // This is the inverse of the distribution: `low (1 − U (1 − (low/high)^α))^(−1/α)`.
                 let reach = (-shape * (high / low).ln()).exp_m1();
                 Box::new(move |stream| {
                     let fallen = stream.uniform() * reach;
@@ -69,7 +70,7 @@ impl Sampler {
         })
     }
 
-    /// Draws a size \[time\].
+    /// Returns the size of a job \[time\].
     pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         match self {
             Sampler::Exponential(mean) => stream.exponential() * mean,
@@ -83,7 +84,7 @@ fn through_stages(law: &PhaseType, stream: &mut RandomStream) -> f64 {
     let mut stage = 0;
     if law.initial[0] != 1.0 {
         let mut point = stream.uniform();
-        // Rounding may leave the sum below 1; the last stage gets the rest.
+        // Because of rounding, the sum may be less than 1. In this case, the last stage is used.
         let last = law.initial.len() - 1;
         let chosen = law.initial[..last].iter().position(|p| {
             point -= p;
@@ -106,7 +107,7 @@ pub fn numbers(decimals: &[Decimal]) -> Vec<f64> {
     decimals.iter().map(|x| x.value()).collect()
 }
 
-/// Returns the probabilities, or equal weights if none are given.
+/// Returns the given probabilities, or equal weights if there are none.
 pub fn weights(probabilities: Option<&[Decimal]>, count: usize) -> Vec<f64> {
     probabilities.map_or_else(|| vec![1.0; count], numbers)
 }

@@ -1,4 +1,4 @@
-//! Output analysis with MSER-5 to detect the steady state, and batch means for intervals.
+//! This module uses MSER-5 to detect the steady state, and batch means to compute the intervals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub fn over_replications(values: &[f64]) -> Estimate {
 /// The minimum number of batches for an interval.
 pub const BATCHES: usize = 32;
 
-/// A mean with the half width of its 95 % confidence interval.
+/// The estimate of a mean, with the half width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The point estimate.
@@ -39,11 +39,13 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Creates an estimate from the deviations of batches, `neighbours` of them per replication.
+    /// Creates an estimate from the deviation of each batch from the mean. Each replication has
+    /// `neighbours` batches.
     ///
-    /// A positive correlation r of neighboring batches widens the interval by `√((1+r)/(1−r))`, as
-    /// for a first-order autoregressive series, and reduces the degrees of freedom accordingly, at
-    /// most as if all batches of a replication were one.
+    /// If there is a positive correlation `r` between neighboring batches, the width of the
+    /// interval is multiplied by `√((1+r)/(1−r))`, as it is for an autoregressive series of first
+    /// order. The number of degrees of freedom is reduced in the same way. At most, all batches of
+    /// a replication are treated as a single one.
     pub fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
         let n = deviations.len() as f64;
         let square = deviations.iter().map(|d| d * d).sum::<f64>();
@@ -84,10 +86,11 @@ impl Estimate {
         }
     }
 
-    /// Widens the interval for the mean of a queue, or of a time in it. A run that happened to see
-    /// few long queues underestimates both mean and spread. In heavy traffic, the spread of 1/mean
-    /// does not depend on the mean; its interval ends at `mean/(1 − d)`, with d the relative half
-    /// width. That width is used on both sides, up to a factor of two.
+    /// Increases the interval for the mean of a queue, or for the mean of a time in this queue. If
+    /// a run has seen only a few long queues by chance, both its mean and its variance are too
+    /// small. In heavy traffic, the variance of the inverse of the mean does not depend on the
+    /// mean. The interval of the inverse ends at `mean/(1 − d)`, where `d` is the relative half
+    /// width. This width is used on both sides, up to a factor of two.
     pub fn of_queue(self) -> Self {
         let wider = 1.0 / (1.0 - self.relative()).max(0.5);
         Estimate {
@@ -107,7 +110,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the relative half width; 0 if exact.
+    /// Returns the relative half width, which is 0 if the value is exact.
     pub fn relative(&self) -> f64 {
         let is_exact = self.half_width == 0.0;
         if is_exact {
@@ -124,14 +127,14 @@ impl Estimate {
     }
 }
 
-/// Returns a quantile of Student's t distribution.
+/// Returns the given quantile of Student's t distribution.
 pub fn student(probability: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(probability))
 }
 
-/// Returns whether a series has reached a steady state, by MSER-5 (White, Simulation 69, 1997):
-/// among cuts in the first half, in groups of five observations, the one that minimizes the
-/// standard error of the rest is clearly before the middle.
+/// Returns `true` if a series has reached a steady state according to MSER-5 (White, Simulation 69,
+/// 1997). The series is divided into groups of five observations. Among all cuts in the first half,
+/// the one that minimizes the standard error of the rest must be clearly before the middle.
 pub(crate) fn has_level(series: &[f64]) -> bool {
     let group = (series.len() / 20).clamp(1, 5);
     let fives: Vec<f64> = series.chunks_exact(group).map(mean).collect();
@@ -183,7 +186,8 @@ mod tests {
         assert!(!has_level(&series));
     }
 
-    /// With probability 0.999 (binomial), between 926 and 972 of the intervals contain the mean.
+    /// With a probability of 0.999 (binomial), between 926 and 972 of the intervals contain the
+    /// mean.
     #[test]
     fn intervals_have_nominal_coverage() {
         let covered = (0..1000).filter(|seed| {

@@ -12,13 +12,13 @@ pub struct Stretch {
     pub resource: (String, f64),
     /// Names of the job classes.
     pub classes: Vec<String>,
-    /// The periods in which jobs ran, in order of their start.
+    /// The periods in which jobs were running, in the order of their start.
     pub stints: Vec<Stint>,
     /// Times at which the number of waiting jobs changes, in ascending order, with the new numbers.
     pub waiting: Vec<(f64, f64)>,
 }
 
-/// A period in which a job held its resources without interruption.
+/// A period in which a job was running and its resources were not released.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stint {
     /// The class of the job.
@@ -42,7 +42,7 @@ impl Stretch {
         self.waiting.iter().map(|(_, own)| *own).fold(0.0, f64::max)
     }
 
-    /// Returns the fraction of the capacity that was idle while jobs waited, in [0, 1].
+    /// Returns the fraction of the capacity that was idle while jobs were waiting, in `[0, 1]`.
     pub fn idle_while_waiting(&self) -> f64 {
         let mut idle = 0.0;
         for (n, &(since, _)) in self.waiting.iter().enumerate().filter(|own| own.1.1 > 0.0) {

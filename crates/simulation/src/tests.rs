@@ -1,3 +1,4 @@
+//! This module contains tests that use an `M/M/1` queue.
 #![allow(clippy::unwrap_used)]
 
 use super::mm1::{Own, run};
@@ -30,8 +31,8 @@ fn mm1_matches_closed_forms() {
     }
 }
 
-/// The probability of more misses is 0.003 for each of these limits (binomial). Ending at the first
-/// precise check fails this test.
+/// For each of these limits, the probability that there are more misses is 0.003 (binomial). If a
+/// run ended at the first check that is precise, this test would fail.
 #[test]
 fn stopping_by_precision_does_not_bias_intervals() {
     let misses = (1..=40).map(|seed| {

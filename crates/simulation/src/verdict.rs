@@ -8,21 +8,23 @@ use synth_core::artifact::{Claim, Method as _, Quantity, Side, Standing, Unmet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Not refuted, and the 95 % interval is narrower than ±5 %, or for a fraction p above a
-    /// threshold, `±5 % p ln(1/p)`, by which p changes if the threshold of an exponential tail
-    /// moves by 5 %. For a bound, the whole 95 % interval satisfies it.
+    /// The claim was not refuted, and the 95 % interval is narrower than ±5 %. If the claim is a
+    /// fraction `p` above a threshold, the limit is `±5 % p ln(1/p)`, which is the change of `p` if
+    /// the threshold of an exponential tail is changed by 5 %. If the claim is a bound, it is
+    /// confirmed if it holds for the whole 95 % interval.
     Confirmed,
-    /// The claim (for a bound, its whole side) is outside an interval so wide that any claim of a
-    /// correct artifact is refuted with probability at most 0.001. Also if the run is unstable, or
-    /// if all replications have far more jobs in the system than the claim permits.
+    /// The claim is outside of the interval. This interval is so wide that the probability of any
+    /// claim being refuted is at most 0.001 if the artifact is correct. If the claim is a bound,
+    /// the whole interval must violate it. A claim is also refuted if the run is unstable, or if
+    /// there are far more jobs in all replications than the claim allows.
     Refuted,
-    /// The interval is too wide, or not reliable because the run is short compared with the memory
-    /// of the queue. Reliable intervals are narrower than ±10 %, with at least ten jobs of the type
-    /// per batch.
+    /// The interval is too wide, or it is not reliable because the run is too short for the memory
+    /// of the queue. To be reliable, an interval must be narrower than ±10 %, and there must be at
+    /// least ten jobs of the type in each batch.
     NotEnoughEvidence,
     /// The claim is an approximation, by its method or because its assumptions are violated.
     Approximate,
-    /// A run cannot measure this for the policy; [`Judgement::unexamined`] has the reason.
+    /// This cannot be measured for the policy. See [`Judgement::unexamined`] for the reason.
     NotExamined,
 }
 
@@ -32,37 +34,38 @@ pub enum Verdict {
 pub struct Judgement<Q: Quantity> {
     /// The claim.
     pub claim: Claim<Q>,
-    /// The measurement; for a percentile, the fraction of jobs with at most that response time.
+    /// The measured value. For a percentile, the fraction of jobs with at most this response time.
     pub measured: Option<Estimate>,
     /// The relative error of an approximation, compared with the measurement.
     pub off: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why the claim was not examined.
+    /// The reason why the claim was not examined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unexamined: Option<&'static str>,
 }
 
-/// The probability that any claim of a correct artifact is refuted.
+/// The probability that at least one claim of a correct artifact is refuted.
 const FALSE_ALARM: f64 = 1e-3;
 
 const NARROW: f64 = 0.05;
 
-/// The relative half width above which a 95 % interval is not trusted. In runs with known means, 95
-/// % of the narrower intervals contain the mean, but as few as 25 % of the wider ones.
+/// If the relative half width of a 95 % interval is larger than this value, it is not considered
+/// reliable. In tests with known means, the mean was contained in 95 % of the intervals that were
+/// narrower than this, but sometimes in only 25 % of the intervals that were wider.
 const WIDE: f64 = 0.1;
 
-/// The half width of a 95 % interval over its standard error, with many replications.
+/// The half width of a 95 % interval divided by its standard error, if there are many replications.
 const NORMAL: f64 = 1.96;
 
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
 
-/// Measures claimed quantities in a run of one kind of workload.
+/// A run that can be used to measure the quantities of claims, for one kind of workload.
 pub trait Measuring<Q: Quantity> {
-    /// Returns why a claim cannot be examined; `None` if it can.
+    /// Returns the reason why a claim cannot be examined, or `None` if it can.
     fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str>;
 
-    /// Returns the assumptions of a claim that the workload violates.
+    /// Returns the assumptions of the claim that are not satisfied by the workload.
     fn unmet(&self, _: &Claim<Q>) -> Unmet {
         Unmet::default()
     }
@@ -70,14 +73,14 @@ pub trait Measuring<Q: Quantity> {
     /// Returns the measurement for a claim, if available.
     fn found(&self, claim: &Claim<Q>) -> Option<Found>;
 
-    /// Returns, for a claim about a queue, the late number of jobs of each replication over the
-    /// claimed one, whether the run converged or not.
+    /// Returns the number of jobs in the second half of each replication, divided by the claimed
+    /// number. This is only available for claims about queues, even if the run has not converged.
     fn excess(&self, _: &Claim<Q>) -> Option<Vec<f64>> {
         None
     }
 }
 
-/// Judges claims by a run under the conditions for which they hold.
+/// Compares all claims with a run, using the conditions for which they hold.
 pub fn judge_all<'a, Q: Quantity>(
     claims: impl Iterator<Item = &'a Claim<Q>> + Clone,
     is_unstable: bool,
@@ -139,9 +142,9 @@ impl Found {
         }
     }
 
-    /// Creates a measurement from independent replications, always reliable. The claim is from
-    /// others, with this half width and degrees of freedom; those of the difference follow Welch
-    /// and Satterthwaite (Biometrika 34, 1947).
+    /// Creates a measurement from independent replications, which is always considered reliable.
+    /// The claim has this half width and these degrees of freedom. The degrees of freedom of the
+    /// difference are those of Welch and Satterthwaite (Biometrika 34, 1947).
     pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
         let (half_width, freedom) = of_claim;
         let errors = [
@@ -159,7 +162,7 @@ impl Found {
         }
     }
 
-    /// Creates a measurement of a queue's mean, claimed on this side with this half width.
+    /// Creates a measurement of the mean of a queue. The claim has the given side and half width.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
         let error = error_of_queue(&measured, claimed);
         let tested = Estimate::with_error(measured.mean, error, measured.freedom);
@@ -172,7 +175,7 @@ impl Found {
         .known_within(half_width)
     }
 
-    /// Adds the uncertainty of a claim that was itself measured with this half width.
+    /// Adds the uncertainty of the claim if the claim was itself measured with this half width.
     #[must_use]
     pub fn known_within(self, half_width: Option<f64>) -> Self {
         let own = half_width.unwrap_or(0.0) / NORMAL;
@@ -183,11 +186,12 @@ impl Found {
         }
     }
 
-    /// Measures the fraction above a threshold, claimed to be p, in a queue with this mean.
+    /// Creates a measurement of the fraction above a threshold. The claim is that this fraction is
+    /// equal to `p`. The queue has the given mean.
     pub fn above(above: Estimate, p: f64, mean: &Estimate) -> Self {
         let error = error_of_fraction(&above, p, mean);
         let tested = Estimate::with_error(above.mean, error, above.freedom);
-        // Increases up to 1/e; the observed fraction may be much more than p.
+        // This increases up to `1/e`. The fraction that was observed may be much larger than `p`.
         let narrow = |p: f64| NARROW * p * (1.0 / p).ln();
         let widest = narrow(p).max(narrow(above.mean.min((-1.0_f64).exp())));
         Found {
@@ -198,9 +202,10 @@ impl Found {
         }
     }
 
-    /// Creates the same for a claim of 0 with a half width from the rule of three: none of n jobs
-    /// was above, `(1 − p)^n = 0.05`. The claim is an upper bound: for larger fractions none of n
-    /// jobs is above with probability at most [`FALSE_ALARM`].
+    /// Creates a measurement for a claim that the fraction is 0. The half width of this claim is
+    /// given by the rule of three: if none of n jobs was above the threshold, `(1 − p)^n = 0.05`.
+    /// The claim is used as an upper bound. If the fraction is larger than this bound, the
+    /// probability that none of n jobs is above the threshold is at most [`FALSE_ALARM`].
     pub fn hardly_above(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
         let most = (half_width * FALSE_ALARM.ln() / f64::ln(0.05)).min(1.0);
         Found {
@@ -210,7 +215,8 @@ impl Found {
         }
     }
 
-    /// Reports the fraction below instead, for a claimed percentile measured as `measured`.
+    /// Reports the fraction that is below the threshold. This is used if the claim is a percentile,
+    /// for which the value `measured` was found.
     pub fn for_percentile(self, measured: f64) -> Self {
         Found {
             measured: Estimate {
@@ -222,7 +228,8 @@ impl Found {
         }
     }
 
-    /// Trusts the measurement only if the mean number in the queue is precise, from enough jobs.
+    /// Considers the result reliable only if the number of jobs is precise, and based on enough
+    /// jobs.
     pub fn settled(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
         Found {
@@ -253,14 +260,15 @@ const OVERSHOOT: f64 = 1.5;
 
 const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
-/// Returns whether the numbers of jobs in replications, relative to the claim, refute it with at
-/// most this probability of a false alarm.
+/// Returns `true` if the claim is refuted by the number of jobs in each replication, relative to
+/// the number that was claimed. The probability of a false alarm is at most `alarm`.
 ///
-/// This makes no assumptions about distributions or memory. Starting empty, the expected number is
-/// at most that of the steady state (up to [`OVERSHOOT`]). A gambler who stakes fractions of the
-/// capital on each replication in turn, and receives them times the ratio of measured to claimed
-/// number, multiplies it by 1/p with probability at most p (Markov) if the claim is correct. See
-/// Shafer, "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
+/// This does not require any assumptions about distributions or memory. If a replication starts
+/// without jobs, the expected number of jobs is not larger than in the steady state (up to
+/// [`OVERSHOOT`]). Assume that a gambler bets a fraction of the capital on each of the replications
+/// and gets it back multiplied by the ratio of the two numbers. If the claim is correct, the
+/// probability that the capital is multiplied by `1/p` is at most `p` (Markov). See Shafer,
+/// "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
     let excess = excess.unwrap_or_default().iter();
     let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
@@ -269,9 +277,10 @@ fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
     won * alarm > 1.0
 }
 
-/// Returns the standard error if the true mean were `mean`. In heavy traffic it is proportional to
-/// the square of the mean, so a run that happened to see few long excursions underestimates both.
-/// The correction is at most a factor of two, so that claims far off are still refuted.
+/// Returns the standard error that would be expected if the true mean were `mean`. In heavy
+/// traffic, the standard error is proportional to the square of the mean. If a run has seen few
+/// long queues by chance, both of them are too small. The correction is at most a factor of two, so
+/// that a claim is still refuted if it is far from the true value.
 fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
     let ratio = if mean > 0.0 {
         mean / measured.mean
@@ -281,9 +290,9 @@ fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
     measured.standard_error * ratio.powi(2).clamp(1.0, 2.0)
 }
 
-/// Returns the standard error if the true fraction were p. The run is worth n independent
-/// observations, with variance p(1−p)/n. If no event was observed, n is taken from the mean,
-/// assuming a coefficient of variation of 1.
+/// Returns the standard error that would be expected if the true fraction were `p`. The run has the
+/// same information as n independent observations with a variance of `p(1−p)/n`. If no event was
+/// observed, n is taken from the mean, assuming a coefficient of variation of 1.
 fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
     let seen = measured.mean * (1.0 - measured.mean);
     let worth = if measured.standard_error > 0.0 && seen > 0.0 {
@@ -301,7 +310,8 @@ mod tests {
 
     use super::*;
 
-    /// If an alarm has probability 1 %, more than 243 in 20 000 claims have probability 0.001.
+    /// If the probability of an alarm is 1 %, more than 243 in 20 000 claims have a probability of
+    /// 0.001.
     #[test]
     fn correct_claims_are_rarely_refuted_by_betting() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);

@@ -3,28 +3,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClassResult, Estimate, Histogram};
 
-/// The watched quantity of a class, with its threshold.
+/// A quantity of a class that is watched, and its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
-    /// Jobs in the system.
+    /// The number of jobs in the system.
     Number(u64),
     /// Response time \[time\].
     Response(f64),
-    /// Time from arrival to the last start \[time\]; 0 for jobs that share a server.
+    /// The time between the arrival and the last start \[time\], or 0 for jobs that share a server.
     Waiting(f64),
 }
 
 /// The times that a job spent in the system \[time\].
 #[derive(Clone, Copy, Debug)]
 pub struct Stay {
-    /// From arrival to completion.
+    /// The time between the arrival and the completion of the job.
     pub response: f64,
-    /// From arrival to the last start.
+    /// The time between the arrival of the job and its last start.
     pub waiting: f64,
 }
 
-/// A watched threshold of a class of jobs.
+/// A threshold that is watched for a class of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Watch {
     /// The index of the class, called job type in documents.
@@ -38,18 +38,19 @@ pub struct Watch {
 pub struct Watched {
     /// The threshold.
     pub watch: Watch,
-    /// The fraction of time with more jobs, or of jobs that took longer; null if there are no jobs.
+    /// The fraction of time with more jobs, or of jobs that took longer. Null if there are no jobs.
     pub above: Option<Estimate>,
-    /// The same fraction, whether converged or not.
+    /// The same fraction, even if the run has not converged.
     #[serde(skip)]
     pub rough: Option<f64>,
 }
 
 impl Watched {
-    /// Returns the fraction above the threshold, with an interval that accounts for small samples.
-    /// By the rule of three, none of n independent jobs is above with probability 5 % if the
-    /// fraction is `3/n`: `(1 − p)^n = 0.05`; n is the number of independent jobs that give the
-    /// mean its precision. Response times are assumed to be exponential.
+    /// Returns the fraction that is above the threshold. The interval is corrected for small
+    /// samples with the rule of three: if the fraction is `3/n`, the probability that none of n
+    /// independent jobs is above the threshold is 5 %, because `(1 − p)^n = 0.05`. Here, n is the
+    /// number of independent jobs that would give the mean the same precision. The response times
+    /// are assumed to be exponential.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);
@@ -73,7 +74,6 @@ struct Watcher {
     longer: f64,
 }
 
-/// All watched thresholds, for the open bucket.
 pub struct Watchers {
     of_class: Vec<Vec<Watcher>>,
     /// In the order of the values of [`Watchers::collect`].
@@ -120,7 +120,8 @@ impl Watchers {
     }
 }
 
-/// The first moment `Σ Δ t` of the jumps Δ at times t. The integral up to T is `value·T − Σ Δ t`.
+/// The first moment `Σ Δ t` of all jumps `Δ` at the times `t`. The integral up to `T` is then equal
+/// to `value·T − Σ Δ t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstMoment(f64);
 
@@ -148,7 +149,7 @@ impl FirstMoment {
     }
 }
 
-/// A quantity that is constant between jumps, with its integral over time.
+/// A value that only changes in jumps, and its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Meter {
     /// The current value.

@@ -1,4 +1,4 @@
-//! Reads and replays the logs of real clusters.
+//! This crate reads the logs of real clusters and replays them.
 
 pub mod replay;
 pub mod trace;

@@ -6,7 +6,7 @@ use super::journal::Journal;
 use crate::comparison::Ranking;
 use crate::run::{Health, Run};
 
-/// Result of one policy at one load. `M` and `C` hold measurements specific to a kind of workload.
+/// The result of a policy at a load. `M` and `C` are measurements for a specific kind of workload.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell<M = (), C = ()> {
     /// The policy's name.
@@ -37,46 +37,46 @@ impl<M, C> Cell<M, C> {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CellOutcome<M = (), C = ()> {
-    /// It ran, whether stable or not.
+    /// The policy was run, and it may be stable or not.
     Run(Box<Run<M, C>>),
     /// It could not run or was stopped, with the reason.
     Failure(String),
 }
 
-/// Results of policies over loads, with the same arrivals and sizes at each load.
+/// The results of several policies, with the same arrivals and sizes at each of the loads.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Comparison<M = (), C = ()> {
     /// The header, which defines the comparison.
     #[serde(flatten)]
     pub header: SweepHeader,
-    /// Whether it was interrupted before all cells were finished.
+    /// Whether it was interrupted before all of the cells were finished.
     pub interrupted: bool,
-    /// The cells that are finished, by load.
+    /// The cells that are finished, ordered by load.
     pub cells: Vec<Cell<M, C>>,
-    /// Rankings of the policies at each load.
+    /// The ranking of the policies for each of the loads.
     pub rankings: Vec<AtLoad>,
     /// Exact means, for loads at which they are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<ExactMeans>,
-    /// The journal of finished cells, to be deleted once the results are written.
+    /// The journal of the finished cells, which must be deleted after the results are written.
     #[serde(skip)]
     pub journal: Option<Journal>,
 }
 
-/// The exact means at a load, which are shown next to the simulated ones.
+/// The exact means at a load, which are shown next to the means from the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExactMeans {
     /// The name of the model; the same at all loads.
     pub name: String,
     /// The load ρ.
     pub load: f64,
-    /// The mean response time over all jobs \[time\].
+    /// The mean of the response times of all jobs \[time\].
     pub mean_response: f64,
     /// The same by class.
     pub types: Vec<(String, f64)>,
 }
 
-/// A ranking at one load.
+/// The ranking of the policies at a load.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AtLoad {
     /// The load ρ.
@@ -87,7 +87,7 @@ pub struct AtLoad {
 }
 
 impl<M, C> Comparison<M, C> {
-    /// Creates a comparison from its cells, and ranks the policies at each load.
+    /// Creates a comparison from its cells and ranks the policies for each of the loads.
     pub fn new(header: SweepHeader, cells: Vec<Cell<M, C>>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
             exact: Vec::new(),

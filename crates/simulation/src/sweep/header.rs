@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::replication::FIRST_LOOK;
 use synth_core::document::digest;
 
-/// The definition of a comparison. Comparisons with equal headers have equal results.
+/// The definition of a comparison. Comparisons that have the same header have the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepHeader {
     /// `synth-comparison`.
@@ -25,7 +25,7 @@ pub struct SweepHeader {
     pub settings: Budgets,
     /// The policies, in the order of the arguments.
     pub policies: Vec<Entrant>,
-    /// The loads ρ, as fractions of the maximum that any policy can sustain.
+    /// The loads `ρ`, as a fraction of the maximum load that can be sustained by any policy.
     pub loads: Vec<f64>,
 }
 
@@ -34,24 +34,24 @@ pub struct SweepHeader {
 pub struct SweepSubject {
     /// The file name as given.
     pub file: String,
-    /// The origin of its figures, if stated.
+    /// The source of the numbers in the workload, if this is known.
     pub source: Option<String>,
     /// The digest of the workload before its rates were scaled.
     pub digest: String,
     /// Its time unit.
     pub time_unit: String,
-    /// The load ρ of the workload before its rates were scaled.
+    /// The load of the workload before its rates were scaled.
     pub load: f64,
 }
 
-/// Stop conditions of a cell.
+/// The conditions under which a cell stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Budgets {
-    /// The seed of all random streams.
+    /// The seed that is used for all random streams.
     pub seed: u64,
     /// The number of independent replications.
     pub replications: u32,
-    /// The sufficient relative half width of the 95 % interval of the mean response time.
+    /// The relative half width of the 95 % interval of the mean response time that is sufficient.
     pub precision: f64,
     /// The maximum number of events.
     pub events: u64,
@@ -66,7 +66,7 @@ pub struct Entrant {
     pub name: String,
     /// `sha256:…` of the policy file; null for a rule.
     pub digest: Option<String>,
-    /// Whether it preempts running jobs.
+    /// Whether the policy can preempt jobs that are running.
     #[serde(default)]
     pub preempts: bool,
     /// The information about sizes that it uses.
@@ -74,7 +74,7 @@ pub struct Entrant {
     pub knows: Knows,
 }
 
-/// The information about job sizes that a policy uses; compare only policies with the same.
+/// The information about job sizes that a policy uses. Only compare policies with the same value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Knows {
@@ -149,7 +149,7 @@ impl Shard {
         ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
     }
 
-    /// Returns whether item n (from 0) belongs to this shard if items are dealt in turn.
+    /// Returns `true` if item `n` is in this shard. The items are assigned to shards in turn.
     #[must_use]
     pub fn has(self, n: usize) -> bool {
         n % self.of + 1 == self.number
@@ -177,9 +177,10 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Returns the shard (from 1) of each cell: the cells with most work first, each to the shard with
-/// the least work so far (R. L. Graham, SIAM Journal on Applied Mathematics 17, 1969). Work is an
-/// integer, so that all machines compute the same assignment.
+/// Returns the number of the shard for each cell, starting at 1. The cells are sorted by their work
+/// in descending order, and each of them is assigned to the shard that has the least work so far
+/// (R. L. Graham, SIAM Journal on Applied Mathematics 17, 1969). The work is an integer, so that
+/// the result is the same on all machines.
 #[must_use]
 pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
@@ -207,7 +208,7 @@ impl SweepHeader {
     /// Formats a load for display: `ρ = 0.9`.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        // Removes the rounding error of percentages divided by 100.
+        // If a percentage is divided by 100, there may be a rounding error, which is removed here.
         let rounded = (load * 1e10).round() / 1e10;
         format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
@@ -232,10 +233,11 @@ impl SweepHeader {
         )
     }
 
-    /// Estimates the number of events of a cell: that of an M/M/1 queue for this precision of the
-    /// mean number in system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with z = 1.96, from the asymptotic
-    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989), limited by the
-    /// budget.
+    /// Returns an estimate of the number of events that are needed for a cell, which is limited by
+    /// the budget. It is the number of events that an `M/M/1` queue needs for the given precision
+    /// of the mean number of jobs in the system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with `z = 1.96`. This
+    /// follows from the asymptotic variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11),
+    /// 1989).
     #[must_use]
     pub fn work(&self, load: f64) -> u64 {
         const Z: f64 = 1.96;
@@ -249,7 +251,7 @@ impl SweepHeader {
     }
 }
 
-/// Quotes a text for a shell if necessary.
+/// Adds quotes to the text if this is necessary for a shell.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);

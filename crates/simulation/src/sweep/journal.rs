@@ -1,7 +1,7 @@
-//! The journal of a comparison: a file of JSON lines next to the output. Each finished cell is
-//! written to disk before the next one starts. The part written by a shard has the same lines,
-//! between the [`PartHeading`] with the whole plan and a line that marks it as complete. Each line
-//! has a checksum.
+//! The journal of a comparison, which is a file of JSON lines next to the output file. Each cell is
+//! written to the journal before the next cell is started. The part of a shard is a file with the
+//! same lines, but it starts with a [`PartHeading`] that contains the whole plan, and it ends with
+//! a line that marks it as complete. Each line has a checksum.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -92,7 +92,7 @@ impl PartHeading {
     }
 }
 
-/// The journal file, open at its end.
+/// The journal file, which is open for writing at its end.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -115,8 +115,9 @@ impl Journal {
         output.with_file_name(name)
     }
 
-    /// Creates a journal, or resumes the existing one and returns its cells. `about` identifies the
-    /// comparison; values of keys in `ignored` may differ.
+    /// Creates a journal. If it is resumed, the existing file is opened and its cells are returned.
+    /// The comparison is identified by `about`, in which the values of the keys in `ignored` may be
+    /// different.
     pub(super) fn open<A: Serialize + DeserializeOwned, C: DeserializeOwned>(
         output: &Path,
         about: &A,
@@ -173,11 +174,11 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Writes a finished cell to disk. Returns whether JSON can represent it; if not, it is not
-    /// kept and will run again.
+    /// Writes a finished cell to the file. Returns `false` if it cannot be represented in JSON. In
+    /// this case, the cell is not stored and will run again.
     ///
     /// # Errors
-    /// If writing fails.
+    /// Returns an error if the file cannot be written.
     pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
         let text = text_of(cell)?;
         let is_kept = serde_json::from_str::<T>(&text).is_ok();
@@ -198,7 +199,7 @@ impl Journal {
     /// Completes the part of a shard, moves it to `output`, and returns the number of its cells.
     ///
     /// # Errors
-    /// If writing fails.
+    /// Returns an error if the file cannot be written.
     pub fn complete(mut self, output: &Path) -> Opened<usize> {
         self.line(&End {
             complete: true,
@@ -208,10 +209,10 @@ impl Journal {
         Ok(self.cells)
     }
 
-    /// Deletes the journal once the comparison is finished.
+    /// Deletes the journal after the comparison has been finished.
     ///
     /// # Errors
-    /// If deleting fails.
+    /// Returns an error if the file cannot be deleted.
     pub fn remove(self) -> Opened<()> {
         std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, &source))
     }

@@ -30,16 +30,17 @@ struct Part {
 /// All cells of a comparison, from its parts.
 #[derive(Debug)]
 pub struct Whole {
-    /// The heading of one of the parts; its shard number is irrelevant.
+    /// The heading of one of the parts. The number of its shard is not used.
     pub heading: PartHeading,
     parts: Vec<Part>,
 }
 
 impl Whole {
-    /// Reads and combines parts.
+    /// Reads all parts of a comparison and merges them.
     ///
     /// # Errors
-    /// If a file is not a complete part, shards are missing, or parts do not belong together.
+    /// Returns an error if one of the files is not a complete part, if a shard is missing, or if
+    /// the parts do not belong to the same comparison.
     pub fn read(paths: &[PathBuf]) -> Result<Self, JournalError> {
         let parts = paths.iter().map(|path| Part::read(path));
         let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;

@@ -1,4 +1,5 @@
-//! Compares policies over loads, possibly on several machines, with a journal of finished runs.
+//! This module compares policies at several loads and keeps a journal of the finished runs. It is
+//! possible to use several machines.
 
 mod comparison;
 mod header;

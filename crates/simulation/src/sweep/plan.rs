@@ -14,11 +14,11 @@ use synth_core::artifact::Changes;
 
 /// Runs the cells of a comparison of one kind of workload.
 pub trait Cells {
-    /// The workload at one load.
+    /// The type of the workload at a load.
     type Scene;
-    /// Measurements specific to the kind.
+    /// Additional measurements that depend on the kind of workload.
     type Measures: Clone + Serialize + DeserializeOwned;
-    /// Measurements of each class specific to the kind.
+    /// Additional measurements for each class that depend on the kind of workload.
     type OfClass: Clone + Serialize + DeserializeOwned;
     /// An error that aborts the comparison.
     type Error: From<JournalError>;
@@ -26,8 +26,8 @@ pub trait Cells {
     /// Returns the workload at the load ρ; an error if it cannot be reached.
     fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
 
-    /// Runs policy number `policy` of the header. If it cannot run, the reason is returned as an
-    /// error and other cells still run.
+    /// Runs the policy with this index in the header. If it cannot run, the reason is returned as
+    /// an error, and the other cells are still run.
     fn run(
         &self,
         scene: &Self::Scene,
@@ -41,22 +41,23 @@ pub trait Cells {
 pub struct Comparing<'a> {
     /// The workload file as given.
     pub file: &'a str,
-    /// Distinct policies, by name or file.
+    /// The names or files of the policies, which must be distinct.
     pub policies: &'a [String],
     /// How to treat policy files that were modified after they were written.
     pub changes: Changes,
-    /// Distinct loads ρ in (0, 1), if given; see [`Comparing::loads`].
+    /// The loads `ρ` in the range `(0, 1)`, which must be distinct. If there are none, the default
+    /// of [`Comparing::loads`] is used.
     pub loads: &'a [f64],
     /// Stop conditions of a cell; requires at least two replications, and common sizes.
     pub settings: &'a Settings,
-    /// The results file, next to which the journal is kept, and whether to resume from the journal.
+    /// The output file, with the journal next to it, and whether to resume from this journal.
     pub journal: Option<(&'a Path, bool)>,
-    /// The part to run, if not all cells; exact means are then omitted.
+    /// The part of the cells to run, if not all. In this case, there are no exact means.
     pub share: Option<&'a Share>,
 }
 
 impl Comparing<'_> {
-    /// Returns the given loads, or default ones that distinguish policies.
+    /// Returns the given loads, or default loads that are useful to distinguish policies.
     #[must_use]
     pub fn loads(&self) -> &[f64] {
         match self.loads {
@@ -101,11 +102,12 @@ pub struct SweepStage<'a> {
     pub reached: Option<Progress>,
 }
 
-/// Runs the cells of a comparison, or of a shard, except those in the journal. An interrupted cell
-/// is not stored. A complete part is not modified.
+/// Runs the cells of a comparison or of a shard, except for the cells that are already in the
+/// journal. If a cell is interrupted, it is not stored. If the part of a shard is already complete,
+/// it is not modified.
 ///
 /// # Errors
-/// If a load cannot be reached, or the journal cannot be read or written.
+/// Returns an error if a load cannot be reached, or if the journal cannot be read or written.
 pub fn sweep<C: Cells>(
     header: SweepHeader,
     runs: &C,

@@ -16,7 +16,7 @@ use synth_core::artifact::Changes;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Nothing {}
 
-/// The means are 1/(1 - ρ), and twice as long for each further policy. The third one cannot run.
+/// The means are `1/(1 - ρ)`, and twice as long for the next policy. The third one cannot run.
 #[derive(Default)]
 struct MadeUp {
     runs: RefCell<Vec<(usize, f64)>>,

@@ -1,4 +1,4 @@
-//! M/M/1, the simplest example of a discipline.
+//! An `M/M/1` queue, which is the simplest example of a discipline.
 
 use std::collections::VecDeque;
 
@@ -52,14 +52,14 @@ impl Discipline for Fcfs {
     }
 }
 
-/// Measurements of M/M/1.
+/// The measurements that are specific to an `M/M/1` queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Own {
     /// The fraction of time that the server is busy.
     pub busy: Option<Estimate>,
 }
 
-/// Simulates M/M/1 with the given arrival rate \[1/time\] and a mean size of 1.
+/// Runs a simulation of an `M/M/1` queue with this arrival rate \[1/time\] and a mean size of 1.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let size = Size::Exponential { mean: Decimal::ONE };
     let queue = Queue {

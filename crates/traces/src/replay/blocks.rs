@@ -4,19 +4,20 @@ use serde::Serialize;
 use super::{ReplayJob, early};
 use synth_simulation::Streams;
 
-/// A 95 % interval of a mean.
+/// A confidence interval of 95 % for a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
-    /// The 0.025 quantile of the draws.
+    /// The 0.025 quantile of the values that were drawn.
     pub low: f64,
     /// The 0.975 quantile.
     pub high: f64,
 }
 
-/// Bootstrap samples of blocks with random starts, which preserve dependence (Künsch, 1989).
+/// Bootstrap samples of blocks that start at random times. This preserves dependence (Künsch,
+/// 1989).
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    /// The range of jobs of each block; `count` blocks per draw.
+    /// The range of jobs in each block. There are `count` blocks for each draw.
     jobs: Vec<[u32; 2]>,
     pub(super) count: usize,
 }
@@ -28,8 +29,8 @@ const MOST: f64 = 4000.0;
 const FEWEST: usize = 10;
 
 impl Blocks {
-    /// Draws blocks of at least `length` from a window; `submits` ascend and have the same unit.
-    /// `None` without jobs, or with fewer than ten blocks.
+    /// Draws blocks that are at least `length` long from a window. `submits` must be in ascending
+    /// order and have the same unit. Returns `None` if there are no jobs or fewer than ten blocks.
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
         let length = length.max((to - from) / MOST);
@@ -48,7 +49,7 @@ impl Blocks {
         Some(Blocks { jobs, count })
     }
 
-    /// Returns the mean of these values (one per job) for each draw; `None` if a draw has no jobs.
+    /// Returns the mean of these values (one per job) for each draw, or `None` if it has no jobs.
     pub fn means(&self, values: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
         let mut sum = 0.0;
         let sums = values.map(|value| {
@@ -81,15 +82,15 @@ impl Interval {
         })
     }
 
-    /// Returns the interval of the ratio of two means with paired draws.
+    /// Returns the interval of the ratio of two means that use the same draws.
     pub fn of_ratio(means: &[Option<f64>], others: &[Option<f64>]) -> Option<Self> {
         let pairs = means.iter().zip(others);
         Interval::of(pairs.filter_map(|(a, b)| Some((*a)? / (*b)?)))
     }
 }
 
-/// Concatenates random parts of this length \[ticks\], as many as the span has (Zakay and
-/// Feitelson, 2013); `None` below two.
+/// Concatenates random parts of this length \[ticks\], as many as there are in the span (Zakay and
+/// Feitelson, 2013). Returns `None` if there are fewer than two.
 pub fn resampled(
     jobs: &[ReplayJob],
     part: f64,

@@ -21,11 +21,11 @@ pub enum NoResult {
 /// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// Departure time of each job, in the policy's time.
+    /// The time at which each job departs, in the time of the policy.
     pub ends: Vec<f64>,
-    /// Whether all jobs ran at full speed without interruption, so that their starts are known.
+    /// Whether all jobs ran at full speed and were not interrupted, so that their starts are known.
     pub runs_through: bool,
-    /// Whether the policy has random clocks.
+    /// Whether the policy uses clocks that are random.
     pub has_clocks: bool,
     /// The number of arrivals, completions and clocks.
     pub events: u64,
@@ -34,28 +34,29 @@ pub struct Replayed {
 /// The reason why a replay has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Stopped {
-    /// The policy does not support such jobs, or made an infeasible decision.
+    /// The policy does not support these jobs, or made a decision that is not feasible.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The policy never starts the remaining jobs.
+    /// The policy does not start any of the remaining jobs.
     #[error("the policy stopped starting jobs, and {0} jobs are still waiting at the end")]
     Stuck(u64),
-    /// The caller interrupted it.
-    #[error("interrupted before the last job finished")]
+    /// The replay was interrupted by the caller.
+    #[error("the replay was interrupted before the last job had finished")]
     Interrupted,
 }
 
 /// The number of events between calls of `goes_on`.
 const BURST: u64 = 1 << 10;
 
-/// The number of clocks without arrivals or departures after which a replay is stuck.
+/// If there are no arrivals or departures for this number of clocks, the replay will never end.
 const FUTILE: u64 = 10_000_000;
 
-/// Replays jobs under a policy. `goes_on` receives the number of submitted jobs and returns whether
-/// to continue.
+/// Replays all jobs with the given policy. `goes_on` is called with the number of jobs that have
+/// been submitted, and returns whether to continue.
 ///
 /// # Errors
-/// If the policy does not support these jobs or never starts some, or if `goes_on` interrupts it.
+/// Returns an error if the policy does not support the jobs or does not start all of them, or if it
+/// was interrupted by `goes_on`.
 pub fn replay(
     rule: &Contender,
     scene: &DecisionState<'_>,
@@ -84,7 +85,7 @@ pub fn replay(
     })
 }
 
-/// A running replay. Its policy can be replaced, and the new one starts with the jobs present.
+/// A replay that is running. If the policy is replaced, the new one starts with the present jobs.
 pub struct Walk<'a> {
     scene: &'a DecisionState<'a>,
     server: Server,
@@ -104,7 +105,7 @@ impl<'a> Walk<'a> {
         Walk::with_present(scene, system, policy, present)
     }
 
-    /// Processes all events before this time; fails if the policy made an infeasible decision.
+    /// Runs all events before this time. Fails if the policy made a decision that is not feasible.
     pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
         let next = |own: &mut Self| {
             let wake = own.server.system.wake();
@@ -114,7 +115,7 @@ impl<'a> Walk<'a> {
         self.audit().map(drop)
     }
 
-    /// Runs until the last job has left; also fails if the policy leaves jobs waiting.
+    /// Runs until the last job has left. Also fails if there are jobs that are never started.
     pub fn finish(&mut self) -> Result<(), Stopped> {
         self.until(f64::INFINITY)?;
         match self.server.system.jobs() {
@@ -123,7 +124,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Replaces the policy at this time; all earlier events must have been processed.
+    /// Replaces the policy at the given time. All events before this time must have been processed.
     pub fn hand_over(&mut self, policy: Box<dyn Policy>, time: f64) {
         self.server.system.advance(time);
         self.server.hand_over(policy);
@@ -156,9 +157,10 @@ impl<'a> Walk<'a> {
         present
     }
 
-    /// Starts at a time at which the first jobs of the scene are present: for each its start time,
-    /// if running, and its servers (empty to let the system choose). `occupied` has the units of
-    /// servers that others use. Times are in the policy's time.
+    /// Starts at a time at which the first jobs of the scene are present. For each of them, this
+    /// takes the start time if it is running, and its servers (empty if the system should choose
+    /// them). `occupied` contains the units of servers that are used by others. Times are in the
+    /// time of the policy.
     pub fn from_present(
         scene: &'a DecisionState<'a>,
         present: &[(Option<f64>, &[usize])],
@@ -194,11 +196,11 @@ impl<'a> Walk<'a> {
         Walk::with_present(scene, system, policy, present.len())
     }
 
-    /// Runs until the jobs with these indices have started or the time is `until`, and returns
-    /// their start times in the policy's time (infinity if not started).
+    /// Runs until the jobs with the given indices have started or the time is `until`. Returns
+    /// their start times in the time of the policy, which are infinite if they were not started.
     ///
     /// # Errors
-    /// If the policy made an infeasible decision.
+    /// Returns an error if the policy made a decision that is not feasible.
     pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, Stopped> {
         let count = jobs.iter().max().map_or(0, |last| last + 1);
         let mut starts = vec![f64::NAN; count];
@@ -275,7 +277,7 @@ impl<'a> Walk<'a> {
         if until == f64::INFINITY {
             return false;
         }
-        // Simultaneous completions come before arrivals.
+        // If they are at the same time, a completion comes before an arrival.
         let is_end = end <= arrival;
         if self.decides_on_state {
             self.instant(until, is_end)
@@ -285,7 +287,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Like [`Self::step`], but a clock of the rule may ring first.
+    /// Does the same as [`Self::step`], but one of the clocks of the rule may ring first.
     fn step_with_clocks(&mut self, end: f64, arrival: f64) {
         let bound = match end <= arrival {
             true => f64::INFINITY,

@@ -5,24 +5,24 @@ use super::log::{Log, ReplayJob};
 use super::measured::{Visit, percentiles};
 use super::scene::Kinds;
 
-/// Results of the measured jobs of a group. Times are in seconds.
+/// The results for the jobs in a group that are measured. All times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfGroup {
-    /// Common property of its jobs, such as `nodes 5 to 16`.
+    /// The property that all of its jobs have in common, such as `nodes 5 to 16`.
     pub name: String,
     /// The number of jobs.
     pub jobs: u64,
-    /// The share of the work (size times largest fraction of a resource).
+    /// The share of the work, which is the size times the largest fraction of a resource.
     pub work: f64,
     /// The mean wait.
     pub mean_wait: f64,
-    /// 95th percentile of the wait.
+    /// The 95th percentile of the wait.
     pub wait_p95: f64,
-    /// The mean response time.
+    /// The mean of the response times.
     pub mean_response: f64,
 }
 
-/// The groups of the jobs of a log, for several criteria.
+/// The groups of jobs in a log, which are formed in several ways.
 #[derive(Clone, Debug)]
 pub struct Groups {
     ways: Vec<(Vec<String>, Vec<u8>)>,
@@ -36,12 +36,12 @@ const LENGTHS: [(f64, &str); 4] = [
     (3600.0, "size 1 h to 1 day"),
     (86_400.0, "size 1 day and more"),
 ];
-/// The maximum number of distinct amounts; with more, each group spans a factor of four.
+/// The maximum number of different amounts. If there are more, each group spans a factor of four.
 const AMOUNTS: usize = 6;
 const USERS: usize = 5;
 
 impl Groups {
-    /// Groups the jobs of a log with these kinds.
+    /// Creates the groups for the jobs of a log, which have the given kinds.
     pub fn of(log: &Log, kinds: &Kinds) -> Self {
         let work = |job: &ReplayJob| job.size * kinds.most_held(job.kind);
         let work: Vec<f64> = log.jobs.iter().map(work).collect();
@@ -63,13 +63,14 @@ impl Groups {
         Groups { ways, work }
     }
 
-    /// Returns names and group by job of the first criterion that distinguishes jobs, if any.
+    /// Returns the names of the groups and the group of each job, using the first criterion that
+    /// distinguishes between the jobs, if there is one.
     pub fn first_way(&self) -> (&[String], &[u8]) {
         let first = self.ways.first();
         first.map_or((&[], &[]), |(names, of)| (names, of))
     }
 
-    /// Returns the results of each group for jobs submitted within these seconds.
+    /// Returns the results of each group for the jobs that were submitted in this range of seconds.
     pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<OfGroup> {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();
@@ -97,7 +98,7 @@ impl Groups {
     }
 }
 
-/// Groups kinds by number of servers, or else by demand of the most used resource.
+/// Groups the kinds by the number of servers, or by the demand of the resource that is used most.
 fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
     let (name, amounts): (&str, Vec<f64>) = if log.nodes.iter().any(|nodes| *nodes > 1) {
         ("nodes", log.nodes.iter().copied().map(f64::from).collect())

@@ -3,16 +3,16 @@ use crate::trace::{
     TraceJob,
 };
 
-/// A job to replay. Times are whole ticks.
+/// A job that is replayed. All times are multiples of a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplayJob {
-    /// The submission time after the beginning of the log \[ticks\], ≥ 0.
+    /// The time between the beginning of the log and the submission \[ticks\], which is at least 0.
     pub submit: f64,
-    /// How long it holds its resources \[ticks\], ≥ 1.
+    /// The time for which the job holds its resources \[ticks\], which is at least 1.
     pub size: f64,
-    /// The time limit known when it is submitted \[ticks\], ≥ its size.
+    /// The time limit that is known when the job is submitted \[ticks\]. This is at least the size.
     pub limit: f64,
-    /// Recorded limit, which may determine its type \[ticks\], > 0; infinite without one.
+    /// The recorded limit \[ticks\], or infinity. It may be used to determine the type of the job.
     pub promised: f64,
     /// The wait in the log \[ticks\], or NaN if it is unknown.
     pub waited: f64,
@@ -20,16 +20,16 @@ pub struct ReplayJob {
     pub line: u32,
     /// The index of its demand vector, or of its type.
     pub kind: u32,
-    /// User, a key of [`Account::users`]; 0 if unknown.
+    /// The user, which is a key of [`Account::users`], or 0 if the user is not known.
     pub user: u32,
     /// The index in [`Account::classes`].
     pub class: u32,
-    /// Whether it arrives, or was running or waiting when the log began.
+    /// Whether the job arrives, or was already running or waiting at the beginning of the log.
     pub seen: Observed,
 }
 
 impl ReplayJob {
-    /// Creates a job of which only kind, submission and size are known.
+    /// Creates a job of which only the kind, the submission and the size are known.
     pub fn new(kind: u32, submit: f64, size: f64) -> Self {
         ReplayJob {
             submit,
@@ -45,23 +45,24 @@ impl ReplayJob {
         }
     }
 
-    /// Returns its limit \[ticks\]; infinite if it was submitted without one.
+    /// Returns the limit of the job \[ticks\], which is infinite if it was submitted without one.
     pub fn own_limit(&self) -> f64 {
         let has_none = self.promised.is_infinite();
         if has_none { f64::INFINITY } else { self.limit }
     }
 }
 
-/// A trace that was completely read.
+/// A trace that has been read to its end.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// The N ≥ 1 jobs to replay: first those already running, then those waiting, then the others.
+    /// The `N ≥ 1` jobs to replay: first the jobs that were already running when the log began,
+    /// then the jobs that were waiting, and then all others.
     pub jobs: Vec<ReplayJob>,
-    /// The distinct demand vectors of the jobs (R each).
+    /// The different demand vectors of the jobs, each of which has `R` values.
     pub vectors: Vec<Box<[f64]>>,
-    /// By vector, the number of servers used at once.
+    /// For each vector, the number of servers that are used at the same time.
     pub nodes: Vec<u32>,
-    /// The servers on which the jobs ran.
+    /// The servers that were used to run the jobs.
     pub servers: Servers,
     /// The resolution of the times.
     pub tick: Tick,
@@ -69,9 +70,9 @@ pub struct Log {
     pub begin: i64,
     /// Its format.
     pub format: TraceFormat,
-    /// How its lines were used.
+    /// Specifies how the lines of the file were used.
     pub account: Account,
-    /// The number of jobs with partly known size, which are not replayed.
+    /// The number of jobs of which only a part of the size is known. They are not replayed.
     pub censored: u64,
     /// Whether any job has a limit of its own.
     pub has_limits: bool,
@@ -101,10 +102,11 @@ impl Log {
         Ok((log, name))
     }
 
-    /// Reads a trace to its end; `listener` receives the number of jobs so far.
+    /// Reads a trace to its end. The `listener` is called with the number of jobs so far.
     ///
     /// # Errors
-    /// As [`Trace::jobs`], and if no job can be replayed or times are too large.
+    /// Returns the same errors as [`Trace::jobs`], or an error if no job can be replayed or if a
+    /// time is too large.
     pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
         let read = trace.jobs(|jobs| {
             listener(jobs);
@@ -149,7 +151,7 @@ impl Log {
         })
     }
 
-    /// Creates a log without jobs for these servers.
+    /// Creates a log for the given servers that does not contain any jobs.
     pub fn blank(servers: Servers, tick: Tick, format: TraceFormat) -> Self {
         Log {
             jobs: Vec::new(),
@@ -166,7 +168,7 @@ impl Log {
         }
     }
 
-    /// Creates a log with everything but the jobs of a trace.
+    /// Creates a log that contains everything except for the jobs of a trace.
     pub fn without_jobs(trace: &Trace) -> Self {
         let demands = &trace.demands;
         Log {
@@ -178,7 +180,7 @@ impl Log {
         }
     }
 
-    /// Removes the jobs for which `is_out` holds, and accounts for their lines.
+    /// Removes all jobs for which `is_out` returns `true`, and records the reason for their lines.
     pub fn leave_out(&mut self, reason: Reason, is_out: impl Fn(&ReplayJob) -> bool) {
         let total = self.servers.total();
         for job in self.jobs.extract_if(.., |job| is_out(job)) {
@@ -189,7 +191,7 @@ impl Log {
         }
     }
 
-    /// Returns the jobs that arrive, excluding those present when the log began.
+    /// Returns the jobs that arrive, which are all jobs that were not present when the log began.
     pub fn arrivals(&self) -> &[ReplayJob] {
         &self.jobs[early(&self.jobs)..]
     }
@@ -199,7 +201,8 @@ impl Log {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
-    /// Returns the sum of size times demand over arriving jobs, by resource (R) \[ticks × amount\].
+    /// Returns the sum of size times demand of all arriving jobs, by resource (R) \[ticks ×
+    /// amount\].
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
         for job in self.arrivals() {

@@ -5,7 +5,7 @@ use super::engine::Replayed;
 use super::log::ReplayJob;
 use super::scene::{DecisionState, Kinds};
 
-/// The part of the span whose submitted jobs are measured.
+/// The part of the span in which a job must be submitted to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Window {
     /// Start as a fraction of the span, in [0, 1).
@@ -43,14 +43,14 @@ impl Window {
     }
 }
 
-/// Measurements of the jobs in a window. Times are in seconds.
+/// The results for all jobs in a window. All times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WindowMeasures {
-    /// The number of measured jobs.
+    /// The number of jobs that are measured.
     pub jobs: u64,
-    /// The mean wait: time in the system minus size and start latency.
+    /// The mean wait, which is the time in the system without the size and the start latency.
     pub mean_wait: f64,
-    /// The mean response time, from submission to end.
+    /// The mean response time, which is the time between the submission and the end of a job.
     pub mean_response: f64,
     /// The mean of `max(1, response / max(size, 10 s))` (Feitelson, 2001).
     pub mean_bounded_slowdown: f64,
@@ -64,9 +64,9 @@ pub struct WindowMeasures {
     pub waited: u64,
     /// The longest wait.
     pub longest_wait: f64,
-    /// The number of jobs that started before one submitted earlier; `None` if starts are unknown.
+    /// The number of jobs that started before an earlier job. `None` if the starts are unknown.
     pub backfilled: Option<u64>,
-    /// The mean share of each resource held by jobs in the window; empty if starts are unknown.
+    /// The mean share of each resource that is held by the jobs, or empty if starts are unknown.
     pub utilization: Vec<f64>,
     /// The end of the last job, after the first submission.
     pub last_end: f64,
@@ -77,7 +77,7 @@ const SHORT: f64 = 10.0;
 /// The replayed times of a job, in seconds after the first submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
-    /// The submission time in the replay.
+    /// The time at which the job is submitted in the replay.
     pub submit: f64,
     /// The time at which it acquires its resources, or NaN if this is unknown.
     pub start: f64,
@@ -87,7 +87,7 @@ pub struct Visit {
     pub size: f64,
     /// Limit.
     pub limit: f64,
-    /// The start latency, during which it holds resources without running, ≥ 0.
+    /// The latency of the start, in which the job holds its resources but does not run yet.
     pub latency: f64,
     /// The wait, which is the time in the system without the size and the latency, ≥ 0.
     pub wait: f64,
@@ -95,17 +95,17 @@ pub struct Visit {
     pub line: u32,
     /// Its kind, as seen by the policy.
     pub kind: u32,
-    /// Whether it was present when the log began; such jobs are not measured.
+    /// Whether the job was already present when the log began. If it was, it is not measured.
     pub is_early: bool,
 }
 
 impl Visit {
-    /// Returns the response time, from submission to end.
+    /// Returns the response time, which is the time between the submission and the end.
     pub fn response(&self) -> f64 {
         self.wait + self.latency + self.size
     }
 
-    /// Returns whether it arrived within these seconds.
+    /// Returns `true` if the job arrived in this range of seconds.
     pub fn is_within(&self, [from, to]: [f64; 2]) -> bool {
         !self.is_early && (from..=to).contains(&self.submit)
     }
@@ -121,7 +121,7 @@ pub fn bounded_slowdown(response: f64, size: f64) -> f64 {
     (response / size.max(SHORT)).max(1.0)
 }
 
-/// Returns the visits of all jobs in order of submission.
+/// Returns the visits of all jobs in the order in which they were submitted.
 pub fn visits<'a>(
     scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
@@ -129,7 +129,7 @@ pub fn visits<'a>(
 ) -> impl Iterator<Item = Visit> + 'a {
     let clock = scene.clock;
     let seconds = move |time: f64| clock.ticks(time) / per_second;
-    // Rounding must not turn an immediate start into a wait.
+    // If a job starts immediately, it must not have a wait that is only caused by rounding.
     let grain = clock.size(if scene.is_whole() { 0.0 } else { 1e-6 });
     let starts_known = if replayed.runs_through { 0.0 } else { f64::NAN };
     let visit = move |(n, (job, end)): (usize, (&ReplayJob, &f64))| {
@@ -162,7 +162,8 @@ pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
 }
 
 impl WindowMeasures {
-    /// Measures the visits submitted within these seconds; `visits` has all jobs, of these kinds.
+    /// Returns the results for jobs that were submitted in this range of seconds. `visits` must
+    /// contain all of the jobs, which have the given kinds.
     pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
         let [from, to] = window;
         let first = visits.partition_point(|visit| visit.is_early || visit.submit < from);
@@ -211,18 +212,18 @@ pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     })
 }
 
-/// The time averages over a step.
+/// The values of a time series, averaged over the time of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesStep {
     /// The start of the step \[s\].
     pub time: f64,
     /// The number of waiting jobs.
     pub waiting: f64,
-    /// The share of each resource in use (R).
+    /// The share of each resource that is in use (R).
     pub used: Vec<f64>,
 }
 
-/// Returns averages over steps of this length \[s\] from 0 to `span`; empty if starts are unknown.
+/// Returns averages for steps of this length \[s\] up to `span`. Empty if starts are unknown.
 pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<SeriesStep> {
     if !starts_known(visits) {
         return Vec::new();

@@ -1,27 +1,34 @@
-//! Replays a trace: its jobs are submitted again, under another policy.
+//! This module replays a trace, which means that its jobs are submitted again but are run by
+//! another policy.
 //!
 //! # Theory
-//! A job is submitted at its recorded time, holds the recorded resources for the recorded duration,
-//! and starts when the policy starts it. Only clocks of policies are random, so the same trace
-//! gives the same waits to the second. Times are whole ticks below 2^53 in doubles, so sums and
-//! comparisons are exact. A [`Speed`] a/b multiplies submission times by b and sizes by a, and
-//! results are divided again. It must be exact: a difference of one second changes which job fits
-//! first, and through the jobs behind it means by several percent.
+//! A job is submitted at the time that was recorded and starts when the policy starts it. It then
+//! holds the resources that were recorded for the same duration. Only the clocks of policies are
+//! random, so the same trace gives the same waits to the second. All times are whole ticks that
+//! are less than 2^53 and are stored in doubles, so that sums and comparisons are exact. With a
+//! [`Speed`] of `a/b`, submission times are multiplied by `b` and sizes by `a`, and the results are
+//! then divided again. This must be exact: if a time changes by one second, this may change which
+//! of the jobs fits first, and because of the jobs behind it, the means can change by several
+//! percent.
 //!
-//! With a start latency, a job holds its resources for that long before it runs; if times are whole
-//! ticks, the latency is a whole number of fractions of a tick ([`WholeParts`]).
+//! If there is a start latency, a job holds its resources for this time before it is run. If all
+//! times are whole ticks, the latency must be a whole number of the fractions of a tick
+//! ([`WholeParts`]).
 //!
-//! At each instant, completions come first, then arrivals in file order. A rule that [decides on
-//! the state](synth_multiresource::policy::Policy::decides_on_state) then decides once; other rules
-//! react to one event after the other. Jobs that were running when the log began run from time 0
-//! for the rest of their sizes, if they fit; otherwise the replay starts empty. It ends when the
-//! last job has left.
+//! If there are several events at the same time, completions are processed first, and then the
+//! arrivals in the order of the file. A rule that [decides on the
+//! state](synth_multiresource::policy::Policy::decides_on_state) then makes a single decision,
+//! while other rules react to each event. If a job was running when the log began, it runs from
+//! time 0 for the rest of its size. If these jobs do not fit, the replay starts without them. The
+//! replay ends when the last job has left the system.
 //!
-//! Waits of neighboring jobs depend on each other, so intervals use blocks of time ([`Blocks`]).
+//! The waits of two neighboring jobs are not independent. For this reason, blocks of time are used
+//! to compute the intervals ([`Blocks`]).
 //!
 //! # Practice
-//! [`Log::read`] keeps the jobs of a trace, [`gathered`] builds the workload that a rule sees,
-//! [`replay`] runs a policy, and [`WindowMeasures`] holds the results. A job takes 72 bytes.
+//! [`Log::read`] is used to read the jobs of a trace, and [`gathered`] builds the workload that is
+//! visible to the rule. The policy is run by [`replay`], and the results are stored in
+//! [`WindowMeasures`]. Each job needs 72 bytes.
 //!
 //! # Bibliography
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of

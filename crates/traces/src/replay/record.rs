@@ -11,13 +11,13 @@ struct Row {
     size: f64,
 }
 
-/// Parses a table with the columns `type,arrival,size` in a policy's time unit. Jobs are ordered by
-/// arrival, then file order, and the first arrives at 0. Kinds are indices in `types`, and limits
-/// equal sizes.
+/// Parses a table that has the columns `type,arrival,size` in the time unit of a policy. The jobs
+/// are sorted by arrival and then by their order in the file, and the first one arrives at time 0.
+/// The kind of a job is an index in `types`, and its limit is equal to its size.
 ///
 /// # Errors
-/// With the line, if a column is missing, a type unknown, a time negative or not finite, or if
-/// there are no jobs.
+/// Returns an error with the line if a column is missing, if a type is unknown, if a time is
+/// negative or not finite, or if there are no jobs.
 pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<ReplayJob>, String> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text);

@@ -9,14 +9,14 @@ use synth_multiresource::policy::{Job as Come, System};
 use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, KnownSize, Workload};
 use synth_queues::law::Size;
 
-/// The demands of jobs, exact or rounded to those of types.
+/// The demands of jobs, which are either exact or rounded to those of the types.
 #[derive(Clone, Debug)]
 pub struct Kinds {
     /// The name and demand (R) of each kind.
     pub demands: Vec<(String, Vec<Decimal>)>,
-    /// By kind, the number of servers used at once.
+    /// For each kind, the number of servers that are used at the same time.
     pub nodes: Vec<u32>,
-    /// By kind, the fractions of all servers' resources that a job holds (R).
+    /// For each kind, the fraction of each resource of all servers that is held by a job (R).
     pub held: Vec<Vec<f64>>,
 }
 
@@ -76,29 +76,30 @@ impl Kinds {
     }
 }
 
-/// Jobs with the workload of their types.
+/// A number of jobs and the workload that contains their types.
 #[derive(Clone, Debug)]
 pub struct DecisionState<'a> {
-    /// The jobs by submission.
+    /// The jobs in the order of their submission.
     pub jobs: &'a [ReplayJob],
     /// The type of each kind.
     pub types: Vec<u32>,
     /// Servers and types.
     pub fleet: Fleet,
-    /// Conversion of ticks to the policy's time.
+    /// The clock that is used to convert ticks to the time of the policy.
     pub clock: Clock,
-    /// The start latency, or the mean of `drawn`, in the policy's time; part of planned durations.
+    /// The latency of a start, or the mean of `drawn`, in policy time. Planned durations include
+    /// it.
     pub latency: f64,
-    /// The start latency of each job; empty if equal for all.
+    /// The latency of the start for each job. Empty if it is the same for all jobs.
     pub drawn: Vec<f64>,
-    /// Whether jobs without a limit in the log have none; otherwise, sizes are used as limits.
+    /// Whether jobs have no limit if there is none in the log. Otherwise, their size is used.
     pub promised: bool,
-    /// The seed of the policy's clocks.
+    /// The seed that is used for the clocks of the policy.
     pub seed: u64,
 }
 
 impl<'a> DecisionState<'a> {
-    /// Creates a state without start latency, with sizes as missing limits, and seed 1.
+    /// Creates a state without latency and with seed 1. If a limit is missing, the size is used.
     pub fn new(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             jobs,
@@ -112,7 +113,7 @@ impl<'a> DecisionState<'a> {
         }
     }
 
-    /// Creates the same without substitutes for missing limits.
+    /// Creates the same state, but does not use anything else if a limit is missing.
     pub fn promised(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             promised: true,
@@ -145,7 +146,7 @@ impl<'a> DecisionState<'a> {
         come
     }
 
-    /// Starts the jobs that ran when the log began, largest first so that they find servers.
+    /// Starts the jobs that were running when the log began, with the largest jobs first.
     pub(super) fn begun(&self, mut system: System) -> (System, usize) {
         let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
@@ -169,12 +170,12 @@ impl<'a> DecisionState<'a> {
     }
 }
 
-/// Returns the workload of these jobs, in which each occurring kind is a type, and the type of each
-/// kind. `latency` is the start latency in the policy's time. If `sizes` is set, policies know the
-/// sizes of jobs, otherwise their limits.
+/// Returns a workload for these jobs, with a type for each kind that is used by a job, and the type
+/// of each kind. `latency` is the latency of the start in the time of the policy. If `sizes` is
+/// `true`, the policy knows the size of each job, otherwise only its limit.
 ///
 /// # Errors
-/// If the workload is invalid.
+/// Returns an error if the workload is not valid.
 pub fn gathered(
     log: &Log,
     jobs: &[ReplayJob],

@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use synth_core::number::Decimal;
 
-/// The factor by which submissions are accelerated, a/b; sizes are unchanged.
+/// The factor `a/b` by which the submissions are made faster. The sizes do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Speed {
-    /// The numerator a ≥ 1; sizes are counted in 1/a of a tick.
+    /// The numerator `a`, which is at least 1. All sizes are multiples of `1/a` of a tick.
     pub numerator: u64,
-    /// The denominator b ≥ 1.
+    /// The denominator `b`, which is at least 1.
     pub denominator: u64,
 }
 
@@ -43,7 +43,8 @@ impl Speed {
         ))
     }
 
-    /// Returns the simplest fraction within 10⁻⁴ of a ratio in 1e-6..1e6 (continued fractions).
+    /// Returns the simplest fraction that differs from the ratio by at most `1e-4` (continued
+    /// fractions). The ratio must be in the range `1e-6..1e6`.
     pub fn near(ratio: f64) -> Option<Self> {
         if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
             return None;
@@ -77,7 +78,7 @@ impl std::fmt::Display for Speed {
     }
 }
 
-/// Conversion of ticks of a trace to the policy's time.
+/// A conversion from the ticks of a trace to the time of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     submit: f64,
@@ -88,7 +89,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock that counts whole fractions of a tick.
+    /// Creates a clock that counts whole fractions of a tick, so that it is exact.
     pub fn whole(speed: Speed) -> Self {
         Clock {
             submit: speed.denominator as f64,
@@ -99,8 +100,9 @@ impl Clock {
         }
     }
 
-    /// Creates a clock in the unit of a workload with this many ticks; rounding may separate
-    /// simultaneous events unless both speed and unit are 1.
+    /// Creates a clock that uses the unit of a workload, which has this number of ticks. Unless
+    /// both the speed and the unit are 1, simultaneous events may become separate because of
+    /// rounding.
     pub fn in_units(speed: Speed, ticks: f64) -> Self {
         let whole = Clock::whole(speed);
         let per = whole.size * ticks;
@@ -120,17 +122,17 @@ impl Clock {
         }
     }
 
-    /// Returns whether all times are whole.
+    /// Returns `true` if all times are whole numbers.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// Converts a submission time \[ticks\] to the policy's time.
+    /// Converts the time of a submission \[ticks\] to the time of the policy.
     pub fn submit(&self, ticks: f64) -> f64 {
         ticks * self.submit / self.per
     }
 
-    /// Converts a size or limit \[ticks\] to the policy's time.
+    /// Converts a size or a limit \[ticks\] to the time of the policy.
     pub fn size(&self, ticks: f64) -> f64 {
         ticks * self.size / self.per
     }
@@ -140,13 +142,13 @@ impl Clock {
         time / self.unit
     }
 
-    /// Returns whether this time \[ticks\] is exact after scaling.
+    /// Returns `true` if the given time \[ticks\] is still exact after it has been scaled.
     pub fn holds(&self, ticks: f64) -> bool {
         ticks * self.submit.max(self.size) < 9_007_199_254_740_992.0
     }
 }
 
-/// An exact duration in fractions of a tick: 0.9 s is 9 tenths if ticks are seconds.
+/// A duration in exact fractions of a tick. If a tick is a second, 0.9 s is equal to 9 tenths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WholeParts {
     count: f64,
@@ -156,7 +158,7 @@ pub struct WholeParts {
 const MOST_PARTS: u64 = 1_000_000;
 
 impl WholeParts {
-    /// Converts seconds; `None` if a tick would need more than a million parts.
+    /// Converts seconds. Returns `None` if a tick would need to have more than a million parts.
     pub fn of_seconds(time: Decimal, per_second: u64) -> Option<Self> {
         let ticks = time.exact() * BigInt::from(per_second);
         let parts = ticks.denom().to_u64().filter(|n| *n <= MOST_PARTS)?;
@@ -164,7 +166,7 @@ impl WholeParts {
         Some(WholeParts { count, parts })
     }
 
-    /// Returns a clock that counts these fractions.
+    /// Returns a clock that uses these fractions as its unit.
     pub fn clock(self, speed: Speed) -> Clock {
         let (whole, parts) = (Clock::whole(speed), self.parts as f64);
         Clock {
@@ -236,7 +238,7 @@ mod tests {
         assert_eq!((tenths.count, tenths.parts, tenths.ticks()), (9.0, 10, 0.9));
         let faster = Speed::parse("5/4").unwrap();
         let clock = tenths.clock(faster);
-        // A tick has fifty parts: ten for the latency times five for the speed.
+        // A tick has fifty parts, which are ten for the latency times five for the speed.
         assert_eq!((clock.size(1.0), clock.submit(1.0)), (50.0, 40.0));
         assert_eq!(
             (tenths.in_policy_time(faster), clock.ticks(45.0)),

@@ -82,7 +82,7 @@ fn starts(log: &Log, rule: &str) -> Vec<f64> {
     visits.iter().map(|visit| visit.start).collect()
 }
 
-/// At `--from 60` the first job runs for 40 more and the second waits. Only the third arrives.
+/// With `--from 60`, the first job runs for 40 more, the second waits, and only the third arrives.
 #[test]
 fn running_jobs_continue_at_the_beginning() {
     let text = "time,start,end,cpu\n0,0,100,4\n10,100,130,4\n70,130,140,4\n";
@@ -105,7 +105,7 @@ fn running_jobs_continue_at_the_beginning() {
     assert_eq!(log.load(), 10.0 * 4.0 / (10.0 * 4.0));
 }
 
-/// If it reacted to each end separately, first-fit would start the third job at 10.
+/// If there were a decision after each of the ends, first-fit would start the third job at 10.
 #[test]
 fn rules_decide_after_all_events_of_an_instant() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
@@ -115,7 +115,7 @@ fn rules_decide_after_all_events_of_an_instant() {
     }
 }
 
-/// The fourth job moves up to the planned end of the fifth at 6; then the fifth moves up.
+/// The fourth job moves to 6, where the fifth job is planned to end. Then the fifth job is moved.
 #[test]
 fn keeps_reservations_due_between_events() {
     let jobs = "0 4 1 7; 0 4 4 5; 1 5 1 13; 2 1 4 9; 3 1 2 1; 3 6 5 6; 4 4 2 9";
@@ -166,7 +166,7 @@ fn starts_are_unknown_under_preemptive_rules() {
 
 type Choice = fn(waiting: &[(usize, u32)], free: u32) -> Option<usize>;
 
-/// A direct implementation: at each instant ends, then arrivals, then choices.
+/// A direct implementation. At each time, ends are first, then arrivals, and then choices.
 fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
     let mut starts = vec![f64::NAN; jobs.len()];
     let (mut waiting, mut free): (Vec<(usize, u32)>, u32) = (Vec::new(), 4);
@@ -318,7 +318,7 @@ fn block_intervals_match_independent_values() {
     assert!((3999..=4000).contains(&wide.count), "{}", wide.count);
 }
 
-/// The results are from independent programs (two for fcfs and EASY).
+/// The results were computed by independent programs (two of them for fcfs and EASY).
 #[test]
 fn replays_the_sp2_log_to_the_second() {
     let Some(path) = beside("sdsc-sp2-1998-first5000.swf") else {

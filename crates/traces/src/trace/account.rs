@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Where a job was submitted to; fields are empty if unknown.
+/// The place where a job was submitted. If a field is not known, it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentTo {
     /// The partition, or several separated by commas.
@@ -41,29 +41,29 @@ macro_rules! reasons {
 reasons! {
     /// The line is not valid in the format: left out.
     Fault: "not valid in the format", LEFT_OUT, "--read faults";
-    /// The job never ran: left out.
+    /// The job has never been run: left out.
     NeverRan: "never ran", LEFT_OUT, "";
-    /// The job ran for less than a tick: counted as one tick.
+    /// The job took less than a tick: it is counted as one tick.
     LessThanATick: "took less than a tick", "counted as one tick", "";
     /// The job failed or was canceled after its start, with `--only status=completed`: left out.
     NotCompleted: "did not complete", LEFT_OUT, "--only";
     /// The line is one of several executions of a job that has its own line: left out.
     Partial: "partial executions", LEFT_OUT, "";
-    /// The job requests no resources: left out.
+    /// The job does not request any resources: left out.
     NoDemand: "request no resources", LEFT_OUT, "";
     /// The job was allocated nothing: its request is used.
     RequestedTaken: "allocated nothing", "request used", "";
-    /// The job fits on no server: left out.
+    /// The job does not fit on any of the servers: left out.
     TooLarge: "larger than any server", LEFT_OUT, "--servers, --read faults";
     /// The job needs a type of a resource, such as a GPU model, that no server has: left out.
     OtherType: "need a type that no server has", LEFT_OUT, "--servers";
     /// The job was allocated a type, and its request is unknown: it is assumed to need the type.
     GivenType: "allocated a type, request unknown (no ReqTRES)", "need that type", "";
-    /// A limit of the site prevents the job from starting: left out.
+    /// The job cannot start because of a limit of the site: left out.
     AboveLimit: "above a limit of the site", LEFT_OUT, "--slurm";
     /// The number of servers is unknown, or parts are unequal: the fewest equal parts are used.
-    Spread: "number of servers unknown, or unequal parts", "on the fewest with equal parts", "";
-    /// The job ended before the log begins, or was submitted after `--to`: left out.
+    Spread: "number of servers unknown, or unequal parts", "on the fewest servers with equal parts", "";
+    /// The job ended before the beginning of the log, or was submitted after `--to`: left out.
     OutsideSpan: "outside the span", LEFT_OUT, "--from, --to";
     /// The job is not of the partition or user selected with `--only`: left out.
     Others: "of other partitions or users", LEFT_OUT, "--only";
@@ -73,7 +73,7 @@ reasons! {
     NoLimit: "without a limit", "size used as limit", "";
     /// The job ran longer than its limit: the limit is raised to its size.
     PastLimit: "ran past their limit", "limit raised", "--read";
-    /// The job ran longer than its limit, and is truncated with `--read past-limit=kill`.
+    /// The job ran longer than its limit: it is truncated if `--read past-limit=kill` was given.
     Killed: "ran past their limit", "truncated at the limit", "--read";
     /// The amount of a resource is missing: 0 is used instead.
     NoAmount: "without an amount of a resource", "counted as 0", "";
@@ -81,21 +81,21 @@ reasons! {
     MoreText: "text after the last field", "ignored", "";
     /// The job was still running at the end of the trace.
     Censored: "still running at the end", "size partly known; not replayed", "--read";
-    /// The job was running or waiting when the log began.
+    /// The job was already running or waiting at the beginning of the log.
     Initial: "present before the start", "not an arrival; replayed from the start", "--from";
-    /// The local clock changed by an hour during the run: instants are used as recorded.
+    /// The local clock was changed by an hour during the run: the times are used as recorded.
     AmbiguousTime: "local clock changed by an hour during the run", "used as recorded", "";
     /// The line has times with fractions of a tick, which are rounded.
     RoundedTime: "times with fractions of a tick", "rounded", "";
     /// There is another row for the same job: the last state counts.
     Repeated: "further rows of the same job", "merged: the last state counts", "";
-    /// The line repeats the header, as in concatenated files, and is skipped.
+    /// The line repeats the header, as in files that were concatenated: it is skipped.
     Header: "repeated headers", "skipped", "";
     /// The line is a step of a job, or runs within the allocation of another line: left out.
     Step: "steps of other jobs", LEFT_OUT, "";
-    /// The line is a further component of a heterogeneous job, which starts with the others.
+    /// The line is another component of a heterogeneous job, and is started with the others.
     Component: "components of heterogeneous jobs", "merged into one job", "";
-    /// The job became eligible after its submission, and counts as submitted at that time.
+    /// The job was not eligible when it was submitted: it is counted as submitted at that time.
     Eligible: "eligible after submission", "submitted when eligible", "";
 }
 
@@ -125,7 +125,7 @@ impl Reason {
     }
 }
 
-/// Statistics of the lines with one reason.
+/// The number of lines that have the same reason, and their work.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AccountRow {
     /// The reason.
@@ -134,15 +134,16 @@ pub struct AccountRow {
     pub lines: u64,
     /// The first of these lines.
     pub first_line: u32,
-    /// Their work, as far as known: size \[ticks\] times the largest share of a resource.
+    /// The work of these lines if known: the size \[ticks\] times the largest share of a resource.
     pub work: f64,
 }
 
 /// How all lines were used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Account {
-    /// Lines that describe a job, including faulty ones, but not comments, headers, steps or
-    /// repeated rows. Each is used or left out for exactly one reason.
+    /// The number of lines that describe a job, including lines with faults, but not comments,
+    /// headers, steps, or repeated rows. Each of them is either used or left out for exactly one
+    /// reason.
     pub lines: u64,
     /// The number of jobs used.
     pub jobs: u64,
@@ -152,9 +153,9 @@ pub struct Account {
     pub rows: Vec<AccountRow>,
     /// The first ten faults, with line, column and what was expected.
     pub faults: Vec<String>,
-    /// Further remarks on how the trace was read.
+    /// Other remarks about how the trace was read.
     pub remarks: Vec<String>,
-    /// A sentence on where the log begins, if not at the first submission.
+    /// A sentence that describes where the log begins, if this is not the first submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
     #[serde(skip)]
@@ -164,10 +165,10 @@ pub struct Account {
     /// The user names by number.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
-    /// The limits \[ticks\] of the jobs that exceeded them, by line.
+    /// The limit \[ticks\] of each job that was longer than its limit, by line.
     #[serde(skip)]
     pub passed_limits: HashMap<u32, u64>,
-    /// Where jobs were submitted to, by number; empty if the format does not have this.
+    /// The places where jobs were submitted, by number. Empty if the format does not contain this.
     #[serde(skip)]
     pub classes: Vec<SentTo>,
     #[serde(skip)]
@@ -197,7 +198,8 @@ impl Gap {
         self.last = (submit, line);
     }
 
-    /// Warns of a gap that is most of the span and separates few jobs, which suggests a wrong time.
+    /// Returns a warning if there are only a few jobs on one side of a gap that is longer than the
+    /// rest of the span, because this may be caused by a wrong time.
     pub(super) fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
@@ -230,7 +232,7 @@ impl Account {
     /// The maximum number of faults kept.
     pub const FAULTS: usize = 10;
 
-    /// Records a line with this reason and work.
+    /// Adds a line that has the given reason and work.
     pub fn note(&mut self, reason: Reason, line: u32, work: f64) {
         let place = self.rows.binary_search_by_key(&reason, |row| row.reason);
         let at = place.unwrap_or_else(|at| {
@@ -292,7 +294,7 @@ impl Account {
         }
     }
 
-    /// Records a faulty line.
+    /// Adds a line that is not valid.
     pub fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
         self.lines += 1;
         self.decide(false, line, 0.0);

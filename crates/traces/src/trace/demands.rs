@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 
-/// The distinct demand vectors (R each) with numbers of servers, in order of appearance. From
-/// [`DemandTable::MOST`] vectors on, new ones are rounded up to three significant digits.
+/// The different demand vectors (R each) with the number of servers, in the order in which they
+/// were added. After [`DemandTable::MOST`] vectors, new ones are rounded up to three significant
+/// digits.
 #[derive(Clone, Debug, Default)]
 pub struct DemandTable {
     /// The vectors, by index.
@@ -10,7 +11,7 @@ pub struct DemandTable {
     pub nodes: Vec<u32>,
     numbers: HashMap<Box<[u64]>, u32>,
     key: Vec<u64>,
-    /// The number of lookups with rounded demands.
+    /// The number of times that a rounded demand was used.
     pub rounded: u64,
 }
 

@@ -1,7 +1,6 @@
-//! Merges rows of the same job, such as RUNNING and later COMPLETED; the last state counts.
-//!
-//! Rows report the same job if they have the same id and submission and no different starts. A job
-//! that was requeued has a new start and counts again.
+//! This module merges rows that belong to the same job, such as RUNNING and then COMPLETED. The
+//! last state is used. The rows must have the same id and submission, and no different starts. If a
+//! job was put back into the queue, it has a new start and is counted again.
 
 use std::collections::HashMap;
 
@@ -10,10 +9,10 @@ use super::format::Raw;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
-    /// The line in which the job appeared first, which determines its order.
+    /// The first line in which the job appeared. This is used to determine its order.
     pub line: u32,
     start: Option<i64>,
-    /// The row with the larger rank counts; the later one if equal.
+    /// The row with the larger rank is used. If they are equal, the later row is used.
     pub rank: i64,
     /// The index among the jobs used, if it is one of them.
     pub place: Option<usize>,

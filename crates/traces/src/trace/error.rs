@@ -15,7 +15,7 @@ pub enum TraceError {
         /// The underlying error.
         source: io::Error,
     },
-    /// Invalid format or options, too many faulty lines, or no usable job.
+    /// The format or an option is not valid, too many lines have faults, or no job can be used.
     #[error("{0}")]
     Refused(String),
 }

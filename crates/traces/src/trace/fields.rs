@@ -108,7 +108,7 @@ pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
 
 #[inline]
 pub(super) fn amount(field: &[u8]) -> Option<f64> {
-    // Adding zero turns a negative zero into a positive one, so that equal demands have equal bits.
+    // If zero is added, a negative zero becomes positive, so that equal demands have equal bits.
     let amount = number(field).filter(|amount| (0.0..=MOST).contains(amount))?;
     Some(amount + 0.0)
 }
@@ -144,11 +144,11 @@ pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
 }
 
 pub(super) fn clock_ticks(seconds: f64, per_second: f64) -> Option<(i64, bool)> {
-    // Seconds since 1970 in doubles are exact to a quarter of a microsecond.
+    // If seconds since 1970 are stored in doubles, the error is at most a quarter of a microsecond.
     rounded(seconds * per_second, 2.5e-7 * per_second)
 }
 
-/// Also returns whether the difference exceeds `near` and the rounding error of multiplication.
+/// Also returns whether the difference is larger than `near` and the rounding error of the product.
 fn rounded(ticks: f64, near: f64) -> Option<(i64, bool)> {
     if ticks.is_nan() || ticks.abs() > MOST {
         return None;

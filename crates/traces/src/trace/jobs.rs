@@ -10,11 +10,11 @@ use super::{
     TraceError, TraceFormat, TraceJob,
 };
 
-/// A trace being read.
+/// A trace that can be read.
 pub struct Trace {
     /// The resolution of its times.
     pub tick: Tick,
-    /// The servers on which its jobs ran.
+    /// The servers that were used to run the jobs.
     pub servers: Servers,
     rows: Rows,
     reader: Box<dyn Reader>,
@@ -42,10 +42,10 @@ pub struct Trace {
 const OFTEN: usize = 1 << 18;
 
 impl Trace {
-    /// Opens a trace, detects its format, and determines the servers.
+    /// Opens a trace, detects its format, and finds the servers.
     ///
     /// # Errors
-    /// If it cannot be read, or its format or servers are unknown.
+    /// Returns an error if the file cannot be read, or if the format or the servers are not known.
     pub fn open(source: &Source, options: &ReadOptions) -> Result<Self, TraceError> {
         Ok(Self::of(format::open(source, options)?, options))
     }
@@ -81,11 +81,13 @@ impl Trace {
         }
     }
 
-    /// Reads all jobs, ordered by submission, then file order. `goes_on` receives the number of
-    /// jobs so far and returns whether to continue; if not, the result is `None`.
+    /// Reads all jobs and sorts them by submission, and then by their order in the file. `goes_on`
+    /// is called with the number of jobs so far and returns whether to continue. If not, the result
+    /// is `None`.
     ///
     /// # Errors
-    /// If the file cannot be read, too many lines are faulty, or no job is usable.
+    /// Returns an error if the file cannot be read, if too many lines have a fault, or if no job
+    /// can be used.
     pub fn jobs(
         &mut self,
         mut goes_on: impl FnMut(usize) -> bool,
@@ -137,7 +139,8 @@ impl Trace {
         Ok(Some(Raw { size, seen, ..job }))
     }
 
-    /// Returns whether a row is the latest of its job; retracts the row that counted before.
+    /// Returns `true` if this is the latest row of its job. The row that was used before is
+    /// removed.
     fn is_latest(&mut self, job: &mut Raw, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
@@ -171,18 +174,18 @@ impl Trace {
         self.rows.format
     }
 
-    /// Returns the beginning of the log \[ticks\] if after the first submission; earlier jobs are
-    /// [early](Observed::is_early).
+    /// Returns the beginning of the log \[ticks\] if this is after the first submission. Jobs that
+    /// were submitted before it are [early](Observed::is_early).
     pub fn begin(&self) -> Option<i64> {
         self.window.as_ref().and_then(Window::begin)
     }
 
-    /// Returns the work of a job: its size \[ticks\] times its largest share of a resource.
+    /// Returns the work of a job, which is its size \[ticks\] times its largest resource share.
     pub fn work(&self, job: &TraceJob) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
 
-    /// Returns the largest share of all servers that a demand (R) on `nodes` servers needs.
+    /// Returns the largest share of all servers that is needed by a demand (R) on `nodes` servers.
     pub fn share(&self, demand: &[f64], nodes: u32) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
         f64::from(nodes) * pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
@@ -360,7 +363,7 @@ impl Trace {
         let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
-            // Other logs start near 0, so such a log would be more than three years long.
+            // Other logs start near 0. A log like this would have to be longer than three years.
             TraceEdge::At(at) if first > 1e8 => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
         };

@@ -1,15 +1,17 @@
-//! Traces: the jobs of a cluster as logged by its scheduler.
+//! This module reads traces, which contain the jobs of a cluster that were recorded by its
+//! scheduler.
 //!
 //! # Theory
-//! A trace is a sequence of jobs with submission time, duration, amounts of resources, and possibly
-//! a time limit. Times are whole *ticks*, the resolution of the file's clock, so that sums are
-//! exact and replays reproducible. The demands of a job are its *vector*. There are few distinct
-//! vectors, so a [`TraceJob`] stores an index into a [`DemandTable`].
+//! A trace is a list of jobs. Each job has a submission time, a duration, amounts of resources, and
+//! it may have a time limit. All times are whole *ticks*, which is the resolution of the clock of
+//! the file. This means that sums are exact and that a replay can be reproduced. The demands of a
+//! job are called its *vector*. There are only a few different vectors, so a [`TraceJob`] only
+//! contains an index into a [`DemandTable`].
 //!
 //! # Practice
-//! [`Trace::open`] detects the [`TraceFormat`] of a file, and [`Trace::jobs`] returns its jobs
-//! ordered by submission, then file order. Lines that are left out or modified are counted by
-//! [`Reason`] in an [`Account`], with their work and first line.
+//! [`Trace::open`] detects the [`TraceFormat`] of a file, and [`Trace::jobs`] returns its jobs,
+//! sorted by submission and then by their order in the file. If a line is left out or modified, it
+//! is counted in an [`Account`] by its [`Reason`], together with its work and the first line.
 
 mod account;
 mod demands;
@@ -35,40 +37,41 @@ pub use typed::ReadArgs;
 /// How the lines of a log are read.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The servers on which its jobs ran; `None` if the log has them.
+    /// The servers that were used to run the jobs, or `None` if they are given in the log.
     pub servers: Option<Servers>,
     /// The format; `None` to detect it.
     pub format: Option<TraceFormat>,
-    /// Columns of a table by meaning; an amount may be a product of columns divided by a number.
+    /// The columns of a table by meaning. An amount can be a product of columns that is divided by
+    /// a number.
     pub columns: Vec<(String, String)>,
     /// Time units of a table, for all columns (`time`) or for one.
     pub units: Vec<(String, String)>,
-    /// Whether amounts in a table are per server; `None` to decide by column name.
+    /// Whether amounts in a table are per server. If this is `None`, the column names are used.
     pub amounts: Option<bool>,
-    /// The beginning of the log; jobs running or waiting then are its initial state.
+    /// The beginning of the log. Jobs that are running or waiting then are its initial state.
     pub from: Option<TraceEdge>,
     /// The end of the log.
     pub to: Option<TraceEdge>,
-    /// Use only jobs of this partition.
+    /// If set, only the jobs of this partition are used.
     pub partition: Option<String>,
-    /// Use only jobs of this user.
+    /// If set, only the jobs of this user are used.
     pub user: Option<String>,
-    /// Use only completed jobs.
+    /// Whether only completed jobs are used.
     pub completed_only: bool,
     /// Whether jobs are truncated at their limit; otherwise, the limit is raised.
     pub kill: bool,
-    /// Whether jobs still running at the end count as ended then, instead of as censored.
+    /// Whether a job that is still running at the end counts as ended. Otherwise, it is censored.
     pub censored_end: bool,
-    /// The tolerated share of faulty lines, and of work that fits on no server; the default is 1 %.
+    /// The share of faulty lines that is allowed, and of work that fits on no server (default 1 %).
     pub faults: Option<f64>,
 }
 
 /// The beginning or end of a part of a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TraceEdge {
-    /// Time after the first job \[s\].
+    /// The time after the first job \[s\].
     After(f64),
-    /// Instant by the clock of the log \[s since 1970\].
+    /// The time of the clock that is used in the log \[s since 1970\].
     At(f64),
 }
 
@@ -79,21 +82,22 @@ pub struct TraceJob {
     pub line: u32,
     /// The index of its vector in [`DemandTable`].
     pub demand: u32,
-    /// The submission time \[ticks\].
+    /// The time at which the job was submitted \[ticks\].
     pub submit: i64,
-    /// How long it held its resources \[ticks\], > 0, or the observed part if it is censored.
+    /// The time for which it held its resources \[ticks\], > 0. If censored, this is only a part.
     pub size: u64,
-    /// Time limit \[ticks\], ≥ its size; 0 if unknown.
+    /// The time limit of the job \[ticks\], which is at least its size, or 0 if it is unknown.
     pub limit: u64,
-    /// User: equal numbers are equal names, 0 is unknown.
+    /// The number of the user. Equal numbers are equal names, and 0 is an unknown user.
     pub user: u32,
     /// The index in [`Account::classes`].
     pub class: u32,
-    /// Batch: equal numbers are the same batch, 0 is none.
+    /// The number of the batch. Equal numbers are the same batch, and 0 is no batch.
     pub batch: u32,
     /// Recorded wait \[ticks\].
     pub waited: Option<u64>,
-    /// End, or end of observation \[ticks\]; later than start plus size if it was suspended.
+    /// The end of the job, or of its observation \[ticks\]. If the job was suspended, this is later
+    /// than its start plus its size.
     pub end: i64,
     /// The part of the job that was observed.
     pub seen: Observed,
@@ -102,14 +106,14 @@ pub struct TraceJob {
 /// The observed part of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Observed {
-    /// From submission to end.
+    /// The job was observed from its submission to its end.
     #[default]
     Whole,
     /// The job was still running at the end of the trace.
     Censored,
-    /// The job was running when the trace began, and starts then with its remaining size and limit.
+    /// The job was running when the trace began. It starts then with the remaining size and limit.
     Initial,
-    /// The job was waiting when the trace began, and is submitted then with its full size.
+    /// The job was waiting when the trace began. It is submitted at this time with its full size.
     Waiting,
 }
 

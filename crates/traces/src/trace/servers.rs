@@ -11,11 +11,11 @@ use synth_multiresource::workload::{
 /// The servers on which the jobs of a trace ran, from `--servers` or from the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Servers {
-    /// The distinct names of the R ≥ 1 resources.
+    /// The names of the `R ≥ 1` resources, which are all different.
     pub resources: Vec<String>,
     /// The resources that consist of devices. A demand below 1 is on one device.
     pub devices: Vec<String>,
-    /// The H ≥ 1 server shapes.
+    /// The `H ≥ 1` server shapes.
     pub shapes: Vec<ServerShape>,
 }
 
@@ -29,7 +29,7 @@ pub struct ServerShape {
 }
 
 impl ServerShape {
-    /// Groups servers with these capacities (R each) by shape, in order of appearance.
+    /// Groups servers that have the same capacities (R each), in the order in which they are given.
     pub fn group(capacities: impl IntoIterator<Item = Vec<Decimal>>) -> Vec<Self> {
         let mut shapes: Vec<ServerShape> = Vec::new();
         for capacity in capacities {
@@ -58,7 +58,7 @@ impl From<&Fleet> for Servers {
 }
 
 impl Servers {
-    /// Creates servers without devices.
+    /// Creates servers that do not have any devices.
     pub fn new(resources: Vec<String>, shapes: Vec<ServerShape>) -> Self {
         Servers {
             resources,
@@ -82,17 +82,17 @@ impl Servers {
         }
     }
 
-    /// Returns these demands (R) by resource name.
+    /// Returns the given demands (R) together with the names of the resources.
     pub fn demand(&self, demand: &[Decimal]) -> Pairs {
         Pairs::amounts(&self.resources, demand, |_, demand| demand)
     }
 
-    /// Returns whether resource r consists of devices.
+    /// Returns `true` if the resource `r` consists of devices.
     pub fn has_devices(&self, r: usize) -> bool {
         self.devices.contains(&self.resources[r])
     }
 
-    /// Returns whether a job with this demand (R) on each of `nodes` servers fits.
+    /// Returns `true` if a job fits that has this demand (R) on each of `nodes` servers.
     pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
         let is_split = |r: usize| demand[r] > 1.0 && demand[r].fract() != 0.0;
         if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
@@ -143,7 +143,7 @@ impl Servers {
         (0..self.resources.len()).map(total).collect()
     }
 
-    /// Remarks on resources that no job demands. Types such as `gpu:a100` need not be demanded.
+    /// Returns remarks about resources that no job demands, except for types such as `gpu:a100`.
     pub(super) fn unnamed(&self, is_named: &[bool]) -> Option<String> {
         let resources = self.resources.iter().zip(is_named);
         let unnamed = resources.filter(|(_, named)| !**named).map(|own| own.0);
@@ -162,9 +162,10 @@ impl Servers {
         ))
     }
 
-    /// Parses `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`, an optional number of servers per
-    /// shape with amounts (default 0). A resource with devices on one shape has them on all. The
-    /// error has the expected syntax.
+    /// Parses a text such as `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`. For each shape, there
+    /// is an optional number of servers and the amounts (default 0). If a resource consists of
+    /// devices for one of the shapes, it does so for all of them. The error contains the expected
+    /// syntax.
     pub fn shapes(text: &str) -> Result<Self, String> {
         let (mut devices, mut shapes) = (Vec::new(), Vec::new());
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(of([200.0, 10.0], 0), Some((4, vec![50.0, 2.5])));
         assert_eq!(of([384.0, 10.0], 0), Some((6, vec![64.0, 1.667])));
         assert_eq!(of([385.0, 10.0], 0), None);
-        // Two of the three named servers would have to be large, so equal parts need more servers.
+        // Two of the three servers would have to be large, so equal parts need more servers.
         assert_eq!(of([48.0, 1200.0], 3), Some((5, vec![10.0, 240.0])));
         assert_eq!(of([48.0, 2500.0], 3), None);
         assert_eq!(of([0.0, 0.0], 0), Some((1, vec![0.0, 0.0])));

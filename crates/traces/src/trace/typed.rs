@@ -10,22 +10,24 @@ use synth_typed::{share, time};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How the log is read")]
 pub struct ReadArgs {
-    /// The servers on which the jobs ran: one server, such as cpu=128,memory=512; a fleet, such as
-    /// "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each fraction of a gpu on one device); or a
-    /// file that lists nodes (cpu_milli, memory_mib, gpu) [default: from the log]
+    /// The servers that were used to run the jobs. This can be a server, such as
+    /// cpu=128,memory=512, or a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each
+    /// fraction of a gpu is on one device), or a file with a list of nodes (cpu_milli, memory_mib,
+    /// gpu) [default: from the log]
     #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
     pub servers: Option<Servers>,
 
-    /// The columns of a table (csv) by meaning, such as time=submit_s,size=held_s,cpu=cores; an
-    /// amount may be a product of columns divided by a number, such as gpu=num_gpu*gpu_milli/1000
+    /// The columns of a table (csv) by meaning, such as time=submit_s,size=held_s,cpu=cores. An
+    /// amount can be a product of columns divided by a number, such as gpu=num_gpu*gpu_milli/1000
     #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     columns: Vec<(String, String)>,
 
-    /// Details: format=swf if it is not detected; for tables, unit=ms for all times or
-    /// unit.limit=min for one column, and amounts=total or per-node for jobs on several servers;
-    /// past-limit=kill truncates jobs at their limits, which are raised otherwise; censored=end
-    /// treats jobs still running at the end as finished then; faults=5% is the tolerated share of
-    /// faulty lines, and of work in jobs larger than any server (default 1 %)
+    /// Details of the format. Use format=swf if it is not detected. For tables, use unit=ms for all
+    /// times or unit.limit=min for one column, and amounts=total or per-node for jobs on several
+    /// servers. With past-limit=kill, jobs are truncated at their limits, otherwise the limits are
+    /// raised. With censored=end, jobs that are still running at the end are treated as finished.
+    /// With faults=5%, up to this share of the lines can have faults, and up to this share of the
+    /// work can be in jobs that are larger than any server (default 1 %)
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     read: Vec<(String, String)>,
 
@@ -40,7 +42,7 @@ pub struct ReadArgs {
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     to: Option<TraceEdge>,
 
-    /// Use only these jobs: partition=NAME, user=NAME, status=completed
+    /// Only use the jobs that match partition=NAME, user=NAME, or status=completed
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     only: Vec<(String, String)>,
 }

@@ -1,40 +1,44 @@
-//! Detects the time from which a log contains all submitted jobs.
+//! This module detects the time from which a log contains all jobs that were submitted.
 //!
 //! # Theory
-//! Accounting tools usually select jobs by their *activity*. `sacct -S T` prints the jobs that
-//! waited, ran or ended at T or later, so no row ends before T. Of the jobs submitted before T,
-//! only those still present have a row: the log is complete from T on, not from its first
-//! submission. T itself is not in the file, but the first end of all rows, E, is close to it. So
-//! such a log is taken to begin at E, with the jobs submitted earlier as its initial state: they
-//! are replayed, but are not arrivals.
+//! Accounting tools usually select jobs by their *activity*. `sacct -S T` prints the jobs that were
+//! waiting or running at `T` or later, or ended then, so there is no row that ends before `T`. If a
+//! job was submitted before `T`, it only has a row if it was still present. This means that the log
+//! is complete from `T` on, but not from its first submission. The time `T` is not in the file, but
+//! it is close to the first end `E` of all rows. For this reason, the log is assumed to begin at
+//! `E`. The jobs that were submitted before are its initial state: they are replayed, but are not
+//! arrivals.
 //!
-//! A log may also be complete from its first submission F. It is rejected only if both of the
-//! following tests agree:
+//! It is also possible that the log is complete from its first submission `F`. This is only ruled
+//! out if both of the following tests agree:
 //!
-//! - *Sparse.* This test compares the number of distinct submission instants between F and E with
-//!   the number in an equally long period after E. If the rates are equal, the first number is
-//!   binomial given the sum, and P is its lower tail. Arrays, submitted at once, count as one
-//!   instant. A log that begins at night or with a slow ramp is sparse, too.
-//! - *Survival.* By definition, no job ended between F and E. If jobs before E stayed as long as
-//!   those after, this has probability `U = Π S(E − s)` over the submissions s before E, where S is
-//!   the product-limit estimate of the time from submission to end for jobs submitted from E on
-//!   (Kaplan and Meier, 1958). Because E is the first end, U is uniform for any arrival pattern if
-//!   the stays are independent. A burst of long jobs is not independent: of submissions within 1 %
-//!   of the time from F to E, only the last counts.
+//! - *Sparse.* This test compares the number of different submission times between `F` and `E` with
+//!   the number in a period of the same length after `E`. If the rates are equal and the sum is
+//!   given, the first number has a binomial distribution, and `P` is its lower tail. If an array is
+//!   submitted, it is counted as one. A log that begins at night or with few jobs is sparse, too.
+//! - *Survival.* By definition, there is no job that ended between `F` and `E`. If the jobs before
+//!   `E` stayed for as long as the jobs after it, the probability of this is `U = Π S(E − s)` over
+//!   the submissions `s` before `E`. Here, `S` is the product-limit estimate of the time between
+//!   submission and end for the jobs that were submitted after `E` (Kaplan and Meier, 1958).
+//!   Because `E` is the first end, `U` has a uniform distribution for any pattern of arrivals if
+//!   the jobs are independent. This is not the case for a burst of long jobs. For this reason, if
+//!   there are several submissions within 1 % of the time from `F` to `E`, only the last one is
+//!   counted.
 //!
-//! Rows count as selected by activity if `P ≤ 0.1`, `U ≤ 0.02`, and `P U` is at most 0.001 for
-//! sacct, which always selects in this way, and 10⁻⁶ for tables. So at most one in fifty complete
-//! logs that begin with a ramp is misjudged, losing only the part before its first end. Logs in the
-//! Standard Workload Format are never cut, by convention, even if they begin like this (such as
-//! SDSC SP2). The tests are skipped if the rate before E exceeds 0.9 times that after it, or if E
-//! is within 1 % of the span, since results then hardly change.
+//! The rows are considered to be selected by activity if `P ≤ 0.1` and `U ≤ 0.02`, and if `P U` is
+//! at most 0.001 for sacct, which always selects jobs in this way, or `1e-6` for tables. At most
+//! one in fifty complete logs that begin with few jobs is not recognized, and only the part before
+//! its first end is lost. By convention, a log in the Standard Workload Format is never cut, even
+//! if it begins like this (such as SDSC SP2). The tests are not used if the rate before `E` is more
+//! than 0.9 times the rate after it, or if `E` is within 1 % of the span, because the results would
+//! be almost the same.
 
 use super::format::Raw;
 use super::{Account, Observed, TraceFormat, TraceJob};
 use synth_core::number::date;
 
 const SPARSE: f64 = 0.9;
-/// Fraction of the time from first submission to first end within which submissions count as one.
+/// If submissions are within this fraction of the time until the first end, they count as one.
 const TOGETHER: f64 = 0.01;
 const MOST: [f64; 2] = [0.1, 0.02];
 /// The maximum `P U` for a warning that rows may have been selected by activity.
@@ -119,7 +123,7 @@ impl Activity {
                     left *= 1.0 - 1.0 / (count - f64::from(n));
                 }
             }
-            // One more job could stay longer than all of the observed ones.
+            // There could be another job that stays for longer than all jobs that were observed.
             sum += f64::max(left, 1.0 / (count + 1.0)).ln();
         }
         sum
@@ -144,7 +148,7 @@ fn at_most(k: usize, n: usize, p: f64) -> f64 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Set by `--from`; with the first end after it, if later rows are evidently selected.
+    /// This is given by `--from`. If later rows are clearly selected, it contains the next end.
     Given(Option<i64>),
     Activity,
     /// Rows may have been selected by activity; the log is assumed to be complete.
@@ -154,7 +158,7 @@ pub(super) enum Why {
 pub(super) struct Window {
     begin: i64,
     why: Why,
-    /// Numbers of earlier jobs that were running, waiting, and finished at the beginning.
+    /// The number of earlier jobs that were running, waiting, or finished at the beginning.
     earlier: [u64; 3],
     span: [i64; 2],
     work: [f64; 2],
@@ -175,7 +179,7 @@ impl Window {
         (self.why != Why::Possible).then_some(self.begin)
     }
 
-    /// Places a job relative to the beginning; `None` if it ended earlier.
+    /// Returns the job relative to the beginning, or `None` if it ended before.
     pub(super) fn place(&mut self, job: TraceJob, work: f64) -> Option<TraceJob> {
         self.span = [self.span[0].min(job.submit), self.span[1].max(job.submit)];
         let is_early = job.submit < self.begin;
@@ -253,7 +257,7 @@ impl TraceJob {
                 ..self
             });
         }
-        // A suspended job has at most its total run time left.
+        // If a job was suspended, the time that is left is at most its total run time.
         let size = self.size.min(self.end.abs_diff(instant));
         Some(TraceJob {
             submit: instant,

@@ -38,7 +38,7 @@ fn fractions_are_placed_on_devices() {
     assert!(!remarks("gpu=1").contains("devices"));
 }
 
-/// Counting amounts, the job of 0.8 would start at 2, but on devices it has to wait until 50.
+/// If amounts are counted, the job of 0.8 can start at 2. On devices, it has to wait until 50.
 #[test]
 fn jobs_planned_by_amounts_wait_for_a_device() {
     let log = on_gpus("gpu:devices=2", "0,50,.6 1,90,.6 2,9,.8 3,9,.4");

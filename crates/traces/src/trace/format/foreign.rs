@@ -1,11 +1,11 @@
-//! Recognizes files of other programs, which are not supported, and explains what to export.
+//! Recognizes files of other programs that are not supported, and describes what to export instead.
 
 use super::sacct::EXPORT_HELP;
 
-/// Shared advice (`$NAME`, text), then kinds of files (conditions, description, advice), separated
-/// by tabs. The first line whose conditions all hold applies. Conditions are `?` (unknown format),
-/// `auto` (no columns given), `^text` (begins with), `~text` (contains; `+` is a blank), `=NAME` (a
-/// column), and keywords.
+/// The first part contains advice that is shared (`$NAME`, text). After that, each line is a kind
+/// of file (conditions, description, advice), separated by tabs. The first line for which all
+/// conditions are true is used: `?` (unknown format), `auto` (no columns given), `^text` (begins
+/// with it), `~text` (contains it, where `+` is a space), `=NAME` (a column), or keywords.
 const KINDS: &str = include_str!("foreign.txt");
 
 const LINES: usize = 50;

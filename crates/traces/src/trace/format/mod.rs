@@ -20,15 +20,15 @@ pub(super) use rows::Rows;
 pub use nodes::nodes;
 pub use sacct::EXPORT;
 
-/// A file format of traces.
+/// The format of a file that contains a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceFormat {
-    /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999):
-    /// processors, and memory in GiB, with times in seconds
+    /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999). It
+    /// contains processors and the memory in GiB, and the times are in seconds
     Swf,
-    /// Slurm accounting, as printed by `sacct -aXP` with a header: `cpu`, `memory` in GiB, `gpu`,
-    /// or any TRES by its own name, with local times in seconds
+    /// The accounting of Slurm, as printed by `sacct -aXP` with a header. It contains `cpu`,
+    /// `memory` in GiB, `gpu`, or any TRES by its own name, and the local times are in seconds
     Sacct,
     /// A table with a header, whose columns are named by options
     Csv,
@@ -73,16 +73,16 @@ pub(in crate::trace) struct Raw {
     pub line: u32,
     pub submit: i64,
     pub start: Option<i64>,
-    /// \[ticks\]; a lower bound if censored, negative if it never ran.
+    /// The size \[ticks\], which is a lower bound if it is censored, or negative if it never ran.
     pub size: i64,
-    /// The end \[ticks\], if in the line; after start plus size if the job was suspended.
+    /// The end \[ticks\] if it is known. If suspended, this is after its start plus its size.
     pub end: Option<i64>,
     /// Still running at the end of the file.
     pub is_open: bool,
     /// The number of servers used at once, 0 if unknown. `is_each` if the demand is per server.
     pub nodes: u32,
     pub is_each: bool,
-    /// Hash of id and submission.
+    /// A hash that is computed from the id and the submission.
     pub id: Option<u64>,
     pub seen: Observed,
     pub limit: Option<i64>,
@@ -118,7 +118,8 @@ impl Raw {
         self.begun().saturating_add(self.size.max(0))
     }
 
-    /// Returns the rank among the rows of a job, which is lowest if waiting and highest if ended.
+    /// Returns the rank of this row among the rows of the job. This is lowest if the job is
+    /// waiting, and highest if it has ended.
     pub(in crate::trace) fn rank(&self) -> i64 {
         match self.fate {
             _ if self.is_open || self.seen == Observed::Censored => self.last(),
@@ -127,7 +128,7 @@ impl Raw {
         }
     }
 
-    /// Merges a component of the job; the result holds resources until the last one ends.
+    /// Merges a component of the job. The result holds its resources until the last one ends.
     fn join(self, other: Raw) -> Raw {
         let is_censored = other.seen == Observed::Censored;
         let has_completed = self.fate == Fate::Completed;
@@ -147,7 +148,7 @@ impl Raw {
 pub(in crate::trace) enum Fate {
     #[default]
     Completed,
-    /// It failed, was killed, cancelled, evicted or timed out.
+    /// The job failed, was killed, cancelled or evicted, or it timed out.
     Broken,
     /// The line counts a part of it.
     Part,
@@ -158,7 +159,7 @@ pub(in crate::trace) enum Fate {
 pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
 pub(in crate::trace) trait Reader {
-    /// Reads a row, and returns its job, if any. `demand` (R) is set to the job's demand.
+    /// Reads a row and returns its job, if any. The demand of the job is written to `demand` (R).
     fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault>;
 
     fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<Raw> {
@@ -259,8 +260,8 @@ pub(super) fn read(
     Ok(opened)
 }
 
-/// Returns whether ids identify jobs rather than names or tasks: few ids have several submissions
-/// or many rows, and ended rows with equal id and start are identical.
+/// Returns `true` if an id identifies a job, and not a name or a task. In this case, few ids have
+/// several submissions or many rows, and ended rows that have the same id and start are identical.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());

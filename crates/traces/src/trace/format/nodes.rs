@@ -5,8 +5,9 @@ use crate::trace::fields::{AMOUNT, Fault};
 use crate::trace::{ServerShape, Servers, TraceError};
 use synth_core::number::Decimal;
 
-/// Reads a list of nodes with the columns `cpu_milli`, `memory_mib` and `gpu`, such as that of
-/// Alibaba's cluster-trace-gpu-v2023, with `cpu` in cores, `memory` in GiB and `gpu` of any model.
+/// Reads a list of nodes with the columns `cpu_milli`, `memory_mib` and `gpu`, such as the list of
+/// Alibaba's cluster-trace-gpu-v2023. The result has `cpu` in cores, `memory` in GiB, and `gpu` of
+/// any model.
 pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
     let mut rows = Rows::of_file(path, TraceFormat::Csv)?;
     let names = rows.header().join(", ");

@@ -1,5 +1,5 @@
-//! Files with one row per line: tables with a header, whose fields may be quoted, and fields
-//! separated by blanks.
+//! Reads files that have one row per line. Either there is a header and fields can be quoted, or
+//! the fields are separated by spaces.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, Read as _};
@@ -26,7 +26,7 @@ pub(in crate::trace) struct Rows {
     pub number: u32,
     separator: u8,
     header: Vec<String>,
-    /// Bounds of each field, without surrounding blanks and quotation marks.
+    /// The bounds of each field, which do not include spaces or quotes around it.
     bounds: Vec<(usize, usize)>,
 }
 
@@ -99,7 +99,8 @@ impl Rows {
         Rows::open(&source.name(), format, input::open(&source)?)
     }
 
-    /// Advances to the next row with the right number of fields; records others as faults.
+    /// Moves to the next row that has the correct number of fields. All other rows are recorded as
+    /// faults.
     pub(crate) fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
         while self.next_line()? {
             if self.is_blank() {
@@ -281,7 +282,7 @@ impl Rows {
         &self.line[end..]
     }
 
-    /// Reads a time with `per_unit` ticks per unit, and records rounding.
+    /// Reads a time that has `per_unit` ticks per unit. If it must be rounded, this is recorded.
     pub(crate) fn time(
         &self,
         column: usize,

@@ -1,11 +1,12 @@
-//! Slurm accounting: one line per job, with fields separated by `|` and named in the first line
-//! (sacct(1) of Slurm; `sacct -aXP`).
+//! This module reads the accounting of Slurm. There is one line for each job, with fields that are
+//! separated by `|`. The first line contains their names (see sacct(1) of Slurm; `sacct -aXP`).
 //!
-//! Resources are `cpu`, `memory` in GiB (the TRES mem), generic resources by name with or without a
-//! type, such as `gpu` (gres/gpu) and `gpu:a100` (gres/gpu:a100), and other TRES by their own
-//! names. Amounts are the allocated ones, otherwise the requested ones; a type counts only if
-//! requested. Local times are used as recorded; `TZ=UTC sacct …` avoids jumps when clocks change.
-//! Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are supported as well.
+//! The resources are `cpu`, `memory` in GiB (the TRES mem), generic resources by their name with or
+//! without a type, such as `gpu` (gres/gpu) and `gpu:a100` (gres/gpu:a100), and any other TRES by
+//! its own name. The amounts that were allocated are used, or the amounts that were requested if
+//! these are not known. A type is only used if it was requested. Local times are used as recorded.
+//! With `TZ=UTC sacct …`, there are no jumps when the clocks are changed. Seconds since 1970
+//! (`SLURM_TIME_FORMAT=%s`) are also supported.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -29,7 +30,7 @@ macro_rules! export {
     };
 }
 
-/// The command that exports four weeks of jobs with all supported columns.
+/// The command to export the jobs of four weeks with all of the columns that are supported.
 pub const EXPORT: &str = export!("", "");
 
 pub(super) const EXPORT_HELP: &str = export!("Export with `", "`");
@@ -56,7 +57,7 @@ struct Sacct {
     user: Option<usize>,
     class: [Option<usize>; 3],
     names: Vec<String>,
-    /// Whether the notation of instants was checked, and whether types were reported.
+    /// Whether the notation of times has been checked, and whether the types have been reported.
     is_reported: [bool; 2],
     joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
@@ -199,7 +200,7 @@ impl Sacct {
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        // No policy could have started it earlier. If it did start earlier, the clock was changed.
+        // It could not have been started earlier. If it was started earlier, the clock was changed.
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
@@ -246,7 +247,8 @@ impl Sacct {
         };
         for (demand, name) in demand.iter_mut().zip(&self.names) {
             let amount = needed(texts, name, account).map_err(fault)?;
-            // Jobs that have no GPUs do not list them, so there is no remark on a missing amount.
+            // If a job has no GPUs, they are not listed, so there is no remark about a missing
+            // amount.
             if amount.is_none() && matches!(name.as_str(), "cpu" | "mem") {
                 account.suppose(Reason::NoAmount);
             }
@@ -265,7 +267,7 @@ impl Sacct {
         Ok((nodes as u32, is_other_type))
     }
 
-    /// Builds the allocated and the requested amounts as TRES for logs that have no such columns.
+    /// Builds the TRES that were allocated and requested, for logs that do not have these columns.
     fn columns(&self, rows: &Rows, nodes: Option<f64>) -> Result<[String; 2], Fault> {
         let nodes = nodes.unwrap_or(0.0).max(1.0);
         let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
@@ -302,7 +304,8 @@ impl Sacct {
         (lacks, untold)
     }
 
-    /// Reads the requested memory \[GiB\]; `4000Mc` is per CPU, `16Gn` per node.
+    /// Reads the requested memory \[GiB\]. `4000Mc` is memory per CPU, and `16Gn` is memory per
+    /// node.
     fn requested_memory(&self, rows: &Rows, cpus: f64, nodes: f64) -> Result<Option<f64>, Fault> {
         let Some(column) = self.memory else {
             return Ok(None);
@@ -319,8 +322,8 @@ impl Sacct {
     }
 }
 
-/// Returns whether clocks go forward between these instants: on the second or last Sunday of March,
-/// the last of September, or the first of October.
+/// Returns `true` if clocks are set forward between these times, which may be on the second or last
+/// Sunday of March, the last Sunday of September, or the first Sunday of October.
 fn is_set_forward(start: i64, end: i64) -> bool {
     const DAY: i64 = 86_400;
     let weeks = ["03-08".."03-15", "03-25".."04-01", "09-24".."10-08"];
@@ -381,9 +384,9 @@ fn needed<'a>(
     Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))
 }
 
-/// Returns an amount in a text like `cpu=32,mem=500G` by name in lower case, memory in GiB; `None`
-/// if absent. If only types are given, as in `gres/gpu:v100=2`, the result is their sum. The error
-/// is the faulty part.
+/// Returns the amount with this name in lower case from a text such as `cpu=32,mem=500G`, or `None`
+/// if it is not there. Memory is in GiB. If there are only types, as in `gres/gpu:v100=2`, the
+/// result is their sum. The error contains the part that is not valid.
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {

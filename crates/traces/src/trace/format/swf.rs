@@ -1,6 +1,7 @@
-//! The Standard Workload Format: 18 fields separated by blanks, −1 for unknown values, and comments
-//! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and
-//! Standards for the Evaluation of Parallel Job Schedulers, JSSPP 1999).
+//! This module reads the Standard Workload Format. Each line has 18 fields that are separated by
+//! spaces, and −1 is used for unknown values. There may be comments of the form `; Key: value`
+//! (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
+//! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
 use super::{Fate, File, Line, Opened, Raw, Rows};
 use crate::trace::fields::{Fault, MOST, number};

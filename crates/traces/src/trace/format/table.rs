@@ -1,4 +1,4 @@
-//! Tables with a header, whose columns are named by options or recognized by name.
+//! Reads tables with a header. Columns are given by options or are recognized by their names.
 
 mod found;
 mod units;
@@ -25,7 +25,7 @@ const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 struct Times {
     column: usize,
     unit: f64,
-    /// The notation of instants that are numbers, or `None` if the numbers count units.
+    /// The notation of a time that is written as a number, or `None` if the number counts units.
     notation: Option<&'static str>,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 }
 
 impl Columns {
-    /// Detects the notation of numeric instants; an error if they may also be seconds.
+    /// Detects the notation of numeric times. Returns an error if they could also be seconds.
     fn notations(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
@@ -187,8 +187,9 @@ impl Columns {
         Ok(words.join(", "))
     }
 
-    /// Returns whether the column `nodes` has counts. Unless the options do, this also decides from
-    /// the column names, and from whether the jobs fit, if amounts are per server.
+    /// Returns `true` if the column `nodes` contains counts. If there is no option for this, it
+    /// uses the names of the columns, and tests whether the jobs would fit if the amounts are per
+    /// server.
     fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
@@ -241,7 +242,7 @@ impl Columns {
         Ok(has_counts)
     }
 
-    /// Chooses the coarsest tick for which all times are integers.
+    /// Finds the largest tick for which all of the times are integers.
     fn tick(&mut self, mut rows: Rows) -> Result<Tick, TraceError> {
         let times = [Some(self.time), Some(self.held), self.start, self.limit];
         let times: Vec<Times> = times.into_iter().flatten().collect();

@@ -73,7 +73,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Checks that at most this share of the work is in jobs larger than the servers.
+    /// Checks that the jobs that are larger than the servers have at most this share of the work.
     fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
         let mut rows = self.account.rows.iter();
         let row = rows.find(|row| row.reason == Reason::TooLarge);

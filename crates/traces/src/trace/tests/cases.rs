@@ -1,12 +1,14 @@
-//! Runs the cases in `cases/`, which are logs with the expected results of reading them.
+//! This module runs the tests in `cases/`. Each of them contains a log and the expected results of
+//! reading it.
 //!
-//! `# ` starts a case with its name. Lines that begin with `|` are the log; `20|` repeats a line 20
-//! times, with `{n}` as its number from 00. A line that ends with `\` has no newline, and `\t`,
-//! `\r`, `\\` and `\xff` are bytes. Each line `$ OPTIONS` reads the log with these options, and is
-//! followed by the result. If a log contains `{}`, the lines `= TEXT` before `$` are substituted
-//! for it, and must all give the same result.
+//! A line that starts with `# ` is the name of a new case. The lines that begin with `|` are the
+//! log. With `20|`, a line is repeated 20 times, and `{n}` is replaced by its number, starting from
+//! 00. If a line ends with `\`, there is no newline after it, and `\t`, `\r`, `\\` and `\xff` are
+//! bytes. For each line `$ OPTIONS`, the log is read with these options, and the result follows
+//! after this line. If a log contains `{}`, it is replaced by each of the lines `= TEXT` before the
+//! `$`, and the result must be the same for all of them.
 //!
-//! SYNTH_UPDATE_GOLDEN=1 rewrites the results.
+//! If SYNTH_UPDATE_GOLDEN=1 is set, the results are written again.
 
 use clap::Parser;
 use itertools::Itertools as _;

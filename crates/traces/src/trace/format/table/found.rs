@@ -27,8 +27,8 @@ pub(super) const ROLES: [(&str, &str); 11] = [
     ("censored", "censored"),
     ("status", "status"),
 ];
-/// Published logs by two distinctive columns: Alibaba's cluster-trace-gpu-v2023 (Q. Weng et al.,
-/// Beware of Fragmentation, USENIX ATC 2023).
+/// Published logs, which are recognized by two of their columns. Currently, this is Alibaba's
+/// cluster-trace-gpu-v2023 (Q. Weng et al., Beware of Fragmentation, USENIX ATC 2023).
 const PRESETS: [([&str; 2], &str); 1] = [(
     ["cpu_milli", "creation_time"],
     "time=creation_time,start=scheduled_time,end=deletion_time,id=name,status=pod_phase,cpu=cpu_milli/1000,\

@@ -21,7 +21,7 @@ pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
         _ if is_unknown(field) => None,
         Some(0.0 | -1.0) => None,
         Some(number) => {
-            // With the century prepended it is a date.
+            // If the century is added in front of it, it is a date.
             let is_date = |name: &&str| {
                 let full = stamp(20.0 * 10_f64.powi(name.len() as i32) + number);
                 number > LAST && full.is_some_and(|own| own.1.len() == name.len() + 2)
@@ -51,8 +51,8 @@ const UNITS: [(&str, f64); 5] = [
 ];
 
 impl Columns {
-    /// Detects the unit of durations unless given: the one that agrees with most starts and ends,
-    /// else that of adjacent dates. Returns a remark if it is not seconds.
+    /// Detects the unit of durations if it is not given. This is the unit that matches most starts
+    /// and ends, or the unit of dates next to it. If this is not seconds, a remark is returned.
     pub(super) fn lengths(
         &mut self,
         mut rows: Rows,

@@ -1,5 +1,4 @@
-//! This module computes the exact mean values under balanced fairness. They do not depend on the
-//! size distribution.
+//! Computes the exact means under balanced fairness. They do not depend on the size distribution.
 //!
 //! The stationary measure of a state is `Φ(x) Π λ_i^{x_i}` (see equation 3 of the paper). The sum
 //! `G` of this measure over all states can be computed as a sum over sets (see [`Recursion`]). The
@@ -21,8 +20,7 @@ use crate::workload::Cluster;
 pub struct Load {
     /// The load ρ. Under any work-conserving policy, the system is stable if and only if ρ < 1.
     pub load: f64,
-    /// The proof, or `None` if the servers are drawn for each job and have the same load by
-    /// symmetry.
+    /// The proof. This is `None` if the servers are drawn for each job, which is symmetric.
     pub margin: Option<Margin>,
 }
 

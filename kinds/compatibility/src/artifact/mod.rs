@@ -51,8 +51,7 @@ pub struct Policy {
     /// The mean number of times that a job is interrupted, m = σ/θ ≥ 0.
     pub interruptions: f64,
     /// The mean amount of work between two interruptions, θ > 0 \[work\]. The server `s` interrupts
-    /// its job after an exponential time with mean `θ/C_s`. This is absent if jobs are never
-    /// interrupted.
+    /// its job after an exponential time with mean `θ/C_s`. Absent if jobs are never interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<f64>,
 }
@@ -64,8 +63,7 @@ pub struct Evidence {
     /// The load ρ. The policy is stable if all arrival rates are multiplied by a factor that is
     /// less than `1/ρ`. If the factor is larger, there is no policy that is stable.
     pub load: f64,
-    /// The classes that use the fraction ρ of their servers, if the servers are not drawn at
-    /// random.
+    /// The classes that use the fraction ρ of their servers. Absent if servers are drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight: Option<Vec<String>>,
     /// For each class (K), the fraction of its jobs that is sent to each server. This is absent if

@@ -1,5 +1,4 @@
-//! Simulates the virtual queue, and also processor sharing where each job only uses a single
-//! server.
+//! Simulates the virtual queue, and processor sharing where each job only uses a single server.
 
 mod processor_sharing;
 #[cfg(test)]
@@ -22,11 +21,9 @@ use virtual_queue::VirtualQueue;
 pub enum Rule {
     /// The virtual queue with this mean number of interruptions per job. This is FCFS if it is 0.
     Fair(f64),
-    /// Each job is sent to one of its servers, which is selected at random. The servers use
-    /// processor sharing.
+    /// Each job is sent to one of its servers at random, and the servers use processor sharing.
     RandomPs,
-    /// Each job is sent to the server that is the fastest for it. The servers use processor
-    /// sharing.
+    /// Each job is sent to the server that is the fastest for it, with processor sharing.
     ShortestPs,
 }
 

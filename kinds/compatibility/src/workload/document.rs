@@ -109,8 +109,7 @@ impl WorkloadDocument for ClusterDocument {
 }
 
 impl Cluster {
-    /// Parses a document and returns a list of all errors. The `name` of the file is used in the
-    /// error messages.
+    /// Parses a document and returns a list of all errors. The `name` is used in the messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         ClusterDocument::parse(text, name)
     }

@@ -28,8 +28,7 @@ pub struct Cluster {
 pub struct Class {
     /// The name of the class.
     pub name: String,
-    /// The servers that it can use whose capacity is not 0. There is at least one, in ascending
-    /// order.
+    /// The servers of capacity > 0 that it can use. There is at least one, in ascending order.
     pub servers: Vec<usize>,
     /// The arrival rate `λ_i` \[1/time\], which is greater than 0.
     pub arrival_rate: Decimal,
@@ -95,8 +94,7 @@ impl Cluster {
         classes.chain(all).collect()
     }
 
-    /// Returns `true` if there are statistics for each class. Thousands of them need too much
-    /// memory.
+    /// Returns `true` if the number of classes is small enough to have statistics for each of them.
     pub fn are_distinguished(&self) -> bool {
         (1..=MOST_DISTINGUISHED).contains(&self.classes.len())
     }

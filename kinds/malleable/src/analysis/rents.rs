@@ -78,8 +78,7 @@ impl Alone<'_> {
             .sum()
     }
 
-    /// Returns the price, at most `most`, at which the job ends in time, or ∞ if it is not
-    /// possible.
+    /// Returns the price, at most `most`, at which the job ends in time, or ∞ if there is none.
     fn price_until(&self, intervals: usize, most: f64) -> f64 {
         let (mut low, mut high) = (0.0, most);
         if high == f64::INFINITY {
@@ -147,8 +146,7 @@ impl Alone<'_> {
 
 const REACH: usize = 200;
 
-/// Returns the root of an increasing function, rounded up, by regula falsi (Illinois) and
-/// bisection.
+/// Returns the root of an increasing function by regula falsi (Illinois) and bisection, rounded up.
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut below, mut above) = (of(low), of(high));
     for turn in 0..TURNS {

@@ -50,8 +50,7 @@ impl Content for Malleable {
 pub enum Policy {
     /// A plan for jobs that are all present at the start.
     Plan(Plan),
-    /// A rule for jobs that arrive over time. It is applied each time a job arrives or is
-    /// completed.
+    /// A rule for jobs that arrive over time. It is applied each time a job arrives or ends.
     Online(Online),
 }
 
@@ -67,8 +66,7 @@ pub struct Plan {
     pub stages: Vec<Vec<f64>>,
 }
 
-/// The end times of a plan and the proof of its lower bound. It is empty if the jobs arrive over
-/// time.
+/// The end times of a plan and the proof of its lower bound, or empty if the jobs arrive over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
@@ -76,8 +74,7 @@ pub struct Evidence {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<f64>,
     /// The prices of work \[cost/work\] in ascending order, the first one for the largest job. The
-    /// cost of any policy is at least the sum of the prices, each multiplied by the size of its
-    /// job.
+    /// cost of any policy is at least the sum of the prices, each multiplied by the job's size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
     /// The rents of the servers over time, which are the proof of a lower bound by weak duality.
@@ -142,8 +139,7 @@ impl Objective {
 pub enum Method {
     /// The integral over the plan, which is exact between two times at which a job ends.
     ExactFlow,
-    /// The prices of work for which no policy can do work that is worth more than the cost of its
-    /// time.
+    /// The prices of work for which no policy can do work that is worth more than its time costs.
     BoundPrices,
     /// The number of servers that are needed if all jobs end at the same time.
     BoundServers,

@@ -74,8 +74,7 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     while cheap > f64::MIN_POSITIVE && least(cheap) <= servers {
         (dear, cheap) = (cheap, cheap / 16.0);
     }
-    // `ln(demand)` is almost linear in `ln(rent)`, but it can have steps, so every second guess is
-    // a bisection.
+    // `ln(demand)` is almost linear in `ln(rent)` except for steps, so every second guess bisects.
     let excess = |rent: f64| (least(rent) / servers).ln();
     let (mut above, mut below) = (excess(cheap), excess(dear));
     for turn in 0.. {

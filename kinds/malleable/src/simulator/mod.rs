@@ -20,8 +20,7 @@ pub type Run = simulation::Run<Measures, ()>;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Measures {}
 
-/// The minimum and maximum number of jobs at which a run is stopped. With more jobs, events are
-/// slower.
+/// The minimum and maximum number of jobs at which a run is stopped, to limit the time per event.
 const CROWD: [f64; 2] = [1000.0, 20_000.0];
 const CROWDED: f64 = 10.0;
 

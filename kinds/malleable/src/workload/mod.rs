@@ -93,8 +93,7 @@ impl Stream {
         &self.size
     }
 
-    /// Returns the load `ρ = λE[S]/N`. This is the fraction of busy servers if each job has only
-    /// one.
+    /// Returns the load `ρ = λE[S]/N`, the fraction of busy servers if each job has only one.
     pub fn load(&self) -> f64 {
         self.arrival_rate() * self.size().mean() / self.servers()
     }
@@ -141,8 +140,7 @@ pub struct Job {
     pub name: String,
     /// The size `x_i` \[work\], which is greater than 0.
     pub size: f64,
-    /// The weight `w_i` in the objective. For the flow time and the makespan, this is 1. For the
-    /// slowdown, it is `1/x_i`.
+    /// The weight `w_i` (1 for the flow time and the makespan, `1/x_i` for the slowdown).
     pub weight: f64,
     /// The index of its [curve](Pool::curves).
     pub curve: usize,
@@ -191,8 +189,7 @@ impl Pool {
         }
     }
 
-    /// Returns the pool with the speedup `k^p` for all jobs, where p is in (0, 1], and the same
-    /// caps.
+    /// Returns the pool with the speedup `k^p` for all jobs, where p is in (0, 1]. Caps are kept.
     pub fn with_power(&self, p: f64) -> Self {
         let mut record = self.record.clone();
         let p = Decimal::new(p).unwrap_or(Decimal::ZERO);

@@ -1,5 +1,4 @@
-//! Checks a rule for jobs that arrive over time. It computes the bound, but not the simulated
-//! values.
+//! Checks a rule for jobs that arrive over time. It computes the bound, but does not simulate.
 
 use super::bound::least_response;
 use super::{NEAR, derived_as, thirds};

@@ -47,7 +47,7 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
         Queued::All => "all that it has",
         Queued::Tight => "its jobs with tight deadlines",
     };
-    let each = |n: u32| format!(", which gets at most {n} of them per processor");
+    let each = |n: u32| format!(", which gets at most {n} such jobs per processor");
     let each = rule.first_each.map_or(String::new(), each);
     let quantile = |q: f64| format!("the {} quantile", knob(q));
     let quantile = rule

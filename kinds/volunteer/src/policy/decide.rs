@@ -98,7 +98,7 @@ impl Host {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
     }
 
-    /// Returns the time to wait if this is the queue, or 0 if a processor is idle.
+    /// Returns the waiting time behind this queue, or 0 if a processor is idle.
     pub fn before(&self, queue: f64) -> f64 {
         if self.idle > 0 { 0.0 } else { queue }
     }

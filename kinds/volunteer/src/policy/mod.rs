@@ -32,7 +32,7 @@ pub enum Queued {
     /// All jobs of the host. A job that is run in order does not miss its deadline.
     #[default]
     All,
-    /// Only the jobs with a tight deadline, as in the proposal. Then nearly all deadlines are tight.
+    /// Only jobs with a tight deadline, as in the proposal. Then almost all deadlines are tight.
     Tight,
 }
 
@@ -81,10 +81,10 @@ impl Dispatch {
         }
     }
 
-    /// Returns the threshold for a batch that has had jobs to send for the time `waiting`.
+    /// Returns the threshold for a batch that has not sent any of its jobs for the time `waiting`.
     ///
-    /// The threshold is the minimum of `base` and `ceiling` until `patience`, and then it is a
-    /// linear function until twice that time. If it is less than 0, all hosts are accepted.
+    /// The threshold is the minimum of `base` and `ceiling` until `patience`, and then it decreases
+    /// linearly until twice that time. If it is less than 0, all hosts are accepted.
     pub fn threshold(&self, base: f64, ceiling: f64, waiting: f64) -> f64 {
         let late = waiting / self.patience - 1.0;
         if late >= 1.0 {

@@ -75,7 +75,7 @@ impl History {
         self.valid = if right { valid } else { 0 };
     }
 
-    /// Returns the history that is copied to a new version. Calling this twice has no effect.
+    /// Returns the history that is copied to a new version. This function is idempotent.
     pub fn copied(self) -> Self {
         let results = self.results.min(MOST_COPIED);
         History { results, ..self }

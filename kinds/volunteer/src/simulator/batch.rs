@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// Returns `C(B)`. If this was a fixed value, all remaining jobs would have the same deadline.
+    /// Returns `C(B)`. A fixed value would give all remaining jobs the deadline of the last one.
     fn end(&self, now: f64) -> Option<f64> {
         let rate = self.result.sent as f64 / (now - self.first_sent?);
         completion(now, self.to_send, rate, self.turnaround?)

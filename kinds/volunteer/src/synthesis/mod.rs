@@ -31,7 +31,7 @@ pub struct Made {
     pub cut: bool,
     /// The measured values of the policy.
     pub run: Run,
-    /// The competing rules on the same campaigns, which is empty if the budget was too small.
+    /// The competing rules on the same campaigns, or empty if the budget was too small.
     pub competitors: Vec<Competitor>,
 }
 

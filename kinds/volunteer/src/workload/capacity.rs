@@ -56,7 +56,7 @@ const ALL_WRONG: &str =
     "all hosts that can run it always return wrong results (error 1) or no results (vanish 1)";
 
 impl Campaign {
-    /// Returns the mean capacity for these applications, with the fastest version for each of them.
+    /// Returns the mean capacity for these applications, with the fastest version per processor.
     pub fn capacity(&self, applications: &[usize]) -> Capacity {
         let mut sum = Capacity::default();
         for (hosts, count, speed, efficiency) in self.usable(applications) {

@@ -91,7 +91,7 @@ pub struct ApplicationRecord {
     /// The number of results that must agree, ≥ 1.
     #[serde(default = "one")]
     pub quorum: u32,
-    /// The number of instances after which a job is given up, which is 5 plus three per result.
+    /// The number of instances after which a job is given up (default: 5 plus three per result).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<u32>,
     /// The versions of the application.

@@ -75,7 +75,7 @@ impl Campaign {
         self.record.horizon.value()
     }
 
-    /// Returns the time between two updates of the percentiles \[time\].
+    /// Returns the interval of percentile updates \[time\], by default 1/60 of the horizon.
     pub fn refresh(&self) -> f64 {
         let own = self.record.policy.refresh;
         own.map_or(self.horizon() / 60.0, |time| time.value())

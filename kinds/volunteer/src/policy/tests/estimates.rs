@@ -87,7 +87,7 @@ fn turnaround_matches_kaplan_meier() {
     }
 }
 
-/// The tolerance is ± 3.3 √(q(1−q)/4000) for a probability of 0.999, plus a bias of half in 150.
+/// The tolerance is ± 3.3 √(q(1−q)/4000) for a probability of 0.999, plus half a result of 150.
 #[test]
 fn quantiles_have_nominal_coverage() {
     type Law = fn(&mut RandomStream) -> f64;

@@ -116,11 +116,7 @@ impl Discipline for ProcessorSharing {
 
     fn audit(&self) -> Result<(), String> {
         let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
-        let lost = || {
-            format!(
-                "there are only {there} jobs on the servers, so some of the jobs have been lost"
-            )
-        };
+        let lost = || format!("there are only {there} jobs on the servers, so some are lost");
         (there == self.present).then_some(()).ok_or_else(lost)
     }
 }

@@ -1,9 +1,14 @@
-//! Generates the synthetic log `models/traces/cluster.swf`: five weeks of jobs on 256 processors.
+//! This example generates the synthetic log `models/traces/cluster.swf`, which contains five weeks
+//! of jobs on a cluster with 256 processors.
 //!
-//!     cargo run --release --example cluster_log > models/traces/cluster.swf
+//! ```text
+//! cargo run --release --example cluster_log > models/traces/cluster.swf
+//! ```
 //!
-//! Poisson arrivals follow the time of day and the weekday. Sizes are lognormal with scv about 7.
-//! Users choose one of six limits, often far too long; some jobs overrun it, fail, or never start.
+//! The arrivals are a Poisson process whose rate depends on the time of the day and the day of the
+//! week. The sizes are lognormal, with a squared coefficient of variation of about 7. Each user
+//! selects one of six limits, which is often much too long. Some of the jobs exceed their limit,
+//! fail, or never start.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -11,9 +16,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const SEED: u64 = 20;
 const DAYS: f64 = 35.0;
-/// The arrival rate at noon of a working day \[1/day\].
+/// The arrival rate at noon on a working day \[1/day\].
 const RUSH: f64 = 280.0;
-/// Processors, probability, and mean run time \[h\].
+/// The number of processors, the probability, and the mean run time \[h\].
 const WIDTHS: [(u32, f64, f64); 8] = [
     (1, 0.30, 5.0),
     (2, 0.12, 3.0),
@@ -24,7 +29,7 @@ const WIDTHS: [(u32, f64, f64); 8] = [
     (64, 0.06, 2.0),
     (128, 0.02, 1.0),
 ];
-/// Limits \[h\].
+/// The limits that can be selected by a user \[h\].
 const LIMITS: [f64; 6] = [0.25, 1.0, 4.0, 12.0, 24.0, 72.0];
 
 fn main() {
@@ -47,7 +52,7 @@ fn main() {
     }
 }
 
-/// The relative arrival rate at this hour, in (0, 1].
+/// Returns the relative arrival rate at this hour, which is in (0, 1].
 fn pace(hours: f64) -> f64 {
     let day = if (hours / 24.0) as u64 % 7 >= 5 {
         1.0 / 3.0
@@ -62,8 +67,8 @@ fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
     let (width, hours) = width(random.random());
     let scv: f64 = 7.0;
     let spread = (1.0 + scv).ln();
-    let law =
-        LogNormal::new(hours.ln() - spread / 2.0, spread.sqrt()).expect("a spread is a number");
+    let law = LogNormal::new(hours.ln() - spread / 2.0, spread.sqrt())
+        .expect("the spread should be a valid number");
     let hours = law.sample(random).min(72.0);
     let requested = hours * (1.2 + 8.0 * random.random::<f64>().powi(2));
     let limit = LIMITS

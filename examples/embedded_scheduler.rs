@@ -1,14 +1,20 @@
-//! A scheduler that embeds the online rule: the library sees types and events, and decides which
-//! jobs to start and stop. Draws running and waiting jobs over time.
+//! This example is a scheduler that uses the library to decide which jobs to start and stop. The
+//! library only knows the type of each job and the events. The example prints the jobs that are
+//! running and waiting over time.
 //!
-//!     cargo run --release --example embedded_scheduler [POLICY.json]
+//! ```text
+//! cargo run --release --example embedded_scheduler [POLICY.json]
+//! ```
 //!
-//! Without a file, it first synthesizes a policy for models/section7.yaml. Part of the output:
+//! If no file is given, it first creates a policy for `models/section7.yaml`. This is a part of the
+//! output:
 //!
-//!           schedule 111111111111111111111111111111111»»2222222222222222222222222222
-//!        type-2 runs ·1····1111222224333321·······11111121111·11··112111·1··1··11111
-//!       type-2 waits ··············2···················1··········11·11········11211
-//!        type-3 runs 111······111111··············111111·1111···11···11111··········
+//! ```text
+//!      schedule 111111111111111111111111111111111»»2222222222222222222222222222
+//!   type-2 runs ·1····1111222224333321·······11111121111·11··112111·1··1··11111
+//!  type-2 waits ··············2···················1··········11·11········11211
+//!   type-3 runs 111······111111··············111111·1111···11···11111··········
+//! ```
 use std::{error::Error, path::Path};
 
 use rand::SeedableRng as _;
@@ -27,7 +33,7 @@ const NEVER: f64 = f64::INFINITY;
 struct Job {
     id: String,
     kind: usize,
-    /// Known only to this toy cluster, not to the rule.
+    /// This is only known to the example, but not to the rule.
     work_left: f64,
     running_since: Option<f64>,
 }
@@ -36,13 +42,13 @@ struct Scheduler {
     rule: Msr,
     system: System,
     jobs: Vec<Job>,
-    /// Rate and expiry time of each clock of the rule.
+    /// The rate of each clock of the rule, and the time at which it expires.
     timers: Vec<(f64, f64)>,
     random: Random,
 }
 
 impl Scheduler {
-    /// Passes an event to the rule, carries out its actions, and updates the timers.
+    /// Sends an event to the rule, executes its actions, and updates the timers.
     fn decide(&mut self, event: Event) -> Result<(), Violation> {
         self.rule.react(event, &mut self.system);
         let now = self.system.now();
@@ -57,7 +63,8 @@ impl Scheduler {
         self.system.violation().cloned().map_or(Ok(()), Err)
     }
 
-    /// Exponential clocks are memoryless, so a clock is redrawn when its rate changes.
+    /// The clocks are exponential and have no memory, so a clock can be drawn again if its rate
+    /// changes.
     fn set_timers(&mut self) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
@@ -158,7 +165,7 @@ fn policy(path: Option<String>) -> Result<(MsrConfig, Workload), Box<dyn Error>>
         let checked = Checked::read(Path::new(&path))?;
         let msr = checked.artifact().policy.msr().cloned();
         let policy = msr.ok_or(
-            "this example draws schedules of the policy family msr only; `Family::spec` has the rules of other families",
+            "this example only supports policies of the family msr; use `Family::spec` for the rules of other families",
         )?;
         return Ok((policy, checked.workload().envelope().clone()));
     }
@@ -212,7 +219,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 1000 + scheduler.jobs.len()
             );
             let stages = workload.types()[kind].size().phases();
-            let stages = stages.ok_or("this example supports only phase-type sizes")?;
+            let stages =
+                stages.ok_or("this example only supports sizes with a phase-type distribution")?;
             let work_left = size(&stages, &mut world);
             scheduler.submit(
                 Job {
@@ -232,7 +240,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     rows.iter().for_each(|row| println!("{row}"));
     println!(
-        "each column is {TIME_A_COLUMN} {}; schedules are numbered as in the policy, » marks a transition",
+        "each column is {TIME_A_COLUMN} {}; the numbers of the schedules are the same as in the policy, and » is a transition",
         workload.time_unit()
     );
     let done = scheduler.system.counters();

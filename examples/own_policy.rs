@@ -1,12 +1,16 @@
-//! Simulates a custom policy, best fit, and compares it with First-Fit.
+//! This example simulates a custom policy, which is best fit, and compares it with First-Fit.
 //!
-//!     cargo run --release --example own_policy
+//! ```text
+//! cargo run --release --example own_policy
+//! ```
 //!
-//! Example output:
+//! This is an example of the output:
 //!
-//!     E[T] [s]                     ρ = 0.3         ρ = 0.5         ρ = 0.7        ρ = 0.85
-//!     first-fit              1.074 ± 0.010   1.298 ± 0.012   1.967 ± 0.019   5.102 ± 0.068
-//!     best-fit               1.076 ± 0.010   1.296 ± 0.012   2.048 ± 0.018   6.052 ± 0.118
+//! ```text
+//! E[T] [s]                     ρ = 0.3         ρ = 0.5         ρ = 0.7        ρ = 0.85
+//! first-fit              1.074 ± 0.010   1.298 ± 0.012   1.967 ± 0.019   5.102 ± 0.068
+//! best-fit               1.076 ± 0.010   1.296 ± 0.012   2.048 ± 0.018   6.052 ± 0.118
+//! ```
 use std::{error::Error, path::Path};
 
 use synth::multiresource::policy::{Event, FIRST_FIT, Policy, System, Violation};
@@ -15,7 +19,8 @@ use synth::multiresource::workload::Workload;
 
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.85];
 
-/// Starts the fitting type with the largest dominant share, its largest fraction of a resource.
+/// If several types fit, this policy starts the type that has the largest dominant share, which is
+/// the largest fraction of a resource that it needs.
 #[derive(Clone)]
 struct BestFit {
     dominant_shares: Vec<f64>,
@@ -56,7 +61,7 @@ fn cell(run: &Run) -> String {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The workload has load 0.9, so scaling by ρ/0.9 gives ρ.
+    // The load of the workload is 0.9, so it must be scaled by `ρ/0.9` to get the load `ρ`.
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
     let settings = Settings {
         events: 20_000_000,
@@ -76,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         simulate(workload, BestFit::new(workload), &settings, |_| ())
     })?;
     println!(
-        "mean response times with 95 % confidence intervals, on the same arrivals at each load"
+        "the values are mean response times with 95 % confidence intervals, and the arrivals are the same for each load"
     );
     Ok(())
 }

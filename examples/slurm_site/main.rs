@@ -1,7 +1,10 @@
-//! Prints four weeks of accounting of a synthetic Slurm site, in the format of `sacct -aXP`.
+//! This example prints four weeks of accounting data of a synthetic Slurm site. The format is the
+//! same as the output of `sacct -aXP`.
 //!
-//!     cargo run --release --example slurm_site > sacct.txt
-//!     synth fit sacct.txt --servers "40xcpu=64,memory=256;4xcpu=64,memory=1024;8xcpu=64,memory=512,gpu=4" -o site.yaml
+//! ```text
+//! cargo run --release --example slurm_site > sacct.txt
+//! synth fit sacct.txt --servers "40xcpu=64,memory=256;4xcpu=64,memory=1024;8xcpu=64,memory=512,gpu=4" -o site.yaml
+//! ```
 
 mod site;
 

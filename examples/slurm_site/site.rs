@@ -1,5 +1,6 @@
-//! A synthetic Slurm site: users with habits, arrays, multi-node jobs, GPUs, overlong limits. EASY
-//! on the nodes of each partition determines the start times, so the waits come from a known rule.
+//! A synthetic Slurm site. There are users with different habits, job arrays, jobs with several
+//! nodes, GPUs, and limits that are too long. The start times are the result of EASY on the nodes
+//! of each partition, so the rule that was used is known.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus as Random;
 pub(crate) const SERVERS: &str =
     "40xcpu=64,memory=256;4xcpu=64,memory=1024;8xcpu=64,memory=512,gpu=4";
 
-/// CPUs, GiB of memory and GPUs.
+/// The number of CPUs, the amount of memory in GiB, and the number of GPUs.
 type Amounts = [i64; 3];
 
 /// The name, number of nodes, resources of each, and mean utilization of the bottleneck resource.
@@ -22,20 +23,20 @@ const PARTITIONS: [(&str, usize, Amounts, f64); 3] = [
     ("gpu", 8, [64, 512, 4], 0.85),
 ];
 const HEADER: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|ReqTRES|AllocTRES|TimelimitRaw\n";
-/// Limits \[min\].
+/// The limits that can be selected by a user \[min\].
 const LIMITS: [i64; 9] = [15, 30, 60, 120, 240, 480, 1440, 2880, 4320];
 const DEPTH: usize = 100;
 
-/// A kind of job that a user submits repeatedly.
+/// A type of job that a user submits several times.
 #[derive(Clone)]
 struct Habit {
     user: usize,
     partition: usize,
     nodes: usize,
     on_each: Amounts,
-    /// \[min\]
+    /// The time limit \[min\].
     limit: i64,
-    /// Typical fraction of the limit that is used, in [0, 1].
+    /// The typical fraction of the limit that is used, in [0, 1].
     level: f64,
 }
 
@@ -43,7 +44,7 @@ struct Job {
     id: String,
     habit: Habit,
     submit: i64,
-    /// Random component of the fraction of the limit that is used.
+    /// The random part of the fraction of the limit that is used.
     point: f64,
     run: i64,
     state: &'static str,
@@ -221,10 +222,11 @@ fn take(free: &mut [Amounts], habit: &Habit, nodes: &[usize], sign: i64) {
     }
 }
 
-/// EASY by limits: the first waiting job reserves nodes, and others must not delay it.
+/// This is EASY with the limits of the jobs. Nodes are reserved for the first waiting job, and it
+/// must not be delayed by other jobs.
 fn schedule(jobs: &mut [&mut Job], (_, nodes, each, _): (&str, usize, Amounts, f64)) {
     let mut free = vec![each; nodes];
-    // Actual end times; running jobs with their ends by limit.
+    // The actual end times of the jobs. The end times in `running` are based on the limits.
     let mut ends: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
     let mut running: Vec<(i64, usize, Vec<usize>)> = Vec::new();
     let mut queue: Vec<usize> = Vec::new();
@@ -294,7 +296,8 @@ fn row(job: &Job, horizon: i64) -> String {
         n * memory
     );
     if *gpus > 0 {
-        write!(tres, ",gres/gpu={0},gres/gpu:a100={0}", n * gpus).expect("a string takes all");
+        write!(tres, ",gres/gpu={0},gres/gpu:a100={0}", n * gpus)
+            .expect("it should always be possible to write to a string");
     }
     let never = job.state == "CANCELLED by 0";
     let start = job.start.filter(|start| *start < horizon);

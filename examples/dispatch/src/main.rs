@@ -1,9 +1,12 @@
-//! Answers requests of volunteer hosts from a policy file, one JSON document per line, like a
-//! daemon next to a volunteer computing server.
+//! This example is a daemon that can be used together with a volunteer computing server. It reads
+//! requests from the standard input, one JSON document per line, and uses a policy file to answer
+//! them.
 //!
-//!     cargo run --release -p dispatch -- policy.json < requests.jsonl
+//! ```text
+//! cargo run --release -p dispatch -- policy.json < requests.jsonl
+//! ```
 //!
-//! Invalid lines are answered with an error message. Exit code 2: the policy cannot be used.
+//! If a line is not valid, the answer is an error. The exit code is 2 if the policy cannot be used.
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::Path;

@@ -1,9 +1,13 @@
-//! Runs a policy file without the synthesis code: checks it, shows the first decisions of its rule,
-//! simulates it as it was analysed, and judges its claims.
+//! This example runs a policy file without the code that is used for the synthesis. It checks the
+//! file, prints the first decisions of the rule, simulates the rule in the same way as it was
+//! analysed, and checks the claims.
 //!
-//!     cargo run --release -p light -- policy.json
+//! ```text
+//! cargo run --release -p light -- policy.json
+//! ```
 //!
-//! Exit code 0: no claim is refuted; 1: the simulation refutes a claim; 2: the file cannot be used.
+//! The exit code is 0 if none of the claims is refuted, 1 if the simulation refutes a claim, and 2
+//! if the file cannot be used.
 use std::{error::Error, path::Path, process::ExitCode};
 
 use synth_multiresource::artifact::Checked;
@@ -59,7 +63,7 @@ fn first_decisions(checked: &Checked) {
     }
 }
 
-/// Prints the mean response time and the refuted claims; returns whether there are none.
+/// Prints the mean response time and the claims that are refuted. Returns `true` if there are none.
 fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
     let (artifact, workload) = (checked.artifact(), checked.workload().envelope());
     let settings = Settings {
@@ -71,7 +75,7 @@ fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
     let run = contender.simulate(workload, &settings, |_| ())?;
     let mean = run
         .mean_response
-        .ok_or("the run gives no estimate of the mean")?;
+        .ok_or("the run does not have an estimate of the mean")?;
     println!(
         "{}: E[T] = {:.4} ± {:.4} {}",
         contender.name(),

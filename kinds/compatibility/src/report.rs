@@ -16,7 +16,7 @@ pub(crate) fn about(cluster: &Cluster) -> String {
     match (cluster.assignment(), cluster.classes().len()) {
         (Some(AssignmentRecord { random, .. }), _) => {
             let degree = random.degree;
-            format!("jobs that each run on {degree} of {servers}, drawn at random")
+            format!("jobs that run on {degree} of {servers} each, which are drawn at random")
         }
         (None, 1) => format!("one class of jobs on {servers}"),
         (None, classes) => format!("{classes} classes of jobs on {servers}"),
@@ -42,13 +42,13 @@ pub(crate) fn overload(cluster: &Cluster, overload: &Load) -> String {
         Some(margin) => {
             let [classes, servers] = bottleneck(cluster, &margin.tight).map(|names| list(&names));
             format!(
-                "Jobs of {classes} need {needed} times the total capacity of the servers that they may use ({servers})."
+                "The jobs of {classes} need {needed} times the total capacity of the servers that they can use ({servers})."
             )
         }
         None => format!("The jobs need {needed} times the total capacity of all servers."),
     };
     format!(
-        "No policy can stabilize this workload: its load is {needed}. {why} It would be stable with arrival rates below {stable} times the current ones."
+        "No policy can stabilize this workload: its load is {needed}. {why} It would be stable if the arrival rates were less than {stable} times the current arrival rates."
     )
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     let stability = stability(cluster, artifact);
     let mut report = Report::from(format!("{}: {stability}", about(cluster)));
     if let Err(why) = &synthesized.means {
-        let note = format!("Means under balanced fairness are simulated: {why}.");
+        let note = format!("The mean values under balanced fairness are simulated, because {why}.");
         report.summary.push(note);
     }
     let tuning = synthesized.tuning.as_ref();
@@ -80,7 +80,7 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
     let [found, stable] = [evidence.load, 1.0 / evidence.load].map(load);
     let mut text = format!(
-        "load ρ = {found} (proved); it stays stable with arrival rates below {stable} times the current ones"
+        "load ρ = {found} (proved); it is stable if the arrival rates are less than {stable} times the current arrival rates"
     );
     if let Some(tight) = &evidence.tight {
         let all = cluster.classes();
@@ -91,7 +91,7 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
             (true, true) => "all servers together".to_string(),
             (true, false) => format!("the servers {} together", list(&servers)),
             (false, _) => format!(
-                "the servers {}, for jobs of {}",
+                "the servers {} for the jobs of {}",
                 list(&servers),
                 list(&classes)
             ),
@@ -103,7 +103,8 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
 
 fn interruptions(artifact: &Artifact) -> String {
     let Some(slice) = artifact.policy.slice.map(number) else {
-        return "Jobs are never interrupted: first come, first served at every server.".into();
+        return "The jobs are never interrupted, and each server is first come, first served."
+            .into();
     };
     let times = number(artifact.policy.interruptions);
     format!(
@@ -113,23 +114,23 @@ fn interruptions(artifact: &Artifact) -> String {
 
 fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     let Some(above) = tuning.above else {
-        return " This number is a guess: no run converged within the event budget (raise it with `--work`)."
+        return " This number is a guess: no run converged within the maximum number of events (use `--work` to increase it)."
             .into();
     };
     let scv = number(tuning.size.scv());
     let law = if tuning.size == *cluster.size() {
         "the workload's sizes".to_string()
     } else {
-        format!("highly variable sizes (squared coefficient of variation {scv})")
+        format!("sizes that are highly variable (the squared coefficient of variation is {scv})")
     };
     let (tolerance, above) = (percent(tuning.tolerance), 100.0 * above);
     if tuning.reached {
         format!(
-            " This is the smallest number tried with {law} whose mean response time is within {tolerance} of balanced fairness ({above:+.1} %)."
+            " This is the smallest of the tested numbers for which the mean response time with {law} is within {tolerance} of balanced fairness ({above:+.1} %)."
         )
     } else {
         format!(
-            " This is the largest number tried with {law}; its mean response time differs by {above:+.1} % from balanced fairness, which exceeds {tolerance}."
+            " This is the largest of the tested numbers, but the mean response time with {law} differs by {above:+.1} % from balanced fairness, which is more than {tolerance}."
         )
     }
 }
@@ -141,7 +142,7 @@ pub(crate) fn show(checked: &Checked) -> Report {
     let source = cluster.record().source.as_deref();
     let stability = stability(cluster, artifact);
     let does = format!(
-        "All jobs share one queue. Each server works on the first job in it that it may serve, possibly together with other servers; when a job leaves, its servers move on to the next one. {}",
+        "All jobs share one queue. Each server works on the first job in the queue that it can serve, and several servers can work on the same job. When a job leaves, its servers move to the next job. {}",
         interruptions(artifact)
     );
     let does = [format!("It has {stability}"), does];

@@ -1,4 +1,4 @@
-//! The command line of compatibility workloads: arguments, commands, and policies by name.
+//! The command line for this kind of workload: the arguments, the commands, and the policy names.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,22 +23,22 @@ use synth_verb::{
     simulate_policy, split_name,
 };
 
-/// Arguments to synthesize a policy.
+/// The arguments that are used to compute a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// Mean number of interruptions per job (0: it runs to completion); tuned if not given
+    /// The mean number of interruptions per job (0: jobs are never interrupted); tuned if not given
     #[arg(long, value_name = "M", value_parser = interruptions, allow_negative_numbers = true)]
     interruptions: Option<f64>,
 
-    /// Relative difference from balanced fairness that the mean response time may have
+    /// The maximum relative difference of the mean response time from balanced fairness
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = part)]
     tolerance: f64,
 
-    /// Event budget of the tuning simulations
+    /// The maximum number of events that can be used by the simulations to tune the policy
     #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
     work: u64,
 
-    /// Seed of the simulations: the same seed gives the same policy
+    /// The seed of the simulations; if the seed is the same, the result is also the same
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -60,10 +60,10 @@ impl Rules for Compatibility {
         let (name, trial) = split_trial(name);
         let rule = match split_name(name) {
             ("balanced-fairness", Some(m)) => simulator::Rule::Fair(interruptions(m).map_err(|_| {
-                format!("`{m}` is not a number of interruptions per job: expected a number from 0 to 1e6, as in balanced-fairness:5")
+                format!("`{m}` is not a valid number of interruptions per job: expected a number from 0 to 1e6, for example balanced-fairness:5")
             })?),
             ("balanced-fairness", None) => {
-                return Err("balanced-fairness needs the mean number of interruptions per job, as in balanced-fairness:5".into());
+                return Err("the mean number of interruptions per job is missing: use, for example, balanced-fairness:5".into());
             }
             ("fcfs", None) => simulator::Rule::Fair(0.0),
             ("random-ps", None) => simulator::Rule::RandomPs,
@@ -95,7 +95,7 @@ impl Rules for Compatibility {
             own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
         };
         let fits = policy.file.as_ref().is_none_or(is_same);
-        fits.then_some(()).ok_or("the policy was made for different classes or servers; synthesize one for this workload".into())
+        fits.then_some(()).ok_or("the policy was created for a different set of classes or servers; use `synth` to create a policy for this workload".into())
     }
 }
 
@@ -124,7 +124,9 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self>> {
         caller.notify(Notice::Interruptible);
-        caller.notify(Notice::Doing("computing the load and the exact means"));
+        caller.notify(Notice::Doing(
+            "computing the load and the exact mean values",
+        ));
         let options = Options {
             interruptions: args.interruptions,
             tolerance: args.tolerance,

@@ -1,12 +1,14 @@
-//! Malleable jobs: each may run on any number of servers at once, with diminishing returns.
+//! This crate is for malleable jobs. Each job can run on any number of servers at the same time,
+//! but if there are more servers, each of them is less efficient.
 //!
-//! N servers are divided among the jobs. A job on k servers progresses at rate `s(k)`, with s
-//! concave and `s(0) = 0`. Jobs are numbered from the largest, `x_1 ≥ x_2 ≥ …`, as in the paper;
-//! `W_i = w_1 + … + w_i`. They are either all present at the start (a *pool*, for which the best
-//! plan is computed) or arrive over time (a *stream*, for which a rule is tuned).
+//! There are N servers, which are divided among the jobs. If a job has `k` servers, its rate is
+//! `s(k)`, where `s` is concave and `s(0) = 0`. As in the paper, the first job is the largest one,
+//! so that `x_1 ≥ x_2 ≥ …`. The sum `w_1 + … + w_i` is denoted by `W_i`. If all jobs are present at
+//! the start, they are a *pool*, and the best plan is computed. If they arrive over time, they are
+//! a *stream*, and a rule is tuned.
 //!
-//! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean
-//! Slowdown. Performance Evaluation 144, 2020 ("the heSRPT paper").
+//! The theory is described in "the heSRPT paper": B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT:
+//! Parallel Scheduling to Minimize Mean Slowdown. Performance Evaluation 144, 2020.
 
 pub mod analysis;
 pub mod artifact;

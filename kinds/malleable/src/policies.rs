@@ -1,4 +1,4 @@
-//! Policies by name: a rule, or a policy file.
+//! A policy is given by its name, which is either the name of a rule or the path of a policy file.
 
 use super::Malleable;
 use super::artifact::{self, Checked, Plan};
@@ -15,27 +15,27 @@ const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 pub enum Rule {
     /// A rule that depends on the remaining sizes of the jobs.
     Sharing(Sharing),
-    /// A rule whose parameter is tuned for the pool.
+    /// A rule whose parameter is tuned for the given pool.
     Tuned(Tunable),
-    /// A plan for a particular pool.
+    /// A plan that is only valid for a given pool.
     Plan(Plan),
 }
 
 impl Rule {
-    /// Returns the rule to use on a stream; an error if it applies only to pools.
+    /// Returns the rule that is used for a stream, or an error if it can only be used for a pool.
     pub fn online(&self, name: &str) -> Result<Sharing, String> {
         match self {
             Rule::Sharing(sharing) => Ok(*sharing),
             Rule::Tuned(_) => Err(format!(
-                "{name} is tuned for jobs that are all present at the start, but here jobs arrive: give its parameter, as in knee:.1 or hesrpt:.5"
+                "{name} is tuned for jobs that are all present at the start, but here the jobs arrive over time: set its parameter, for example knee:.1 or hesrpt:.5"
             )),
             Rule::Plan(_) => Err(format!(
-                "{name} is a plan for jobs that are all present at the start, but here jobs arrive: synthesize a policy for this workload, or use the rule hesrpt"
+                "{name} is a plan for jobs that are all present at the start, but here the jobs arrive over time: use `synth` to create a policy for this workload, or use the rule hesrpt"
             )),
         }
     }
 
-    /// Executes it on a pool; an error if it is a plan for another pool.
+    /// Executes this rule on a pool. Returns an error if it is a plan for a different pool.
     pub fn execute(&self, name: &str, pool: &Pool, is_own: bool) -> Result<Course, String> {
         let dividing = match self {
             Rule::Sharing(sharing) => Dividing::Sharing(*sharing),
@@ -43,7 +43,7 @@ impl Rule {
             Rule::Plan(plan) if is_own => Dividing::Plan(&plan.rule),
             Rule::Plan(_) => {
                 return Err(format!(
-                    "{name} is a plan for different jobs, servers or speedups: synthesize one for this workload, or use the rule hesrpt"
+                    "{name} is a plan for a different set of jobs, servers or speedups: use `synth` to create a plan for this workload, or use the rule hesrpt"
                 ));
             }
         };

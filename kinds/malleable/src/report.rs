@@ -31,7 +31,7 @@ fn of_pool(pool: &Pool) -> String {
 
 pub(crate) fn of_stream(stream: &Stream) -> String {
     let servers = counted(stream.servers(), "server");
-    format!("jobs that arrive at {servers}")
+    format!("jobs that arrive over time at {servers}")
 }
 
 fn speedup(speedup: &Speedup) -> String {
@@ -89,16 +89,16 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
         Open::FavoursLarge => {
             "The weights favour large jobs, so the prices of the recursion give only a bound and no policy"
         }
-        Open::SpeedupsDiffer => "Speedups differ, so no formula for the optimal plan is known",
+        Open::SpeedupsDiffer => "The speedups are different, so there is no known formula",
     };
     if planned.is_best(pool) {
         return format!(
-            "{why}; all orders in which the jobs can end were compared, and none costs less."
+            "All orders in which the jobs can end have been compared, and none of them has a lower cost."
         );
     }
     let least = cost_in_unit(pool, planned.least);
     format!(
-        "{why}; this plan is the best that a search found, and no policy costs less than {least}."
+        "This plan is the best plan that was found by a search, and there is no policy whose cost is less than {least}."
     )
 }
 
@@ -118,7 +118,7 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     let first = planned.plan.rule.servers(pool, &all, 0.0);
     let (order, more) = first_to_end(ends);
     let order: Vec<usize> = order.collect();
-    let title = "Servers of each job, by number of remaining jobs";
+    let title = "The number of servers of each job, for each number of remaining jobs";
     let mut section = table!(title, &order, i => {
         "job" => &pool.jobs()[*i].name,
         "speedup" => differ.then(|| speedup(&pool.curve(*i).speedup)),
@@ -148,12 +148,12 @@ pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
     ));
     report.summary.push(match tuned.run.mean_response {
         Some(mean) => format!(
-            "Mean response {} {time} (simulated), at most {} above the lower bound for any policy ({} {time}). The rule is a heuristic: no optimum is known.",
+            "Mean response {} {time} (simulated), at most {} above the lower bound for any policy ({} {time}). The rule is a heuristic, and the optimum is not known.",
             estimate(Some(mean)),
             percent(mean.mean / least - 1.0),
             number(least)
         ),
-        None => "The run did not converge, so only the lower bound is claimed; raise --work."
+        None => "The run has not converged, so the lower bound is the only claim. Use a larger value for --work."
             .into(),
     });
     let tried = table!("", &tuned.tried, tried => {
@@ -162,7 +162,7 @@ pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
         "E[T], times [1]" => tried.times,
     });
     report.sections.push(tried.note(format!(
-        "Urgency 0 is EQUI; urgency 1 with background 0 is optimal without further arrivals; {} events.",
+        "If the urgency is 0, this is EQUI. If the urgency is 1 and the background is 0, this is optimal if there are no more arrivals. The number of events is {}.",
         tuned.events
     )));
     report
@@ -173,7 +173,7 @@ pub(crate) fn overload(stream: &Stream, times: f64) -> String {
     let [work, most, times] = [work, stream.most_work(), times].map(number);
     let servers = counted(stream.servers(), "server");
     format!(
-        "No policy can keep up: {work} work arrives per unit of time, but {servers} can do at most {most}, however many jobs are present. The load is {times} times the maximum."
+        "No policy can keep up: {work} work arrives per unit of time, but {servers} can do at most {most}, even if there are many jobs. The load is {times} times the maximum."
     )
 }
 
@@ -196,11 +196,11 @@ pub(crate) fn show(checked: &Checked) -> Report {
 fn rule_words(artifact: &Artifact) -> String {
     match &artifact.policy {
         Policy::Plan(plan) => match plan.rule {
-            Rule::Prices(_) => "The remaining jobs share the servers so that the work done is worth the most at the prices in the file; the division is recomputed when a job ends.".into(),
-            Rule::Phases(_) => "In each phase, each job holds the servers given in the file; phases end at the times given there.".into(),
+            Rule::Prices(_) => "The servers are divided among the remaining jobs so that the work has the maximum worth at the prices in the file. The division is computed again each time a job ends.".into(),
+            Rule::Phases(_) => "In each phase, each job has the number of servers that is given in the file. The file also contains the time at which each phase ends.".into(),
         },
         Policy::Online(online) => format!(
-            "Whenever a job arrives or ends, the servers are divided so that the work done is worth the most. The prices are those of an optimal plan for the jobs that are present, raised to the power of {} (the urgency), with {} additional jobs assumed to remain in the background. The rule needs to know sizes when jobs arrive. It is a heuristic: no optimum is known.",
+            "Each time a job arrives or ends, the servers are divided so that the work has the maximum worth. The prices are the same as for an optimal plan for the jobs that are present, raised to the power of {} (the urgency). The plan assumes that there are {} additional jobs in the background. The size of a job must be known when it arrives. The rule is a heuristic, and the optimum is not known.",
             online.urgency, online.background
         ),
     }

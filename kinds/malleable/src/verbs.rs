@@ -21,23 +21,24 @@ use synth_verb::{
     VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,
 };
 
-/// Arguments to synthesize a policy.
+/// The arguments that are used to compute a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// For jobs that arrive: preference for small jobs (0: equal shares); tuned if not given
+    /// For jobs that arrive over time: how much small jobs are preferred (0: not at all); tuned if
+    /// not given
     #[arg(long, value_name = "U", value_parser = knob, requires = "background")]
     urgency: Option<f64>,
 
-    /// For jobs that arrive: number of jobs assumed to remain in the background; tuned if not given
+    /// For jobs that arrive over time: the number of jobs in the background; tuned if not given
     #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
     background: Option<f64>,
 
-    /// For jobs that arrive: event budget of the tuning simulations
+    /// For jobs that arrive over time: the maximum number of events that are used for tuning
     #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
     work: u64,
 
-    /// Seed of the simulations: the same seed gives the same policy. For random sizes, 1 is the
-    /// draw of the workload, 2 the next one
+    /// The seed of the simulations; if the seed is the same, the result is also the same. For
+    /// random sizes, the value 1 uses the sizes of the workload, and 2 the next ones
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -49,14 +50,14 @@ fn knob(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 100"))
 }
 
-/// Arguments to compare policies.
+/// The arguments that are used to compare policies.
 #[derive(Args)]
 pub struct ComparisonArgs {
-    /// For jobs present at the start: compare at speedups k^p with these exponents
+    /// For jobs that are present at the start: compare the policies with the speedups k^p
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
     exponents: Vec<f64>,
 
-    /// Number of draws of the sizes, from --seed on (1 is the workload's); medians are compared
+    /// The number of times that the sizes are drawn, starting with --seed; the medians are compared
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
     draws: u64,
 }
@@ -191,7 +192,7 @@ impl Kind for Malleable {
         ];
         if let Some((name, _)) = typed.into_iter().find(|(_, is_typed)| *is_typed) {
             return refuse(format!(
-                "{name} applies only to jobs that are all present at the start, but here jobs arrive: leave it out"
+                "={name} applies only to jobs that are all present at the start, but here the jobs arrive over time: leave it out"
             ));
         }
         let run = |policy: &NamedPolicy<Self>, stream: &Stream, _, progress: &mut dyn FnMut(_)| {
@@ -204,7 +205,9 @@ impl Kind for Malleable {
     fn merge(workload: &Workload, whole: &Whole) -> VerbResult<VerbOutput> {
         match workload {
             Workload::Stream(stream) => merge_over_loads(stream, whole),
-            Workload::Pool(_) => refuse("jobs present at the start are not compared over loads"),
+            Workload::Pool(_) => refuse(
+                "if all jobs are present at the start, it is not possible to compare different loads",
+            ),
         }
     }
 }
@@ -254,7 +257,7 @@ fn pools(
 ) -> VerbResult<Vec<Pool>> {
     if let Some(name) = over_loads {
         return refuse(format!(
-            "{name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or compare speedups k^p with --exponents"
+            "={name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or use --exponents to compare speedups k^p"
         ));
     }
     let (draws, seed) = (extras.draws, comparing.settings.seed);
@@ -325,7 +328,7 @@ fn compare_pool(
     outcomes.policies.push(bounds);
     outcomes.notes = vec![note(pool.objective(), open)];
     if pools.len() > 1 {
-        let medians = format!("medians of {} draws of the sizes", pools.len());
+        let medians = format!("the medians of {} draws of the sizes", pools.len());
         outcomes.notes.push(medians);
     }
     Ok(outcomes)
@@ -349,10 +352,10 @@ fn note(objective: Objective, open: Option<Open>) -> String {
     let bound = match open {
         None if objective == Objective::Makespan => "which a plan attains",
         None => "which is the optimum",
-        Some(Open::FavoursLarge) => "possibly below the optimum: weights favour large jobs",
-        Some(Open::SpeedupsDiffer) => "possibly below the optimum: speedups differ",
+        Some(Open::FavoursLarge) => "which may be below the optimum, as weights favour large jobs",
+        Some(Open::SpeedupsDiffer) => "which may be below the optimum, as the speedups differ",
     };
     format!(
-        "costs are exact, integrated between job completions; times: relative to the lower bound for any policy, {bound}"
+        "the costs are exact, and the times are relative to the lower bound for any policy, {bound}"
     )
 }

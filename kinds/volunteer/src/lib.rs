@@ -1,11 +1,11 @@
-//! Volunteer computing: jobs for hosts that may be slow, off, wrong or gone.
+//! This crate is for volunteer computing, where hosts can be slow, turned off, wrong, or disappear.
 //!
-//! Hosts ask for work, and each job they get has a deadline, after which another host gets it. The
-//! dispatch rule uses the percentile of a host among all hosts and the expected completion time
-//! C(B) of a batch.
+//! A host sends a request if it needs more work. Each job that it gets has a deadline, and if there
+//! is no result by then, the job is sent to another host. The dispatch rule uses the percentile of
+//! the host and the expected completion time `C(B)` of the batch.
 //!
-//! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which
-//! was never implemented; its open points are decided in [`policy`].
+//! The source is a proposal of the BOINC project from 2012, "Server job scheduling" ("the
+//! proposal"), which was never implemented. Some of its details are only defined in [`policy`].
 
 pub mod artifact;
 pub mod policy;

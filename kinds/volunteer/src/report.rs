@@ -47,7 +47,7 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
         Queued::All => "all that it has",
         Queued::Tight => "its jobs with tight deadlines",
     };
-    let each = |n: u32| format!(", at most {n} per processor");
+    let each = |n: u32| format!(", which gets at most {n} such jobs per processor");
     let each = rule.first_each.map_or(String::new(), each);
     let quantile = |q: f64| format!("the {} quantile", knob(q));
     let quantile = rule
@@ -56,7 +56,7 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     let [first, tight] = [rule.first_percentile, rule.tight_percentile].map(knob);
     let [from, to] = [rule.patience, 2.0 * rule.patience].map(number);
     let mut steps = vec![
-        "jobs are considered in order of the due times of their batches, retries first, and jobs decided by a percentile before all others".to_owned(),
+        "the jobs are sorted by the due time of their batch, where retries are first, but all jobs that are decided by a percentile are before the others".to_owned(),
         format!(
             "a job of a batch without an estimate goes to a host above the {first} % percentile{each}, with the earliest deadline that the host can meet behind {behind}"
         ),
@@ -67,7 +67,7 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
             "it goes to a host that will finish it later only if the host is above the {tight} % percentile, with the earliest deadline that the host can meet"
         ),
         format!(
-            "thresholds are lowered if fewer than three hosts (or 1 %) are above them, and fall to zero while a batch waits for {from} to {to} {time}"
+            "the thresholds are reduced if fewer than three hosts (or 1 %) are above them, and also if a batch has to wait, from {from} {time} until they are zero after {to} {time}"
         ),
     ];
     if rule.reserve {
@@ -89,7 +89,7 @@ pub(crate) fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement])
         true => attained(campaign, run),
         false => verdict_table(verdicts, |_| false),
     };
-    let note = "Means over independent campaigns, with 95 % confidence intervals.";
+    let note = "The values are means over independent campaigns, with 95 % confidence intervals.";
     report.sections = vec![table, batches(campaign, run).note(note)];
     report
 }
@@ -143,7 +143,8 @@ pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
     let (others, run) = (&synthesized.competitors, &synthesized.run);
     let (about, rule) = (about(campaign), rule(&synthesized.artifact.policy.dispatch));
     let mut report = Report::from(format!("{about}: {rule}"));
-    let ended = |before: &str| format!("The event budget was spent before {before}: raise --work.");
+    let ended =
+        |before: &str| format!("The event limit was reached before {before}: raise --work.");
     if synthesized.cut {
         report.warnings.push(ended("all parameters were tried"));
     }
@@ -152,11 +153,11 @@ pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
     }
     let in_time = [Quantity::ShortJobs, Quantity::LongJobs].map(|own| run.estimate(own));
     if in_time.iter().flatten().any(|own| own.mean == 0.0) {
-        let none = "NO JOB OF SOME BATCHES WAS FINISHED IN TIME: set later deadlines, or check contact, delay and buffer of the hosts.";
+        let none = "THERE ARE BATCHES WITHOUT ANY JOB THAT WAS DONE IN TIME: use later deadlines, or check the contact, delay and buffer of the hosts.";
         report.warnings.push(none.into());
     }
     let simulated = format!(
-        "Simulated in {} held-out campaigns, with 95 % confidence intervals. The rule is a heuristic: no optimum is known.",
+        "The values are the result of {} held-out campaigns, with 95 % confidence intervals. The rule is a heuristic, and the optimum is not known.",
         run.campaigns.len()
     );
     let mut compared = competitors(campaign, others);
@@ -171,7 +172,7 @@ pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
     let part = percent(needed / (usual * campaign.horizon()));
     let (usual, unit) = (number(usual), campaign.time_unit());
     compared.notes.push(format!(
-        "At their availability and error rates, all hosts do {usual} of work per {unit}; the campaign needs {part} of that."
+        "With their availability and error rates, all hosts can do {usual} of work per {unit}, and the campaign needs {part} of that."
     ));
     report.sections = vec![attained(campaign, run).note(simulated), compared];
     report
@@ -193,7 +194,7 @@ fn better(other: &Competitor) -> Option<String> {
     let excess = other.excess?;
     let why = match other.rule {
         "literal" => "the workload's `policy` requires other parameters",
-        _ => "no policy file can express it",
+        _ => "it is not possible to write it to a policy file",
     };
     let (rule, times) = (other.rule, estimate(other.makespan));
     let of_all = estimate(Some(excess));
@@ -217,18 +218,18 @@ pub(crate) fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
             let (what, how, note) = match batch {
                 Some(batch) => (
                     format!("Batch `{batch}` cannot be finished in time: its jobs need"),
-                    "with no other work and at the best availability possible",
+                    "if there is no other work and all hosts are always on",
                     "",
                 ),
                 None => (
-                    "The hosts cannot do all this work: all jobs need".into(),
+                    "The hosts cannot do all of the work: the jobs need".into(),
                     "on average",
                     " (For streams, availability and wrong results are taken into account; for batches, hosts are assumed to be always on.)",
                 ),
             };
             let [times, work, most, time] = [work / most, *work, *most, *time].map(number);
             format!(
-                "{what} {work} of work (jobs times quorum times mean size), but all hosts together, {how}, can do only {most} in {time} {unit}: {times} times too much.{note}"
+                "{what} {work} of work (the number of jobs times the quorum times the mean size), but all hosts together, {how}, can do only {most} in {time} {unit}: {times} times too much.{note}"
             )
         }
         Shortage::TooLong {
@@ -239,7 +240,7 @@ pub(crate) fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
         } => {
             let whats = [
                 "until its version is released",
-                "on the fastest processors that its quorum needs",
+                "on the fastest processors that are needed for its quorum",
                 "while the host is off",
                 "until its result is reported",
             ];

@@ -18,19 +18,18 @@ use synth_verb::{
     VerbResult, no_rule, refuse, simulate_policy, split_name,
 };
 
-/// Arguments to synthesize a policy.
+/// The arguments that are used to compute a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// Approximate event budget of the search for parameters
+    /// The approximate number of events that can be used to search for the parameters
     #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
     work: u64,
 
-    /// Number of campaigns to measure claims, at least 2 [default: as many as --work allows, up to
-    /// 8]
+    /// The number of campaigns for the claims, at least 2 [default: depends on --work, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     campaigns: Option<u32>,
 
-    /// Seed of the simulations: the same seed gives the same policy
+    /// The seed of the simulations; if the seed is the same, the result is also the same
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -75,9 +74,9 @@ impl Kind for Volunteer {
                 decided: true,
             }),
             Err(NoPolicy::TooLong(found)) => {
-                // Two campaigns to select, two held out, and some slack.
+                // We need two campaigns to select the rule, two that are held out, and some slack.
                 let least = 5.0 * found.events;
-                refuse(format!("{found}: give --work {least:.1e} or more"))
+                refuse(format!("{found}: use at least --work {least:.1e}"))
             }
             Err(NoPolicy::Interrupted) => Ok(SynthesisAnswer::Interrupted),
         }
@@ -119,7 +118,9 @@ impl Kind for Volunteer {
             ));
         }
         if comparing.journal.is_some_and(|(_, resume)| resume) {
-            return refuse("a comparison of campaigns cannot be resumed: leave --resume out");
+            return refuse(
+                "it is not possible to resume a comparison of campaigns: leave --resume out",
+            );
         }
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
         let (settings, time) = (comparing.settings, campaign.time_unit());
@@ -155,7 +156,7 @@ impl Kind for Volunteer {
         }
         outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
         outcomes.notes.push(format!(
-            "Means over {} campaigns from seed {}, with the same hosts and jobs for all policies, and 95 % confidence intervals; –: a batch was not completed in some campaign.",
+            "The values are means over {} campaigns, starting with seed {}, with 95 % confidence intervals. The hosts and jobs are the same for all policies. If a batch was not completed in one of the campaigns, the value is –.",
             settings.replications, settings.seed
         ));
         VerbOutput::of_outcomes(&outcomes, caller.command.clone())
@@ -172,7 +173,7 @@ impl Rules for Volunteer {
 
     fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
         let (rule, parameter) = split_name(name);
-        let why = || format!("{name} is a rule: give the workload with --workload FILE");
+        let why = || format!("{name} is a rule: name the workload with --workload FILE");
         let campaign = || campaign.ok_or_else(why);
         let dispatch = |of: fn(&Campaign) -> Dispatch| {
             let own = of(campaign()?);
@@ -222,5 +223,5 @@ fn with_parameters(rule: Dispatch, text: &str) -> Result<Dispatch, String> {
 }
 
 fn within_budget(run: Result<Run, TooLong>) -> VerbResult<Run> {
-    run.or_else(|found| refuse(format!("{found}: allow more with --events or --time")))
+    run.or_else(|found| refuse(format!("{found}: increase --events or --time")))
 }

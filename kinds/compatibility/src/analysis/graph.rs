@@ -1,32 +1,35 @@
-//! Computes the exact means on a graph of classes and servers by one of two recursions over sets.
+//! Computes the exact means on a graph of classes and servers with one of two recursions over sets.
 
 use num_traits::Num;
 
-/// The type of the sets over which the normalizing constant is computed as a sum.
+/// The type of the sets that the recursion uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recursion {
-    /// The sum is over sets of servers, and needs 2^S steps.
+    /// All sets of servers, which requires 2^S steps.
     Servers,
-    /// Sets of classes: 2^K steps (V. Shah, G. de Veciana, IEEE/ACM Transactions on Networking
-    /// 23(5), 2015, theorem 4).
+    /// All sets of classes, which requires 2^K steps (V. Shah, G. de Veciana, IEEE/ACM Transactions
+    /// on Networking 23(5), 2015, theorem 4).
     Classes,
 }
 
-/// For larger sets the computation would take minutes and use gigabytes of memory.
+/// For larger sets, the computation would take several minutes and gigabytes of memory.
 const MOST: usize = 22;
 
-/// Means under balanced fairness.
+/// The mean values under balanced fairness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fair<N> {
     /// `E[x_i]` (K).
     pub numbers: Vec<N>,
-    /// The fraction of time that each server (S) is idle.
+    /// The fraction of time for which each server is idle (S).
     pub idle: Vec<N>,
-    /// The recursion used for each connected component.
+    /// The recursion that is used for each connected component.
     pub by: Vec<Recursion>,
 }
 
-/// Computes the means under balanced fairness; fails if both recursions are too large.
+/// Computes the mean values under balanced fairness.
+///
+/// # Errors
+/// Returns an error if the number of sets is too large for both recursions.
 pub fn fair<N: Num + Clone>(
     graph: &Graph<N>,
     recursion: Option<Recursion>,
@@ -50,7 +53,7 @@ pub fn fair<N: Num + Clone>(
             Recursion::Classes if groups <= MOST => by_classes(&part.graph),
             _ => {
                 return Err(format!(
-                    "no exact method handles {servers} servers and {groups} classes in one connected part of the graph: at most {MOST} distinct ones of either are supported"
+                    "there is no exact method for {servers} servers and {groups} classes in one connected part of the graph: at most {MOST} distinct servers or {MOST} distinct classes are supported"
                 ));
             }
         };
@@ -136,18 +139,18 @@ fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
     parts
 }
 
-/// The compatibility graph, with the rates of classes and servers.
+/// A compatibility graph, with the rate of each class and of each server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph<N> {
-    /// μ_s (S) \[jobs/time\], > 0.
+    /// The service rates `μ_s` (S) \[jobs/time\], which must be positive.
     pub service_rates: Vec<N>,
-    /// λ_i (K) \[jobs/time\], > 0.
+    /// The arrival rates `λ_i` (K) \[jobs/time\], which must be positive.
     pub arrival_rates: Vec<N>,
-    /// S_i (K): the servers of each class, distinct, at least one.
+    /// The servers `S_i` of each class (K), which must be distinct. There must be at least one.
     pub servers: Vec<Vec<usize>>,
 }
 
-/// Returns for each set the sum of the values over its subsets (or supersets), itself included.
+/// Returns, for each set, the sum of the values of all its subsets or supersets, including itself.
 fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
     for bit in (0..values.len().trailing_zeros()).map(|k| 1 << k) {
         for set in (0..values.len()).filter(|set| (set & bit == 0) == supersets) {
@@ -176,7 +179,7 @@ fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
     sums
 }
 
-/// Computes the derivative of the weighted sum of G over all sets with respect to each G(T).
+/// Computes the derivative of the weighted sum of `G` over all sets with respect to each `G(T)`.
 fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N) -> Vec<N> {
     let mut changes: Vec<N> = (0..free.len()).map(weight).collect();
     for set in (0..free.len()).rev() {
@@ -190,7 +193,8 @@ fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N
     changes
 }
 
-/// Computes `E[x_i]` and idle fractions: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, O(2^S S).
+/// Computes `E[x_i]` and the fraction of time for which each server is idle. The recursion is
+/// `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, and its time complexity is `O(2^S S)`.
 pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.service_rates, graph.service_rates.len());
     let set_of = |servers: &Vec<usize>| servers.iter().fold(0, |set, s| set | 1 << s);
@@ -213,7 +217,8 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     (numbers.collect(), idle.collect())
 }
 
-/// Computes the same by active classes: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`, O(2^K K).
+/// Computes the same values as [`by_servers`], but with a recursion over the sets of active
+/// classes: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. The time complexity is `O(2^K K)`.
 pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.arrival_rates, graph.arrival_rates.len());
     let all = (1 << count) - 1;

@@ -1,8 +1,10 @@
-//! The stability margin `θ* = min over sets A of classes of μ(A)/λ(A)`, with proofs of both bounds.
+//! Computes the stability margin `θ*`, which is the minimum of `μ(A)/λ(A)` over all sets `A` of
+//! classes, with a proof for each of its two bounds.
 //!
-//! Arrival rates times θ are sustainable iff a flow carries them to compatible servers. Otherwise
-//! the classes not fully carried and their competitors give the next, smaller θ (W. Dinkelbach,
-//! Management Science 13(7), 1967).
+//! If the arrival rates are multiplied by θ, they can be sustained if and only if there is a flow
+//! that sends all jobs to compatible servers. Otherwise, a smaller θ is computed from the classes
+//! that are not fully served and from the classes that compete with them (W. Dinkelbach, Management
+//! Science 13(7), 1967).
 
 use std::collections::BTreeSet;
 
@@ -11,14 +13,15 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Graph;
 
-/// The stability margin, together with its proof.
+/// The stability margin, together with a proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Margin {
-    /// The system is stable if and only if arrival rates are multiplied by less than this θ*.
+    /// The system is stable if and only if the arrival rates are multiplied by less than this `θ*`.
     pub factor: f64,
-    /// A tight set A of classes in ascending order, for which `μ(A) = θ* λ(A)`.
+    /// A set `A` of classes, in ascending order, for which `μ(A) = θ* λ(A)`.
     pub tight: Vec<usize>,
-    /// For each class (K), the fraction sent to each server, loading none above 1/θ*.
+    /// For each class (K), the fraction of its jobs that is sent to each server. No server has a
+    /// load that is greater than `1/θ*`.
     pub routing: Vec<Vec<(usize, f64)>>,
 }
 
@@ -26,7 +29,7 @@ const ROUNDING: f64 = 1e-12;
 
 const MOST_SETS: usize = 1000;
 
-/// Computes the margin of a graph with at least one class.
+/// Computes the stability margin of a graph. The graph must have at least one class.
 pub fn margin(graph: &Graph<f64>) -> Margin {
     let flow = Flow::new(graph);
     let mut tight: Vec<usize> = (0..graph.arrival_rates.len()).collect();
@@ -72,8 +75,8 @@ impl<'a> Flow<'a> {
         served / arriving
     }
 
-    /// Returns the maximum flow on each edge: source to classes, classes to servers, servers to
-    /// sink.
+    /// Returns the maximum flow on each edge: first the edges from the source to the classes, then
+    /// from the classes to the servers, and then from the servers to the sink.
     fn greatest(&self, factor: f64) -> Vec<f64> {
         let (service_rates, arrival_rates) = (&self.graph.service_rates, &self.graph.arrival_rates);
         let mut network: DiGraph<(), f64> = DiGraph::new();
@@ -98,7 +101,8 @@ impl<'a> Flow<'a> {
         edges.map(|(&(i, s), sent)| (i, s, *sent))
     }
 
-    /// Returns the classes not fully carried, with those that compete with them; `None` if all are.
+    /// Returns the classes that are not fully served, and the classes that compete with them.
+    /// Returns `None` if all classes are fully served.
     fn behind(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
         let (servers, rates) = (&self.graph.servers, &self.graph.arrival_rates);
         let count = servers.len();
@@ -109,7 +113,7 @@ impl<'a> Flow<'a> {
         if queue.is_empty() {
             return None;
         }
-        // A server that is reached can give the flow of its other classes to different servers.
+        // If a server is reached, the flow of its other classes can be moved to different servers.
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.graph.service_rates.len()];
         for (i, s, sent) in self.carried(sent) {
             if sent > ROUNDING * factor * rates[i] {

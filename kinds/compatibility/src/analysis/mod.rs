@@ -1,7 +1,8 @@
-//! Exact means under balanced fairness. They do not depend on the size distribution.
+//! Computes the exact means under balanced fairness. They do not depend on the size distribution.
 //!
-//! The state has the stationary measure `Φ(x) Π λ_i^{x_i}` (paper, equation 3); its sum G reduces
-//! to a sum over sets ([`Recursion`]). `E[x_i] = λ_i ∂ ln G/∂λ_i`, by differentiation in reverse.
+//! The stationary measure of a state is `Φ(x) Π λ_i^{x_i}` (see equation 3 of the paper). The sum
+//! `G` of this measure over all states can be computed as a sum over sets (see [`Recursion`]). The
+//! mean values are `E[x_i] = λ_i ∂ ln G/∂λ_i`, where the derivative is computed in reverse mode.
 
 mod graph;
 mod margin;
@@ -14,23 +15,23 @@ pub use margin::{Margin, margin};
 use crate::artifact::Method;
 use crate::workload::Cluster;
 
-/// The load, together with its proof.
+/// The load of a workload, together with a proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// The load ρ: under every work-conserving rule, the system is stable if and only if ρ < 1.
+    /// The load ρ. Under any work-conserving policy, the system is stable if and only if ρ < 1.
     pub load: f64,
-    /// The proof, or `None` if servers are drawn for each job and have the same load by symmetry.
+    /// The proof. This is `None` if the servers are drawn for each job, which is symmetric.
     pub margin: Option<Margin>,
 }
 
-/// Means under balanced fairness.
+/// The mean values under balanced fairness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Means {
-    /// `E[x_i]` (K), or of all jobs if servers are drawn for each job.
+    /// `E[x_i]` for each class (K), or a single value if the servers are drawn for each job.
     pub numbers: Vec<f64>,
     /// The utilization of each server (S).
     pub busy: Vec<f64>,
-    /// The method of computation.
+    /// The method that was used.
     pub by: Method,
 }
 
@@ -44,7 +45,7 @@ fn graph(cluster: &Cluster) -> Option<Graph<f64>> {
     cluster.assignment().is_none().then_some(graph)
 }
 
-/// Computes the load of a cluster.
+/// Computes the load of a workload.
 pub fn load(cluster: &Cluster) -> Load {
     let margin = graph(cluster).map(|graph| margin(&graph));
     let all = || cluster.arrival_rate() / cluster.service_rates().iter().sum::<f64>();
@@ -52,7 +53,10 @@ pub fn load(cluster: &Cluster) -> Load {
     Load { load, margin }
 }
 
-/// Computes the means of a cluster whose load is below 1; fails if no exact method is feasible.
+/// Computes the mean values of a workload whose load is less than 1.
+///
+/// # Errors
+/// Returns an error if there is no exact method that can be used for this workload.
 pub fn means(cluster: &Cluster) -> Result<Means, String> {
     let means = if let Some(graph) = graph(cluster) {
         let found = fair(&graph, None)?;
@@ -83,17 +87,18 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
 }
 
 impl Means {
-    /// `E[T]` of all jobs.
+    /// Returns `E[T]` of all jobs.
     pub fn response(&self, cluster: &Cluster) -> f64 {
         self.numbers.iter().sum::<f64>() / cluster.arrival_rate()
     }
 }
 
-/// Computes `E[T]` if each job runs on `degree` random servers; ∞ if unstable. A sum of S − d + 1
-/// terms (K. Gardner et al., Redundancy-d, Operations Research 65(4), 2017, theorem 1).
+/// Returns `E[T]` if each job runs on `degree` random servers, or ∞ if the system is not stable.
+/// The result is a sum of `S − d + 1` terms (K. Gardner et al., Redundancy-d, Operations Research
+/// 65(4), 2017, theorem 1).
 pub fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {
     let term = |n: u32| {
-        // Arrival rate of jobs confined to n given servers: λ C(n, d)/C(S, d).
+        // The arrival rate of the jobs that can only use `n` given servers is `λ C(n, d)/C(S, d)`.
         let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));
         let part: f64 = factors.product();
         let free = f64::from(n) * service_rate - arrival_rate * part;

@@ -1,4 +1,4 @@
-//! The checker: derives the claims of an artifact independently of the synthesis code.
+//! The checker of a policy file. It does not use the code of the synthesis to check the claims.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -11,13 +11,13 @@ use synth_core::artifact::{
 
 const NEAR: f64 = 1e-9;
 
-/// The relative tolerance for means. It is larger because they lose digits near load 1.
+/// The relative tolerance for mean values. It is larger because digits are lost near load 1.
 const NEAR_MEANS: f64 = 1e-8;
 
 const CUT_AND_FLOW: Grounds =
     Grounds::Derived("a set of classes needs this load, and a routing attains it");
 const SUMS: Grounds = Grounds::Derived(
-    "recomputed by the other recursion over sets, or by the same one without differentiation",
+    "computed again with the other recursion over sets, or with the same recursion but without derivatives",
 );
 const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
 const SLICE: Grounds = Grounds::Derived("the mean size divided by the number of interruptions");
@@ -44,7 +44,11 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
             }
         }
         None if policy.interruptions > 0.0 => {
-            findings.differs("slice", "absent", "σ/m, because jobs are interrupted");
+            findings.differs(
+                "slice",
+                "absent",
+                "σ/m, because the jobs can be interrupted",
+            );
         }
         None => {}
     }
@@ -66,11 +70,11 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
             both
         }
         (Some(_), ..) => {
-            let message = "expected neither a tight set nor a routing: servers are identical and drawn for each job";
+            let message = "expected neither a tight set nor a routing, because all servers are identical and are drawn for each job";
             return findings.add("", message);
         }
         (None, ..) => {
-            return findings.add("", "expected both a tight set of classes and a routing");
+            return findings.add("", "expected a tight set of classes and also a routing");
         }
     };
     let load = evidence.load;
@@ -159,11 +163,11 @@ fn malformed(claim: &Claim) -> Option<&'static str> {
     let of_server = claim.quantity == Quantity::Utilization;
     let simulated = claim.method == Method::Simulated;
     if of_server != claim.server.is_some() {
-        Some("claims name a server if they are about utilization, and only then")
+        Some("a claim must have a server if it is about the utilization, and no server otherwise")
     } else if simulated != claim.half_width.is_some() {
-        Some("simulated claims need a `half_width`, and other claims must not have one")
+        Some("a claim must have a `half_width` if it was simulated, and none otherwise")
     } else if !is_amount(claim.value) || !claim.half_width.is_none_or(is_amount) {
-        Some("expected finite numbers ≥ 0")
+        Some("expected numbers that are finite and not negative")
     } else {
         None
     }
@@ -193,12 +197,12 @@ fn claim(
     let own = of_policy.contains(&claim.quantity);
     if claim.method == Method::Simulated {
         if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
-            findings.add("value", "this value cannot come from a simulation");
+            findings.add("value", "this value cannot be the result of a simulation");
         }
         return findings.stands("", SIMULATED);
     }
     if own && claim.holds_for.sizes.is_none() {
-        let expected = "`exponential`, since the value is unknown for other size distributions";
+        let expected = "`exponential`, because the value is not known for other size distributions";
         return findings.differs("holds_for.sizes", "absent", expected);
     }
     match means.and_then(|means| expected(claim, cluster, means)) {
@@ -208,7 +212,7 @@ fn claim(
         Some((expected, _)) => findings.differs("value", claim.value, expected),
         None => findings.stands(
             "",
-            Grounds::Trusted("the sums over sets are too large to recompute"),
+            Grounds::Trusted("the number of sets is too large to compute the value again"),
         ),
     }
 }

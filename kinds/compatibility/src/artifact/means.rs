@@ -1,5 +1,5 @@
-//! Means under balanced fairness, derived again by the forward formulas of the literature, with the
-//! other recursion if both are feasible.
+//! Computes the mean values under balanced fairness again, with the formulas that are given in the
+//! literature. If both recursions are possible, it uses the one that was not used before.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub(super) struct Means {
     pub busy: Vec<f64>,
 }
 
-/// The largest number of set members to enumerate, with the cheaper and with the dearer recursion.
+/// The maximum number of set members. The limit is smaller for the more expensive recursion.
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
@@ -35,7 +35,8 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// Computes `E[x]` for `degree` random servers per job: D(n)/G(n) = share/free + D(n−1)/G(n−1).
+/// Returns `E[x]` if each job uses `degree` random servers. The recursion is
+/// `D(n)/G(n) = share/free + D(n−1)/G(n−1)`.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
     let share = |n: u32| -> f64 {
@@ -128,8 +129,8 @@ impl Part {
         Some(())
     }
 
-    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and
-    /// `E[x_i] = λ_i D_i/G` at the set of all servers.
+    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`. Then
+    /// `E[x_i] = λ_i D_i/G` for the set of all servers.
     fn by_servers(&self) -> (Vec<f64>, Vec<f64>) {
         let (serving, count) = (&self.serving, self.servers.len());
         let own = |k: usize| {
@@ -155,7 +156,7 @@ impl Part {
         ((0..sets.len()).map(number).collect(), idle.collect())
     }
 
-    /// Computes `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and
+    /// Computes `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`. Then
     /// `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
     fn by_classes(&self) -> (Vec<f64>, Vec<f64>) {
         let (arriving, count) = (&self.arriving, self.classes.len());
@@ -183,7 +184,8 @@ impl Part {
     }
 }
 
-/// Computes `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)`; 0 if `own(A)` is `None`.
+/// Computes `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)`. The value is 0 if
+/// `own(A)` is `None`.
 fn recur(rates: &[f64], free: &[f64], first: f64, own: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     let mut values = vec![0.0; free.len()];
     values[0] = first;

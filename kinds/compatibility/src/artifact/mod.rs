@@ -1,4 +1,4 @@
-//! The content of a cluster's policy artifact, and its checker.
+//! The contents of a policy file for this kind of workload, and its checker.
 
 mod check;
 mod means;
@@ -12,14 +12,14 @@ use synth_core::artifact::{
 };
 use synth_simulation::QueueMeasure as Measure;
 
-/// The kind of workloads with a compatibility graph.
+/// The kind of workload where each job is only compatible with some of the servers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compatibility;
 
-/// A policy artifact, not yet checked.
+/// A policy file that has not been checked yet.
 pub type Artifact = artifact::Artifact<Compatibility>;
 
-/// An artifact that passed the checker. Only a checked artifact can be simulated.
+/// A policy file that has been checked. Only a checked file can be simulated.
 pub type Checked = artifact::Checked<Compatibility>;
 
 /// A claim about the policy.
@@ -44,45 +44,45 @@ impl Content for Compatibility {
     }
 }
 
-/// The parameters of the online rule, a fair queue.
+/// The parameters of the policy, which uses a fair queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// The mean number of interruptions per job, m = σ/θ ≥ 0.
+    /// The mean number of times that a job is interrupted, m = σ/θ ≥ 0.
     pub interruptions: f64,
-    /// The mean work between interruptions, θ > 0 \[work\]: server s interrupts its job after an
-    /// exponential time of mean θ/C_s. Absent if jobs are never interrupted.
+    /// The mean amount of work between two interruptions, θ > 0 \[work\]. The server `s` interrupts
+    /// its job after an exponential time with mean `θ/C_s`. Absent if jobs are never interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<f64>,
 }
 
-/// The proof of the load ρ = 1/θ*, by a lower and an upper bound.
+/// The proof of the load `ρ = 1/θ*`, which consists of a lower bound and an upper bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// The load ρ. The policy is stable if arrival rates are multiplied by less than 1/ρ, and no
-    /// policy is stable beyond this.
+    /// The load ρ. The policy is stable if all arrival rates are multiplied by a factor that is
+    /// less than `1/ρ`. If the factor is larger, there is no policy that is stable.
     pub load: f64,
     /// The classes that use the fraction ρ of their servers. Absent if servers are drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight: Option<Vec<String>>,
-    /// For each class (K), the fraction of its jobs that each server gets. Absent if servers are
-    /// drawn at random.
+    /// For each class (K), the fraction of its jobs that is sent to each server. This is absent if
+    /// the servers are drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Vec<Vec<Part>>>,
 }
 
-/// The share of a class that is sent to one server.
+/// The fraction of the jobs of a class that is sent to a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// The name of the server.
     pub server: String,
-    /// The fraction, in (0, 1].
+    /// The fraction, which is in (0, 1].
     pub part: f64,
 }
 
-/// Returns the assumptions of a claim that this workload does not meet.
+/// Returns the assumptions of a claim that are not met by this workload.
 pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> Unmet {
     holds_for.unmet(Laws {
         exponential: cluster.size().is_exponential(),
@@ -93,41 +93,40 @@ pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> Unmet {
 }
 
 quantities! {
-    /// The quantity that a claim is about.
+    /// The quantity that is the subject of a claim.
     pub enum Quantity: Method, NoConditions, Measure;
 
-    /// ρ: the fraction of the maximum load that any policy can sustain.
-    Load: "load", "load", One, [All], Measure::Nothing("it is proved for all policies");
-    /// `E[T]` under this policy.
+    /// The load ρ, as a fraction of the maximum load that any policy can sustain.
+    Load: "load", "load", One, [All], Measure::Nothing("it has been proved for all policies");
+    /// The mean response time `E[T]` under this policy.
     MeanResponse: "mean_response", "mean response time", Time, [All, Type], Measure::Response;
-    /// `E[x]` under this policy.
+    /// The mean number of jobs `E[x]` under this policy.
     MeanNumber: "mean_number", "mean number in system", Jobs, [All, Type], Measure::Number;
     /// The utilization of a server under this policy.
     Utilization: "utilization", "utilization", One, [All], Measure::Utilization;
-    /// `E[T]` under balanced fairness.
+    /// The mean response time `E[T]` under balanced fairness.
     FairResponse: "fair_response", "balanced-fair response time", Time, [All, Type], Measure::Nothing(LIMIT);
-    /// `E[x]` under balanced fairness.
+    /// The mean number of jobs `E[x]` under balanced fairness.
     FairNumber: "fair_number", "balanced-fair number in system", Jobs, [All, Type], Measure::Nothing(LIMIT);
-    /// The mean service rate under balanced fairness, `σ/E[T]`, where waiting is included.
+    /// The mean service rate `σ/E[T]` under balanced fairness. The waiting time is included.
     FairRate: "fair_rate", "balanced-fair service rate", WorkRate, [All, Type], Measure::Nothing(LIMIT);
 }
 
-const LIMIT: &str =
-    "it is about balanced fairness, which the policy approximates with many interruptions";
+const LIMIT: &str = "it is a property of balanced fairness, and the policy is only close to it if there are many interruptions";
 
-/// The method by which a claim was derived.
+/// The method that was used to compute the value of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// A maximum flow and a minimum cut, which have the same value.
     ExactFlow,
-    /// A sum over all sets of idle servers.
+    /// A sum over all sets of servers that can be idle.
     ExactIdleServers,
-    /// A sum over all sets of active classes.
+    /// A sum over all sets of classes that can be active.
     ExactActiveClasses,
-    /// A sum over the number of servers, since all servers are identical.
+    /// A sum over the number of servers. This is possible because all servers are the same.
     ExactSymmetry,
-    /// Independent replications with a fixed seed, which give a 95 % confidence interval.
+    /// Independent simulation runs with a fixed seed, which result in a 95 % confidence interval.
     Simulated,
 }
 

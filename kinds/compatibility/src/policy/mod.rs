@@ -1,21 +1,22 @@
-//! The online rule: a virtual queue in which each server works on the first job that it may serve
-//! (balanced-fairness paper, algorithm 1).
+//! The policy uses a virtual queue. Each server works on the first job in the queue that is
+//! compatible with the server (see algorithm 1 of the balanced-fairness paper).
 //!
-//! Jobs in service are interrupted at random and moved to the end of the queue, keeping their
-//! progress. Without interruptions this is first come, first served; with many, balanced fairness.
-//! The caller draws the times: at server s, exponential with mean θ/C_s. Each server has its own
-//! queue, in which stale entries of moved jobs are skipped.
+//! A job that is being served can be interrupted at a random time. It is then moved to the end of
+//! the queue, but its progress is not lost. If there are no interruptions, this is the same as
+//! first come, first served. If there are many interruptions, it is close to balanced fairness. The
+//! times are drawn by the caller. They must be exponential, with the mean `θ/C_s` for the server
+//! `s`. Each server has its own queue. If a job has been moved, its old entry is ignored.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
-/// The number of a job in the queue. It is reused after the job has left.
+/// The number of a job in the queue. It can be reused after the job has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Job(pub u32);
 
-/// A new assignment of a server.
+/// A change of the job that a server works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The index of the server.
@@ -36,20 +37,20 @@ pub struct FairQueue {
 #[derive(Clone, Debug, Default)]
 struct Server {
     current: Option<Job>,
-    /// The waiting jobs with their tickets. An entry is stale if its ticket is out of date.
+    /// The waiting jobs, each with a ticket. If the ticket is out of date, the entry is ignored.
     waiting: VecDeque<(Job, u32)>,
     present: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    /// Changes each time that the job moves to the end or leaves.
+    /// This number is changed each time the job leaves the queue or is moved to the end.
     ticket: u32,
     servers: Vec<u32>,
 }
 
 impl FairQueue {
-    /// Creates an empty queue for this many servers.
+    /// Creates an empty queue for the given number of servers.
     pub fn new(servers: usize) -> Self {
         FairQueue {
             servers: vec![Server::default(); servers],
@@ -57,7 +58,8 @@ impl FairQueue {
         }
     }
 
-    /// Adds a job that may run on these servers (distinct indices below S, at least one).
+    /// Adds a job that can run on any of these servers. There must be at least one server, and each
+    /// index must be less than `S` and must not be used twice.
     pub fn arrive(&mut self, servers: &[u32]) -> Job {
         self.changes.clear();
         let job = self.free.pop().unwrap_or_else(|| {
@@ -81,13 +83,13 @@ impl FairQueue {
         job
     }
 
-    /// Removes a job that has completed or was withdrawn.
+    /// Removes a job because it has been completed or canceled.
     pub fn leave(&mut self, job: Job) {
         self.free.push(job);
         self.end(job, false);
     }
 
-    /// Moves a job to the end of the queue; its servers select their next job, possibly this one.
+    /// Moves a job to the end of the queue. Each of its servers then selects its next job.
     pub fn interrupt(&mut self, job: Job) {
         self.end(job, true);
     }
@@ -113,17 +115,17 @@ impl FairQueue {
         }
     }
 
-    /// Returns the servers whose job was changed by the last event.
+    /// Returns the servers whose current job was changed by the last event.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Returns the job in service at a server.
+    /// Returns the job that the server is working on.
     pub fn current(&self, server: usize) -> Option<Job> {
         self.servers[server].current
     }
 
-    /// Returns the servers that a job may use.
+    /// Returns the servers that can be used by this job.
     pub fn servers_of(&self, job: Job) -> &[u32] {
         &self.jobs[job.0 as usize].servers
     }
@@ -150,7 +152,8 @@ impl FairQueue {
         }
     }
 
-    /// Checks that no server idles while a job waits for it, or works on an incompatible job.
+    /// Checks that no server is idle if it could work on a job, and that no server works on a job
+    /// that is not compatible with it.
     pub fn audit(&self) -> Result<(), String> {
         for (s, server) in self.servers.iter().enumerate() {
             let is_there = |own: &&(Job, u32)| self.jobs[own.0.0 as usize].ticket == own.1;
@@ -159,11 +162,11 @@ impl FairQueue {
             let (all, present) = (waiting + working, server.present);
             let is_wrong = |job: &Job| !self.servers_of(*job).contains(&(s as u32));
             let what = if waiting > 0 && working == 0 {
-                format!("is idle while {waiting} jobs wait for it")
+                format!("is idle, but {waiting} jobs are waiting for it")
             } else if all != present {
-                format!("lists {all} jobs, but {present} may use it")
+                format!("has a list of {all} jobs, but {present} jobs can use it")
             } else if let Some(Job(job)) = server.current.filter(is_wrong) {
-                format!("works on job {job}, which it may not serve")
+                format!("is working on job {job}, which is not compatible with it")
             } else {
                 continue;
             };

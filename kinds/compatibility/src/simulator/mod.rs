@@ -1,4 +1,4 @@
-//! Simulates the virtual queue, and processor sharing where each job uses one of its servers.
+//! Simulates the virtual queue, and processor sharing where each job only uses a single server.
 
 mod processor_sharing;
 #[cfg(test)]
@@ -19,30 +19,33 @@ use virtual_queue::VirtualQueue;
 /// A service rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// The virtual queue with this mean number of interruptions per job; 0 is FCFS.
+    /// The virtual queue with this mean number of interruptions per job. This is FCFS if it is 0.
     Fair(f64),
     /// Each job is sent to one of its servers at random, and the servers use processor sharing.
     RandomPs,
-    /// Each job is sent to the server that would serve it fastest, with processor sharing.
+    /// Each job is sent to the server that is the fastest for it, with processor sharing.
     ShortestPs,
 }
 
-/// The results of a run on a cluster.
+/// The results of a simulation run.
 pub type Run = simulation::Run<Measures, ()>;
 
-/// Measurements in addition to response times and numbers of jobs.
+/// The measured values, in addition to the response times and the numbers of jobs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measures {
-    /// The utilization of each server, up to the first thousand.
+    /// The utilization of each server. This is only available for the first 1000 servers.
     pub utilization: Vec<f64>,
-    /// The same utilizations with confidence intervals, which are used to judge claims.
+    /// The same values with confidence intervals, which are used to check the claims.
     #[serde(skip)]
     pub busy: Vec<Estimate>,
-    /// Interruptions per unit of time.
+    /// The number of interruptions per unit of time.
     pub interruption_frequency: Option<Estimate>,
 }
 
-/// Simulates a rule on a cluster; an error is a violated invariant, a bug in this program.
+/// Simulates a policy for a workload.
+///
+/// # Errors
+/// Returns an error if an invariant does not hold, which is a bug in this program.
 pub fn simulate(
     cluster: &Cluster,
     rule: &Rule,
@@ -117,10 +120,10 @@ impl Candidates {
     }
 }
 
-/// A claim compared with its measurement.
+/// The result of checking a claim against the measured value.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Judges all claims by a run of the policy on its own workload.
+/// Checks all claims against a run of the policy for its own workload.
 pub fn judge(artifact: &Artifact, cluster: &Cluster, run: &Run) -> Vec<Judgement> {
     let utilization = |claim: &Claim| {
         let mut servers = cluster.servers().iter();

@@ -18,7 +18,7 @@ struct Server {
     rate: f64,
     got: f64,
     since: f64,
-    /// Value of `got` at completion and arrival time, both as bits, and class.
+    /// The value of `got` at the end of the job and the arrival time, both as bits, and the class.
     jobs: BinaryHeap<Reverse<(u64, u64, u32)>>,
 }
 
@@ -73,7 +73,7 @@ impl ProcessorSharing {
             (server.jobs.len() + 1) as f64 / server.rate
         };
         let shortest = own.iter().min_by(|a, b| delay(a).total_cmp(&delay(b)));
-        *shortest.expect("a job has a server") as usize
+        *shortest.expect("each job should have at least one server") as usize
     }
 }
 
@@ -116,7 +116,7 @@ impl Discipline for ProcessorSharing {
 
     fn audit(&self) -> Result<(), String> {
         let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
-        let lost = || format!("the servers hold {there} jobs, and others are lost");
+        let lost = || format!("there are only {there} jobs on the servers, so some are lost");
         (there == self.present).then_some(()).ok_or_else(lost)
     }
 }

@@ -6,7 +6,7 @@ pub(super) struct VirtualQueue {
     queue: FairQueue,
     candidates: Candidates,
     rates: Vec<f64>,
-    /// θ \[work\]: mean work between two interruptions of a job; ∞ without interruptions.
+    /// The mean work between two interruptions of a job, θ \[work\]. If there are none, this is ∞.
     slice: f64,
     jobs: Vec<Underway>,
     calendar: Calendar,
@@ -19,12 +19,12 @@ struct Underway {
     class: u32,
     arrived: f64,
     started: f64,
-    /// The remaining work until completion, and until interruption, as of the time `since`.
+    /// The amount of work that remains until the end and until the interruption, as of `since`.
     left: f64,
     slice: f64,
     since: f64,
     rate: f64,
-    /// The time of its completion or interruption; ∞ while no server works on it.
+    /// The time of completion or interruption. If there is no server for the job, this is ∞.
     end: f64,
 }
 
@@ -168,7 +168,7 @@ impl Discipline for VirtualQueue {
         match rates.find(|(_, (rate, own))| (own.rate - rate).abs() > 1e-9 * rate) {
             None => Ok(()),
             Some((number, (rate, own))) => Err(format!(
-                "job {number} is served at rate {}, but its servers have rate {rate}",
+                "the rate of job {number} is {}, but the sum of the rates of its servers is {rate}",
                 own.rate
             )),
         }

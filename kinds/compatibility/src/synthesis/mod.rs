@@ -1,4 +1,4 @@
-//! Synthesis of a policy: load, means, number of interruptions, and claims.
+//! Computes a policy: the load, the mean values, the number of interruptions, and the claims.
 
 mod tuning;
 
@@ -19,7 +19,7 @@ use tuning::Tuned;
 pub struct Synthesis {
     /// The policy.
     pub artifact: Artifact,
-    /// The means under balanced fairness, or an explanation why they are not known.
+    /// The mean values under balanced fairness, or the reason why they are not known.
     pub means: Result<Means, String>,
     /// How the number of interruptions was selected, or `None` if it was given.
     pub tuning: Option<Tuning>,
@@ -28,15 +28,18 @@ pub struct Synthesis {
 /// The outcome of a synthesis.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// A policy.
+    /// The synthesis was successful.
     Made(Box<Synthesis>),
-    /// No policy is stable.
+    /// There is no policy that is stable.
     Overload(Load),
     /// The synthesis was interrupted.
     Interrupted,
 }
 
-/// Synthesizes a policy; an error is a violated invariant, a bug in this program.
+/// Computes a policy for a workload.
+///
+/// # Errors
+/// Returns an error if an invariant does not hold, which is a bug in this program.
 pub fn synthesize(
     cluster: &Cluster,
     options: &Options,

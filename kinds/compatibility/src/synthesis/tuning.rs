@@ -9,18 +9,18 @@ use crate::workload::{Cluster, Trial};
 use synth_queues::law::Size;
 use synth_simulation::{Progress, Settings};
 
-/// User options.
+/// The options that can be set by the user.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The mean number of interruptions per job, m. If it is absent, it is tuned.
+    /// The mean number of times that a job is interrupted. If this is `None`, the number is tuned.
     pub interruptions: Option<f64>,
-    /// The relative tolerance of the mean response time with respect to balanced fairness.
+    /// The maximum relative difference of the mean response time from balanced fairness.
     pub tolerance: f64,
-    /// The approximate number of events that all simulations together may use.
+    /// The approximate number of events that can be used by all simulations together.
     pub events: u64,
-    /// The seed of the simulations.
+    /// The seed that is used for the simulations.
     pub seed: u64,
-    /// If this flag is set, the simulations stop.
+    /// If this flag is set, the simulations are stopped.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -35,13 +35,14 @@ pub(super) struct Tuned {
 /// How the number of interruptions was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// The relative tolerance of the mean response time.
+    /// The maximum relative difference of the mean response time.
     pub tolerance: f64,
-    /// The simulated size distribution: the workload's, or a variable one if that is exponential.
+    /// The size distribution that was used. If the sizes of the workload are exponential, this is a
+    /// distribution with a larger variance.
     pub size: Size,
-    /// The relative excess over balanced fairness, or `None` if no run converged.
+    /// The relative difference from balanced fairness, or `None` if none of the runs has converged.
     pub above: Option<f64>,
-    /// Whether the excess is within the tolerance.
+    /// This is `true` if the difference is not larger than the tolerance.
     pub reached: bool,
 }
 
@@ -53,7 +54,7 @@ const PRECISION: f64 = 0.3;
 
 const RUNS: u64 = 8;
 
-/// Selects the number of interruptions; the result is meaningless if the run was interrupted.
+/// Selects the number of interruptions. If the run was interrupted, the result must not be used.
 pub(super) fn tune(
     cluster: &Cluster,
     load: &Load,
@@ -83,7 +84,7 @@ pub(super) fn tune(
         (Some(requested), _) if exponential => (requested, None, None),
         (Some(requested), _) => (requested, None, Some(trials.run(requested)?)),
         (None, Some(response)) => trials.least(response)?,
-        // Without a known mean, use enough interruptions that the distribution hardly matters.
+        // If the mean is not known, use a number for which the size distribution hardly matters.
         (None, None) => (if load.load < 0.5 { 5.0 } else { 20.0 }, None, None),
     };
     Ok(Tuned {
@@ -101,7 +102,8 @@ struct Trials<'a, H> {
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// Returns the smallest candidate within the tolerance, or else the largest that converged.
+    /// Returns the smallest number that is within the tolerance. If there is no such number, this
+    /// returns the largest number for which the run has converged.
     fn least(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
@@ -138,7 +140,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     }
 
     fn run(&mut self, interruptions: f64) -> Result<Run, String> {
-        let doing = format!("simulating {interruptions} interruptions per job");
+        let doing = format!("running a simulation with {interruptions} interruptions per job");
         self.simulate(self.cluster, interruptions, &doing)
     }
 

@@ -1,4 +1,4 @@
-//! Checks that turn a document into a [`Cluster`].
+//! The checks that are used to convert a document to a [`Cluster`].
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -12,19 +12,18 @@ const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
 
 const MOST_SERVERS: f64 = 1e5;
 
-/// The expected values and, after a colon, the help text.
-const SERVER_RATE: &str = "a number ≥ 0: write the work that it does per unit of time";
-const CLASS_RATE: &str =
-    "a number ≥ 0: write how many of its jobs arrive per unit of time; 0 leaves the class out";
+/// The values that are expected. The text after the colon is the help text.
+const SERVER_RATE: &str = "a number ≥ 0: write the amount of work that it can do per unit of time";
+const CLASS_RATE: &str = "a number ≥ 0: write the number of its jobs that arrive per unit of time, or 0 to ignore the class";
 const SERVERS: &str = "1 to 100000: write the number of servers";
 const DEGREE: &str =
-    "1 to the number of servers: write the number of servers that each job may use";
+    "1 to the number of servers: write the number of servers that each job can use";
 
 impl ClusterDocument {
     pub(super) fn cluster(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
         let mut at = FaultsAt::document(&mut faults);
         at.unit(&self.time_unit);
-        let help = "add `mean_size: 1`, or a distribution: `size: {law: hyperexponential, mean: 1, scv: 4}`; it applies to all classes";
+        let help = "add `mean_size: 1`, or a distribution: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is used for all classes";
         let (mean, size) = (("mean_size", &mut self.mean_size), ("size", &mut self.size));
         let exponential = |mean| Size::Exponential { mean };
         at.one_of("the document", mean, size, exponential, help);
@@ -52,7 +51,7 @@ impl ClusterDocument {
         ] {
             if is_drawn && has {
                 let message = format!("the document has both `{key}` and `assignment`");
-                let help = "keep either `servers` and `classes`, or `assignment` if servers are drawn for each job";
+                let help = "use either `servers` and `classes`, or `assignment` if the servers should be drawn for each job";
                 at.add(key, message, help);
             } else if !is_drawn && !has {
                 at.add(key, format!("there are no {key}"), example);
@@ -79,8 +78,8 @@ impl ClusterDocument {
         }
         let mut classes = self.classes.iter();
         if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
-            let message = "every arrival rate is 0, so no jobs arrive";
-            let help = "give at least one class an arrival_rate > 0";
+            let message = "there are no jobs, because all arrival rates are 0";
+            let help = "the arrival_rate of at least one class must be greater than 0";
             at.add("classes", message, help);
         }
     }
@@ -107,11 +106,11 @@ impl ClusterDocument {
         }
         let is_idle = |server: &String| rates.get(&**server) == Some(&Decimal::ZERO);
         if servers.is_empty() {
-            let help = "list the servers that may run it, or remove the class";
+            let help = "add a list of the servers that it can use, or remove the class";
             at.add("servers", format!("class `{name}` has no server"), help);
         } else if servers.iter().all(is_idle) {
-            let help = "give one of its servers a rate > 0, or name another server";
-            let message = format!("class `{name}` may only run on servers with rate 0");
+            let help = "set the rate of one of its servers to a number that is greater than 0, or add another server";
+            let message = format!("class `{name}` can only use servers whose rate is 0");
             at.add("servers", message, help);
         }
     }
@@ -124,7 +123,7 @@ impl ClusterDocument {
         let help = "write the number of jobs that arrive per unit of time";
         at.positive("arrival_rate", assignment.arrival_rate, help);
         let (random, mut at) = (&assignment.random, at.below("random"));
-        let help = "write the work that a server does per unit of time";
+        let help = "write the amount of work that a server can do per unit of time";
         at.positive("rate", random.rate, help);
         let [servers, degree] = [random.servers, random.degree].map(f64::from);
         at.number("servers", servers, 1.0..=MOST_SERVERS, SERVERS);
@@ -153,9 +152,8 @@ impl ClusterDocument {
         if sums.iter().all(|sum| sum.is_normal()) {
             return Ok((cluster, warnings));
         }
-        let message =
-            "the combination of rates and sizes exceeds the range of floating-point numbers";
-        let help = "choose other units of time and work";
+        let message = "the rates and sizes are too large or too small to be represented as floating-point numbers";
+        let help = "use a different unit of time or of work";
         Err(vec![Fault::new(place!("size"), message, help)])
     }
 
@@ -168,10 +166,10 @@ impl ClusterDocument {
         for (i, class) in self.classes.iter().enumerate() {
             if class.arrival_rate == Decimal::ZERO {
                 let message = format!(
-                    "class `{}` has arrival rate 0, so it is left out",
+                    "class `{}` is ignored, because its arrival rate is 0",
                     class.name
                 );
-                let help = "give it an arrival_rate > 0 if it should be served";
+                let help = "set its arrival_rate to a number that is greater than 0 if it should not be ignored";
                 let place = place!("classes", i, "arrival_rate");
                 warnings.push(Fault::new(place, message, help));
                 continue;
@@ -190,11 +188,11 @@ impl ClusterDocument {
         let unused = unused.filter(|(s, _)| !used.contains(s));
         warnings.extend(unused.map(|(s, Server { name, rate })| {
             let message = if *rate > Decimal::ZERO {
-                format!("no class may use server `{name}`")
+                format!("there is no class that can use server `{name}`")
             } else {
-                format!("server `{name}` has rate 0, so it serves no jobs")
+                format!("server `{name}` cannot run any jobs, because its rate is 0")
             };
-            let help = "list it in the classes that it may serve, or remove it";
+            let help = "add it to the classes that should be able to use it, or remove it";
             Fault::new(place!("servers", s), message, help)
         }));
         classes

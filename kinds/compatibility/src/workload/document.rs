@@ -9,8 +9,9 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Jobs that may run only on certain servers, possibly on several at once. Give either `mean_size`
-/// or `size`, and either `servers` with `classes` or `assignment`.
+/// A workload where each job can only run on some of the servers. A job can run on several servers
+/// at the same time. Exactly one of `mean_size` and `size` must be given, and either `servers` with
+/// `classes` or `assignment`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [
@@ -18,9 +19,9 @@ use synth_queues::law::Size;
     {"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]},
 ]))]
 pub struct ClusterDocument {
-    /// Always `compatibility`.
+    /// This must be `compatibility`.
     pub kind: String,
-    /// Where the numbers come from: free text, copied to the policy file.
+    /// A description of where the numbers come from. It is copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The unit of all times and rates.
@@ -30,14 +31,15 @@ pub struct ClusterDocument {
     /// The servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<Server>,
-    /// The classes of jobs, each with the servers that it may use.
+    /// The classes of jobs, each with the servers that it can use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassRecord>,
-    /// Instead of servers and classes: identical servers, of which some are drawn for each job.
+    /// This is used instead of `servers` and `classes` if all servers are identical, and some of
+    /// them are drawn for each job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignment: Option<AssignmentRecord>,
-    /// The mean of exponential sizes \[work\], > 0, of all classes; policy files have `size`
-    /// instead.
+    /// The mean size of the jobs of all classes \[work\], which must be greater than 0. The sizes
+    /// are exponential. In a policy file, this is replaced with `size`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
     /// The size distribution \[work\] of all classes.
@@ -51,7 +53,7 @@ pub struct ClusterDocument {
 pub struct Server {
     /// The name of the server.
     pub name: String,
-    /// The capacity \[work/time\], ≥ 0.
+    /// The capacity of the server \[work/time\], which must not be negative.
     pub rate: Decimal,
 }
 
@@ -61,31 +63,31 @@ pub struct Server {
 pub struct ClassRecord {
     /// The name of the class.
     pub name: String,
-    /// The names of the servers that it may use.
+    /// The names of the servers that it can use.
     pub servers: Vec<String>,
-    /// The rate of Poisson arrivals \[1/time\].
+    /// The rate at which jobs arrive \[1/time\]. The arrivals are a Poisson process.
     pub arrival_rate: Decimal,
 }
 
-/// The servers that are drawn at random for each job.
+/// A set of servers, some of which are drawn at random for each job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AssignmentRecord {
     /// Describes how the servers are drawn.
     pub random: RandomRecord,
-    /// The rate of Poisson arrivals of all jobs \[1/time\].
+    /// The rate at which jobs arrive \[1/time\]. The arrivals are a Poisson process.
     pub arrival_rate: Decimal,
 }
 
-/// A fixed number of distinct, identical servers for each job, drawn at random.
+/// The number of servers that each job can use, which are drawn at random from identical servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomRecord {
     /// The number of servers.
     pub servers: u32,
-    /// Capacity of each server \[work/time\].
+    /// The capacity of each server \[work/time\].
     pub rate: Decimal,
-    /// The number of servers drawn for each job.
+    /// The number of servers that are drawn for each job.
     pub degree: u32,
 }
 
@@ -107,7 +109,7 @@ impl WorkloadDocument for ClusterDocument {
 }
 
 impl Cluster {
-    /// Parses a document and reports every fault; `name` identifies the file in messages.
+    /// Parses a document and returns a list of all errors. The `name` is used in the messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         ClusterDocument::parse(text, name)
     }

@@ -1,4 +1,4 @@
-//! The workload: servers, and classes of jobs that may each run on some of these servers.
+//! A workload consists of a set of servers and of classes of jobs that can use some of the servers.
 
 mod check;
 mod document;
@@ -14,7 +14,7 @@ use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation as simulation;
 
-/// A checked workload.
+/// A workload that has been checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     record: ClusterDocument,
@@ -23,14 +23,14 @@ pub struct Cluster {
     classes: Vec<Class>,
 }
 
-/// A class of jobs with Poisson arrivals.
+/// A class of jobs. The jobs arrive as a Poisson process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// The name of the class.
     pub name: String,
-    /// The servers of capacity > 0 that it may use: ascending indices below S, at least one.
+    /// The servers of capacity > 0 that it can use. There is at least one, in ascending order.
     pub servers: Vec<usize>,
-    /// λ_i \[1/time\], > 0.
+    /// The arrival rate `λ_i` \[1/time\], which is greater than 0.
     pub arrival_rate: Decimal,
 }
 
@@ -50,12 +50,12 @@ impl Cluster {
         &self.servers
     }
 
-    /// Returns the classes (K); empty if servers are drawn for each job.
+    /// Returns the classes (K). This is empty if the servers are drawn for each job.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
-    /// Returns how servers are drawn for each job; `None` if there are classes.
+    /// Returns how the servers are drawn for each job, or `None` if there are classes.
     pub fn assignment(&self) -> Option<&AssignmentRecord> {
         self.record.assignment.as_ref()
     }
@@ -64,42 +64,43 @@ impl Cluster {
         self.assignment().map_or(0, |own| own.random.degree)
     }
 
-    /// Returns the size distribution \[work\], common to all jobs.
+    /// Returns the size distribution of all jobs \[work\].
     pub fn size(&self) -> &Size {
         &self.size
     }
 
-    /// Returns the total arrival rate λ \[1/time\].
+    /// Returns the total arrival rate `λ` \[1/time\].
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rates().iter().sum()
     }
 
-    /// Returns μ_s = C_s/σ (S) \[jobs/time\].
+    /// Returns the service rates `μ_s = C_s/σ` (S) \[jobs/time\].
     pub fn service_rates(&self) -> Vec<f64> {
         let rate = |server: &Server| server.rate.value() / self.size().mean();
         self.servers.iter().map(rate).collect()
     }
 
-    /// Returns the names of the classes, or a single name for all jobs if servers are drawn.
+    /// Returns the name of each class, or a single name if the servers are drawn for each job.
     pub fn names(&self) -> Vec<&str> {
         let all = self.assignment().map(|_| ALL_JOBS);
         let classes = self.classes.iter().map(|class| &*class.name);
         classes.chain(all).collect()
     }
 
-    /// Returns the arrival rates in the order of [`Self::names`] \[1/time\].
+    /// Returns the arrival rates \[1/time\], in the same order as [`Self::names`].
     pub fn arrival_rates(&self) -> Vec<f64> {
         let all = self.assignment().map(|own| own.arrival_rate.value());
         let classes = self.classes.iter().map(|class| class.arrival_rate.value());
         classes.chain(all).collect()
     }
 
-    /// Returns whether statistics are kept by class; thousands of classes need too much memory.
+    /// Returns `true` if the number of classes is small enough to have statistics for each of them.
     pub fn are_distinguished(&self) -> bool {
         (1..=MOST_DISTINGUISHED).contains(&self.classes.len())
     }
 
-    /// Returns the classes for statistics. The size of a job is its run time on all its servers.
+    /// Returns the classes that are used for the statistics. The size of a job is the time that it
+    /// would take if it could use all its servers.
     pub fn statistics(&self) -> Vec<simulation::JobClass> {
         let (rates, arrivals) = (self.service_rates(), self.arrival_rates());
         let drawn = self.assignment();
@@ -122,7 +123,8 @@ impl Cluster {
             .collect()
     }
 
-    /// Returns the cluster with all arrival rates multiplied by `factor`, or `None` on overflow.
+    /// Returns a copy of this workload where all arrival rates are multiplied by `factor`, or
+    /// `None` if there is an overflow.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let mut record = self.record.clone();
         let arriving = record.classes.iter_mut().map(|own| &mut own.arrival_rate);
@@ -135,12 +137,12 @@ impl Cluster {
         record.check().ok()
     }
 
-    /// Returns the mean work between two interruptions, θ = σ/m, or `None` if m = 0.
+    /// Returns the mean amount of work between two interruptions, θ = σ/m, or `None` if m = 0.
     pub fn slice(&self, interruptions: f64) -> Option<f64> {
         (interruptions > 0.0).then(|| self.size().mean() / interruptions)
     }
 
-    /// Returns the cluster with another size distribution.
+    /// Returns a copy of this workload with a different size distribution.
     pub fn with_sizes(&self, size: Size) -> Self {
         let mut other = self.clone();
         other.record.size = Some(size.clone());
@@ -149,7 +151,7 @@ impl Cluster {
     }
 }
 
-/// The largest number of classes that statistics distinguish.
+/// The maximum number of classes for which there are separate statistics.
 const MOST_DISTINGUISHED: usize = 256;
 
 const ALL_JOBS: &str = "jobs";

@@ -48,9 +48,9 @@ fn warns_about_unused_classes_and_servers() {
     assert_eq!(read.workload.classes()[0].servers, [2]);
     let warnings = read.warnings.join("\n");
     for reported in [
-        "class `x` has arrival rate 0",
-        "no class may use server `a`",
-        "server `b` has rate 0",
+        "class `x` is ignored",
+        "there is no class that can use server `a`",
+        "server `b` cannot run any jobs",
     ] {
         assert!(warnings.contains(reported), "{warnings}");
     }

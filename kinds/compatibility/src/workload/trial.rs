@@ -1,28 +1,31 @@
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// A size distribution to test the sensitivity of a policy (balanced-fairness paper, section 5).
+/// A size distribution that is used to test how much the policy depends on the sizes (section 5 of
+/// the balanced-fairness paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Trial {
-    /// The workload's own.
+    /// The size distribution of the workload.
     Own,
-    /// Exponential: for any number of interruptions the means are those of balanced fairness.
+    /// An exponential distribution. The means are then always the same as for balanced fairness.
     Exponential,
-    /// The sum of 25 exponential phases with probability 1/6, and a single one otherwise.
+    /// The sum of 25 exponential phases with probability 1/6. Otherwise, this is a single phase.
     Bimodal,
-    /// Exponential: with probability 1/6 the mean is five times as large, otherwise a fifth of it.
+    /// An exponential distribution. With probability 1/6, its mean is five times the mean of the
+    /// workload. Otherwise, its mean is a fifth of the mean of the workload.
     Hyperexponential,
-    /// The sum of k exponential phases, where the probability of k ≤ 200 is proportional to 1/k².
+    /// The sum of `k` exponential phases, where the probability of `k ≤ 200` is proportional to
+    /// `1/k²`.
     Zipf,
 }
 
 const RARE_AND_USUAL: [f64; 2] = [0.166_666_666_7, 0.833_333_333_3];
 
 impl Trial {
-    /// Returns this distribution with the mean of `own`.
+    /// Returns this distribution with the same mean as `own`.
     ///
     /// # Panics
-    /// If a multiple of the mean overflows.
+    /// Panics if a multiple of the mean is too large.
     pub fn law(self, own: &Size) -> Size {
         let mean = own.mean();
         match self {
@@ -52,10 +55,10 @@ impl Trial {
 }
 
 fn decimal(x: f64) -> Decimal {
-    Decimal::new(x).expect("a multiple of a mean in the range of numbers")
+    Decimal::new(x).expect("a multiple of the mean should be a valid number")
 }
 
-/// Returns a mixture of Erlang distributions, where the weights are given by number of phases.
+/// Returns a mixture of Erlang distributions. The weights are given by the number of phases.
 fn phases(weights: &[f64], mean: f64) -> Size {
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);

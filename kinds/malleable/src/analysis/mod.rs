@@ -1,4 +1,4 @@
-//! Evaluation of plans: when their jobs end, and lower bounds on the cost of any plan.
+//! This module computes when the jobs of a plan end, and lower bounds on the cost of any plan.
 
 mod orders;
 mod rents;
@@ -10,10 +10,11 @@ pub use rents::ascend;
 
 use super::workload::{Pool, Stream};
 
-/// Computes when each job ends \[time\] at these prices, for `s(k) = k^p` with p < 1.
+/// Returns the time at which each job ends \[time\] at these prices, for `s(k) = k^p` with p < 1.
 ///
-/// With `b_i = a_i^{1/(1−p)}`, job i ends when a common clock shows `x_i/b_i^p`; its rate is
-/// `(N/Σ b_j)^p`, summed over the remaining jobs. Logarithms avoid overflow near p = 1.
+/// Let `b_i = a_i^{1/(1−p)}`. All jobs share a clock, whose rate is `(N/Σ b_j)^p`, where the sum is
+/// over the remaining jobs. The job `i` ends at `x_i/b_i^p` on this clock. The computation uses
+/// logarithms to avoid an overflow if `p` is close to 1.
 pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     let share = |i: usize| prices[i].ln() / (1.0 - p);
     let clock = |i: usize| pool.jobs()[i].size.ln() - p * share(i);
@@ -42,10 +43,10 @@ pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     ends
 }
 
-/// Computes a lower bound on the mean response time, by using at most N servers on average only.
+/// Returns a lower bound on the mean response time, where at most N servers are used on average.
 ///
-/// Then all jobs get the same k, with `λE[S] k/s(k) = N`. By weak duality the bound holds even for
-/// policies that know all arrivals in advance.
+/// All jobs then use the same number of servers `k`, with `λE[S] k/s(k) = N`. By weak duality, the
+/// bound is also valid for policies that know all arrivals in advance.
 pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());

@@ -1,15 +1,15 @@
-//! Lower bound for few jobs, by best-first search over the orders in which they may end.
+//! Computes a lower bound for a few jobs by a best-first search over the orders of their ends.
 //!
-//! An order's [`prices`](crate::policy::prices) bound the cost of plans with that order. By
-//! submodularity a job that ends earlier has a higher price, so partial orders have a bound as
-//! well.
+//! The [`prices`](crate::policy::prices) of an order are a bound on the cost of all plans with this
+//! order. By submodularity, a job that ends earlier has a higher price, so there is also a bound
+//! for an order that is not complete.
 
 use std::collections::BTreeMap;
 
 use crate::policy::Prices;
 use crate::workload::Pool;
 
-/// The largest number of jobs for which orders are searched.
+/// The maximum number of jobs for which all orders are searched.
 pub const MOST: usize = 8;
 
 const CONTINUED: usize = 4000;
@@ -21,7 +21,7 @@ struct Beginning<'a> {
     least: f64,
 }
 
-/// Returns a lower bound on the cost of any plan, at most `enough`, the cost of a known plan.
+/// Returns a lower bound on the cost of any plan. It is at most `enough`, the cost of a known plan.
 pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     let first = Beginning {
         prices: Prices::new(pool.servers()),

@@ -1,16 +1,17 @@
-//! Lower bound from rents of servers over time.
+//! This module computes a lower bound from the rents of the servers over time.
 //!
-//! Lagrangian relaxation of "at most N servers at each time": jobs pay `ν(t)` per server and are
-//! each scheduled optimally on their own. Their total cost minus the rent of N servers bounds the
-//! cost of every policy. The gap shrinks as the number of jobs grows (Shapley–Folkman). The bound
-//! is concave in the rents; the excess demand for servers is a supergradient.
+//! This is the Lagrangian relaxation of the constraint that at most N servers are used at any time.
+//! Each job pays the rent `ν(t)` for each server that it uses, and its schedule does not depend on
+//! the other jobs. The total cost of the jobs, minus the rent of N servers, is a lower bound on the
+//! cost of any policy. If the number of jobs is larger, the gap is smaller (Shapley–Folkman). The
+//! bound is a concave function of the rents, and the excess demand for servers is a supergradient.
 
 use crate::artifact::Rent;
 use crate::workload::{Curve, Job, Pool};
 
 const STEPS: u32 = 160;
 
-/// Improves these rents, keeping their times; returns the best lower bound with its rents.
+/// Improves the rents, but does not change their times. Returns the best lower bound and its rents.
 pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     let until = rents.last().map_or(1.0, |last| last.until);
     let mut best = (0.0, vec![Rent { until, rent: 0.0 }]);
@@ -77,7 +78,7 @@ impl Alone<'_> {
             .sum()
     }
 
-    /// Returns the price (at most `most`) at which the job completes by then; ∞ if impossible.
+    /// Returns the price, at most `most`, at which the job ends in time, or ∞ if there is none.
     fn price_until(&self, intervals: usize, most: f64) -> f64 {
         let (mut low, mut high) = (0.0, most);
         if high == f64::INFINITY {
@@ -145,7 +146,7 @@ impl Alone<'_> {
 
 const REACH: usize = 200;
 
-/// Finds the root of an increasing function by regula falsi (Illinois) and bisection, rounded up.
+/// Returns the root of an increasing function by regula falsi (Illinois) and bisection, rounded up.
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut below, mut above) = (of(low), of(high));
     for turn in 0..TURNS {

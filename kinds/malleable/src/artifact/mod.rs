@@ -1,4 +1,4 @@
-//! The content of a malleable policy artifact, and its checker.
+//! The contents of a policy file for this kind of workload, and its checker.
 
 mod check;
 
@@ -16,10 +16,10 @@ pub(super) use synth_simulation::QueueMeasure as Measure;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Malleable;
 
-/// A policy artifact, not yet checked.
+/// A policy file that has not been checked yet.
 pub type Artifact = artifact::Artifact<Malleable>;
 
-/// An artifact that has passed the checker.
+/// A policy file that has been checked.
 pub type Checked = artifact::Checked<Malleable>;
 
 /// A claim about the policy.
@@ -44,13 +44,13 @@ impl Content for Malleable {
     }
 }
 
-/// The policy that a scheduler executes.
+/// The policy that is used by the scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// A plan for jobs that are all present at the start.
     Plan(Plan),
-    /// A rule for jobs that arrive. The servers are divided again when a job arrives or completes.
+    /// A rule for jobs that arrive over time. It is applied each time a job arrives or ends.
     Online(Online),
 }
 
@@ -58,70 +58,71 @@ pub enum Policy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The rule; its lists have one entry per job of the workload.
+    /// The rule. The length of its lists is the number of jobs in the workload.
     pub rule: Rule,
-    /// For few jobs, the servers of each job after 0, 1, 2, … jobs have ended (0 if it has ended).
+    /// If there are only a few jobs, the number of servers of each job after 0, 1, 2, … jobs have
+    /// ended, or 0 if the job has ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Vec<f64>>,
 }
 
-/// The end times of a plan, and the proof of its lower bound; empty for jobs that arrive.
+/// The end times of a plan and the proof of its lower bound, or empty if the jobs arrive over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// The end time of each job \[time\].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<f64>,
-    /// Prices of work \[cost/work\], ascending, from the largest job on: no policy costs less than
-    /// the sum of price times size.
+    /// The prices of work \[cost/work\] in ascending order, the first one for the largest job. The
+    /// cost of any policy is at least the sum of the prices, each multiplied by the job's size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
-    /// The rents of servers over time, which prove a lower bound by weak duality.
+    /// The rents of the servers over time, which are the proof of a lower bound by weak duality.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rents: Vec<Rent>,
 }
 
-/// The rent of a server until a time; after the last one servers are free.
+/// The rent of a server until the given time. After the last one, the rent is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rent {
     /// The end of the interval \[time\].
     pub until: f64,
-    /// The rent of one server \[cost/time\], ≥ 0.
+    /// The rent of a single server \[cost/time\], which must not be negative.
     pub rent: f64,
 }
 
 quantities! {
-    /// The quantity that a claim is about.
+    /// The quantity that is the subject of a claim.
     pub enum Quantity: Method, NoConditions, Measure;
 
-    /// Σ T_i.
+    /// The sum of all `T_i`.
     FlowTime: "flow_time", "total flow time", Time, [All], Measure::Response;
-    /// Σ w_i T_i.
+    /// The sum of all `w_i T_i`.
     WeightedFlowTime: "weighted_flow_time", "weighted flow time", Time, [All], Measure::Response;
-    /// Σ T_i/x_i.
+    /// The sum of all `T_i/x_i`.
     Slowdown: "slowdown", "total slowdown", One, [All], Measure::Response;
-    /// max T_i.
+    /// The maximum of all `T_i`.
     Makespan: "makespan", "makespan", Time, [All], Measure::Response;
-    /// The mean of T_i over the jobs; E\[T\] for jobs that arrive.
+    /// The mean of all `T_i`, or `E[T]` if the jobs arrive over time.
     MeanResponse: "mean_response", "mean response time", Time, [All], Measure::Response;
-    /// The mean number of jobs in the system, E\[N\], for jobs that arrive.
+    /// The mean number of jobs in the system, `E[N]`, if the jobs arrive over time.
     MeanNumber: "mean_number", "mean number of jobs", Jobs, [All], Measure::Number;
-    /// Upper bound on the relative excess of the objective over the optimum.
+    /// An upper bound on the relative difference between the objective and the optimum.
     Gap: "gap", "distance from the optimum, at most", One, [All], Measure::Nothing("it is proved for all policies");
-    /// Lower bound on the mean response time of every policy, even one that knows all arrivals.
+    /// A lower bound on the mean response time of any policy, even if it knows all arrivals.
     LeastResponse: "least_response", "mean response time of any policy, at least", Time, [All], Measure::Nothing("it is proved for all policies");
 }
 
 impl Objective {
-    /// Returns the quantities that are claimed for a plan, where the objective is the first one.
+    /// Returns the quantities that are claimed for a plan. The first one is the objective.
     pub fn quantities(self) -> Vec<Quantity> {
         let others = [Quantity::MeanResponse, Quantity::Makespan];
         let others = others.into_iter().filter(|own| *own != self.quantity());
         [self.quantity()].into_iter().chain(others).collect()
     }
 
-    /// Returns the quantity that this objective minimizes.
+    /// Returns the quantity that is minimized by this objective.
     pub fn quantity(self) -> Quantity {
         match self {
             Objective::FlowTime => Quantity::FlowTime,
@@ -132,23 +133,23 @@ impl Objective {
     }
 }
 
-/// The method by which a claim was derived.
+/// The method that was used to compute the value of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// The integral over the plan, which is exact between two job completions.
+    /// The integral over the plan, which is exact between two times at which a job ends.
     ExactFlow,
-    /// The prices of work at which no policy does work worth more than its time costs.
+    /// The prices of work for which no policy can do work that is worth more than its time costs.
     BoundPrices,
-    /// Servers needed for the rates at which all jobs end together.
+    /// The number of servers that are needed if all jobs end at the same time.
     BoundServers,
-    /// The prices of work for each order in which jobs may end.
+    /// The prices of work for each of the orders in which the jobs can end.
     BoundOrders,
-    /// The rents of servers over time, with each job scheduled on its own.
+    /// The rents of the servers over time, where each job has a schedule of its own.
     BoundRents,
-    /// One constant rent of servers.
+    /// A single rent of the servers, which is constant.
     BoundRent,
-    /// Simulation, with a confidence interval.
+    /// A simulation, which returns a confidence interval.
     Simulated,
 }
 

@@ -1,8 +1,8 @@
 use super::{Phase, Rule};
 use crate::workload::{Curve, Pool};
 
-/// Returns the minimum makespan, and a plan that attains it. Whole servers are exchanged by
-/// McNaughton's wrap-around rule (Management Science 6(1), 1959).
+/// Returns the minimum makespan, and a plan for it. If jobs can only use whole servers, they are
+/// exchanged as described by McNaughton (Management Science 6(1), 1959).
 pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs = pool.jobs().iter().enumerate();
     let jobs = jobs.map(|(i, job)| (job.size, pool.curve(i)));
@@ -15,10 +15,10 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     (until, Rule::Phases(phases))
 }
 
-/// Returns the minimum time to complete this work of each job, with the servers to do so.
+/// Returns the minimum time that is needed for this work of each job, and the servers of each job.
 ///
-/// By concavity constant rates are best. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem
-/// 2, which omits `s(N)`).
+/// It is optimal to use constant rates, because the speedups are concave. If they are powers, the
+/// time is `T = ‖x‖_{1/p}/s(N)` (see theorem 2 of the heSRPT paper, where `s(N)` is missing).
 pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let needed = |time: f64| -> Option<Vec<f64>> {
         let servers = |(left, curve): &(f64, &Curve)| curve.servers_for(left / time);
@@ -55,7 +55,7 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
 const TURNS: usize = 400;
 
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
-    // Parts are shortened a little, so that rounding never uses one server too many.
+    // Each part is a little shorter, so that a rounding error can never add another server.
     let slack = 4.0 * f64::EPSILON * servers.len() as f64;
     let mut line = 0.0;
     let parts = servers.iter().map(|k| {

@@ -1,12 +1,14 @@
-//! Division of the servers among the jobs that are present.
+//! This module divides the servers among the jobs that are present.
 //!
-//! While the k largest jobs remain, cost accrues at rate `W_k`. If the minimum cost is linear in
-//! the sizes, `V = Σ a_k x_k`, dynamic programming gives `max Σ_{i ≤ k} a_i s(θ_i) = W_k`. For each
-//! k this determines one more *price* `a_k` ([`prices`]), and the maximizer is the optimal division
-//! ([`divide`]). For `s(k) = k^p` this is heSRPT (the heSRPT paper, theorems 7 and 8), for p = 1
-//! SRPT. It holds for any concave s shared by all jobs and weights that do not favour large jobs;
-//! see also Z. Li, Y. Ju, A. Eryilmaz, N. Shroff (SmartFill, 2025). A [`Sharing`] depends only on
-//! remaining sizes, so it also applies to jobs that arrive.
+//! If the `k` largest jobs remain, the cost increases at the rate `W_k`. If the minimum cost is a
+//! linear function of the sizes, `V = Σ a_k x_k`, then dynamic programming shows that
+//! `max Σ_{i ≤ k} a_i s(θ_i) = W_k`. For each `k`, there is one new *price* `a_k`, which can be
+//! computed from this equation (see [`prices`]). The values for which the maximum is attained are
+//! the optimal division (see [`divide`]). If `s(k) = k^p`, this is the same as heSRPT (see theorems
+//! 7 and 8 of the heSRPT paper). If p = 1, it is SRPT. It is valid for any concave `s` that is the
+//! same for all jobs, if the weights do not favour large jobs (see also Z. Li, Y. Ju, A. Eryilmaz,
+//! N. Shroff, SmartFill, 2025). A [`Sharing`] only depends on the remaining sizes, so it can also
+//! be used if the jobs arrive over time.
 
 mod makespan;
 mod prices;
@@ -25,13 +27,13 @@ use serde::{Deserialize, Serialize};
 
 use super::workload::Pool;
 
-/// How the jobs of a pool share the servers.
+/// Describes how the servers are divided among the jobs of a pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Rule {
-    /// Maximizes the worth of the work done at these prices \[cost/work\], one per job.
+    /// Maximizes the worth of the work that is done at the price of each job \[cost/work\].
     Prices(Vec<f64>),
-    /// Fixed numbers of servers for each job, phase by phase.
+    /// A fixed number of servers for each job in each of the phases.
     Phases(Vec<Phase>),
 }
 
@@ -41,12 +43,13 @@ pub enum Rule {
 pub struct Phase {
     /// The end of the phase \[time\].
     pub until: f64,
-    /// The servers of each job.
+    /// The number of servers of each job.
     pub servers: Vec<f64>,
 }
 
 impl Rule {
-    /// Returns the servers of each remaining job at a time, in the order of `remaining`.
+    /// Returns the number of servers of each remaining job at the given time, in the order of
+    /// `remaining`.
     pub fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
         match self {
             Rule::Phases(phases) => {

@@ -2,10 +2,10 @@ use crate::workload::Curve;
 
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// A job that demands servers.
+/// A job, with its demand for servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Asks<'a> {
-    /// The price of a unit of its work \[cost/work\], > 0.
+    /// The price of one unit of its work \[cost/work\], which must be greater than 0.
     pub price: f64,
     /// Its speedup.
     pub curve: &'a Curve,
@@ -17,9 +17,11 @@ impl Asks<'_> {
     }
 }
 
-/// Divides servers among jobs to maximize `Σ a_i s_i(θ_i)` over θ ≥ 0, `Σ θ_i ≤ N`.
+/// Divides the servers among the jobs so that `Σ a_i s_i(θ_i)` is maximal, where `θ ≥ 0` and
+/// `Σ θ_i ≤ N`.
 ///
-/// Jobs indifferent at the clearing rent are served by descending price; ties go to the last job.
+/// If there are jobs for which several numbers of servers are optimal, the job with the highest
+/// price is served first. If two prices are equal, the last job is served first.
 pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
     if most.iter().sum::<f64>() <= servers {
@@ -51,7 +53,8 @@ fn one_power(jobs: &[Asks<'_>], servers: f64) -> Option<f64> {
     jobs.iter().all(same).then_some(p)
 }
 
-/// Equates the marginal worth `a_i p θ_i^(p−1)`, so shares are proportional to `a_i^(1/(1−p))`.
+/// The marginal worth `a_i p θ_i^(p−1)` must be the same for all jobs, so the number of servers is
+/// proportional to `a_i^(1/(1−p))`.
 fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     let dearest = jobs.iter().map(|job| job.price).fold(0.0, f64::max);
     let share = |job: &Asks<'_>| (job.price / dearest).powf(1.0 / (1.0 - p));
@@ -61,7 +64,7 @@ fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     taken
 }
 
-/// Brackets the clearing rent: demand is at least N at the first, at most N at the second.
+/// Returns two rents. The demand is at least N at the first one, and at most N at the second one.
 fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     let least = |rent: f64| jobs.iter().map(|job| job.demand(rent).0).sum::<f64>();
     let (mut cheap, mut dear) = (1.0, 1.0);
@@ -71,7 +74,7 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     while cheap > f64::MIN_POSITIVE && least(cheap) <= servers {
         (dear, cheap) = (cheap, cheap / 16.0);
     }
-    // ln(demand) is nearly linear in ln(rent), except for steps, so every second guess bisects.
+    // `ln(demand)` is almost linear in `ln(rent)` except for steps, so every second guess bisects.
     let excess = |rent: f64| (least(rent) / servers).ln();
     let (mut above, mut below) = (excess(cheap), excess(dear));
     for turn in 0.. {
@@ -95,10 +98,11 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     (cheap, dear)
 }
 
-/// Returns the prices `a_1, a_2, …` of jobs that end in reverse order: the first job ends last.
+/// Returns the prices `a_1, a_2, …` of the jobs. The first job in the list is the last one to end.
 ///
-/// If jobs end in that order at these prices, the plan costs `Σ a_k x_k`. With one curve,
-/// descending sizes and ascending weights they do, and the plan is optimal.
+/// If the jobs end in this order at these prices, the cost of the plan is `Σ a_k x_k`. This is
+/// always the case if there is only one curve, the sizes are descending, and the weights are
+/// ascending. Then the plan is also optimal.
 pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
     let mut prices = Prices::new(servers);
     let jobs = curves.iter().zip(weights);
@@ -106,7 +110,7 @@ pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Computes the prices of one job after the other.
+/// Computes the prices of the jobs, one job at a time.
 #[derive(Clone, Debug)]
 pub struct Prices<'a> {
     servers: f64,
@@ -115,7 +119,7 @@ pub struct Prices<'a> {
 }
 
 impl<'a> Prices<'a> {
-    /// Starts without jobs.
+    /// Creates a value without any jobs.
     pub fn new(servers: f64) -> Self {
         Prices {
             servers,
@@ -124,7 +128,7 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// Adds a job that ends before all others so far, and returns its price.
+    /// Adds a job that ends before all other jobs, and returns its price.
     pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
         self.due += weight;
         let price = self.due / curve.at(self.servers);
@@ -147,7 +151,7 @@ pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64]
     known.extend(more.iter().map(|weight| prices.push(curve, *weight)));
 }
 
-/// Newton's method from above: the worth is convex and increasing in the last price.
+/// This is Newton's method, which works because the worth is a convex function of the last price.
 fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     let last = jobs.len() - 1;
     loop {
@@ -166,8 +170,8 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     }
 }
 
-/// Computes prices for `s(k) = k^p`: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p) (the
-/// heSRPT paper, theorem 8, generalized from weights 1).
+/// Returns the prices for `s(k) = k^p`, which are `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}` with
+/// `c = 1/(1 − p)` (see theorem 8 of the heSRPT paper, where all weights are 1).
 pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let mut before = 0.0;
@@ -181,7 +185,8 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     weights.iter().map(price).collect()
 }
 
-/// Removes rounding errors from the order of prices, so that a smaller job gets no fewer servers.
+/// Makes sure that rounding errors do not change the order of the prices. Otherwise, a smaller job
+/// could get fewer servers.
 pub fn ascending(prices: &mut [f64]) {
     let mut most = 0.0;
     for price in prices {

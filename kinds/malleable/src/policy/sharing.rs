@@ -1,10 +1,11 @@
-//! Rules that depend on the remaining size of each job.
+//! The rules in this module depend on the remaining size of each job.
 //!
-//! The heSRPT paper (section 4.2) leaves details of two rules open. HELL: the job with the largest
-//! ratio of efficiency `s(k)/k` to remaining time `x/s(k)` gets the k that maximizes it, and so on;
-//! if that is 0, as for `k^p` with p < ½, servers go incrementally to the largest ratio. KNEE: jobs
-//! get, in ascending order, the servers up to where one more saves less than `a` of their time; the
-//! rest stays idle.
+//! Some details of two rules are not specified in the heSRPT paper (section 4.2). For HELL, we
+//! select the job with the largest ratio of the efficiency `s(k)/k` to the remaining time `x/s(k)`,
+//! with the `k` for which this ratio is maximal, and then the next job. If this `k` is 0, for
+//! example for `k^p` with p < ½, we add one small part after another to the job with the largest
+//! ratio. For KNEE, we start with the smallest job. A job gets servers until one more server would
+//! save less than `a` of its time. The other servers remain idle.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use super::{Asks, all_at_once, ascending, divide, extend_prices, power_prices, prices};
 use crate::workload::{Curve, Speedup, halved};
 
-/// A job in the system, as seen by a rule.
+/// A job in the system, as it is seen by a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Underway<'a> {
-    /// The remaining work, > 0.
+    /// The remaining work, which is greater than 0.
     pub left: f64,
     /// The cost per unit of its time.
     pub weight: f64,
@@ -23,51 +24,53 @@ pub struct Underway<'a> {
     pub curve: &'a Curve,
 }
 
-/// A rule that divides the servers according to the remaining sizes of the jobs.
+/// A rule that divides the servers, based on the remaining sizes of the jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sharing {
-    /// The rule heSRPT for jobs that arrive.
+    /// The heSRPT rule for jobs that arrive over time.
     HeSrpt(Online),
-    /// The formula of theorem 7 of the heSRPT paper with this p < 1, for any actual speedup.
+    /// The formula of theorem 7 of the heSRPT paper with this p < 1, for any speedup.
     Power(f64),
     /// All jobs end at the same time.
     HeLrpt,
-    /// The smallest job first.
+    /// The smallest job is served first.
     Srpt,
-    /// Equal shares.
+    /// All jobs get the same number of servers.
     Equi,
-    /// By the ratio of efficiency to remaining time.
+    /// The job with the largest ratio of efficiency to remaining time is served first.
     Hell,
-    /// Up to the knee of this slope \[time/server\], the smallest job first.
+    /// The smallest job is served first, up to the knee with this slope \[time/server\].
     Knee(f64),
 }
 
-/// The rule heSRPT for jobs that arrive, which has two tuning parameters.
+/// The heSRPT rule for jobs that arrive over time, with its two tuning parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Online {
-    /// Exponent of prices: 0 is equal shares (EQUI), 1 optimal without arrivals, more is like SRPT.
+    /// The exponent of the prices. If it is 0, this is the same as EQUI. If it is 1, it is optimal
+    /// without arrivals. If it is larger, it is similar to SRPT.
     pub urgency: f64,
-    /// The number of virtual jobs that remain after all others. It makes the shares more equal.
+    /// The number of virtual jobs that remain after all others. With a larger number, the shares of
+    /// the jobs are more equal.
     pub background: f64,
 }
 
 impl Online {
-    /// The optimum if no more jobs arrive.
+    /// These values are optimal if there are no more arrivals.
     pub const PLAIN: Online = Online {
         urgency: 1.0,
         background: 0.0,
     };
 }
 
-/// Cached results for the same system, independent of the number of jobs.
+/// Cached values for the same system. They do not depend on the number of jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     prices: Vec<f64>,
 }
 
 impl Sharing {
-    /// Returns whether the servers of identical jobs depend only on their order by size.
+    /// Returns `true` if the servers of similar jobs only depend on the order of their sizes.
     pub fn follows_order(&self) -> bool {
         match self {
             Sharing::HeSrpt(_) | Sharing::Power(_) | Sharing::Srpt | Sharing::Equi => true,
@@ -75,7 +78,7 @@ impl Sharing {
         }
     }
 
-    /// Divides the servers among the jobs. Results for the same system are cached in `known`.
+    /// Divides the servers among the jobs. Some values for the same system are cached in `known`.
     pub fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         match self {
             Sharing::HeSrpt(online) => online.servers(jobs, servers, known),
@@ -170,7 +173,8 @@ fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     level(jobs, servers, |_, level| level)
 }
 
-/// Gives job i the fraction `(W_i/W_m)^c − (W_{i−1}/W_m)^c`, c = 1/(1 − p), up to its cap.
+/// Returns the fraction `(W_i/W_m)^c − (W_{i−1}/W_m)^c` for job `i` with `c = 1/(1 − p)`, up to its
+/// cap.
 fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let all: f64 = jobs.iter().map(|job| job.weight).sum();
@@ -198,7 +202,8 @@ fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> 
     taken
 }
 
-/// Finds the level at which all servers are used; the smallest jobs get what a jump leaves.
+/// Returns the number of servers for each job at the level where all servers are used. If there is
+/// a jump at this level, the remaining servers are used for the smallest jobs.
 fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     let ask = |i: usize, level: f64| asks(i, level).min(jobs[i].curve.cap).min(servers);
     let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
@@ -233,7 +238,7 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
 
 const REACH: usize = 120;
 
-/// Equalizes the ratio of efficiency to remaining time, `s(k)²/(kx)`.
+/// The ratio of efficiency to remaining time, `s(k)²/(kx)`, is the same for all jobs.
 fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let falls = |job: &Underway<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
     if !jobs.iter().any(falls) {

@@ -127,10 +127,10 @@ fn minimum_makespan_matches_theorem_2() {
     for p in [0.3, 0.5, 0.9] {
         let pool = Pool::of_sizes(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
         let (time, Rule::Phases(phases)) = makespan(&pool) else {
-            panic!("a makespan plan has phases")
+            panic!("the plan for the makespan should have phases")
         };
         let [Phase { servers, .. }] = &phases[..] else {
-            panic!("fractional servers need a single phase")
+            panic!("there should be only one phase")
         };
         let norm = sizes.iter().map(|x: &f64| x.powf(1.0 / p));
         let norm = norm.sum::<f64>().powf(p);

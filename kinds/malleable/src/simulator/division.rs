@@ -7,7 +7,7 @@ struct Job {
     left: f64,
     arrived: f64,
     started: f64,
-    /// \[work/time\]
+    /// The rate \[work/time\].
     rate: f64,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Division<'a> {
     sharing: Sharing,
     known: Known,
     speeds: Vec<Option<Box<[f64]>>>,
-    /// Sorted by remaining work, the largest first.
+    /// The jobs, sorted by remaining work. The largest job is the first one.
     jobs: Vec<Job>,
     now: f64,
     end: (f64, usize),
@@ -144,6 +144,6 @@ impl Discipline for Division<'_> {
         if neighbours.all(|two| two[0].left >= two[1].left - near) {
             return Ok(());
         }
-        Err("jobs are not sorted by remaining work".into())
+        Err("the jobs are not sorted by their remaining work".into())
     }
 }

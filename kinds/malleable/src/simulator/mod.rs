@@ -16,15 +16,18 @@ use synth_simulation::{
 /// The results of a run on a stream.
 pub type Run = simulation::Run<Measures, ()>;
 
-/// Additional measurements: none.
+/// There are no additional measurements.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Measures {}
 
-/// The range of the number of jobs that ends a run, since the cost of an event grows with it.
+/// The minimum and maximum number of jobs at which a run is stopped, to limit the time per event.
 const CROWD: [f64; 2] = [1000.0, 20_000.0];
 const CROWDED: f64 = 10.0;
 
-/// Simulates a rule on a stream; an error is a violated invariant, a bug in this program.
+/// Simulates a rule for a stream.
+///
+/// # Errors
+/// Returns an error if an invariant does not hold, which is a bug in this program.
 pub fn simulate(
     stream: &Stream,
     sharing: Sharing,
@@ -47,12 +50,12 @@ pub fn simulate(
     queue.simulate(division, &settings, progress, |_| Measures {})
 }
 
-/// A claim compared with its measurement.
+/// The result of checking a claim against the measured value.
 pub type Judgement = simulation::Judgement<Quantity>;
 
 const NEAR: f64 = 1e-9;
 
-/// Judges all claims by a run of the policy on its own stream.
+/// Checks all claims against a run of the policy for its own stream.
 pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> {
     let measured = QueueRun {
         classes: &stream.statistics(),
@@ -63,7 +66,7 @@ pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> 
     measured.judge(&artifact.claims)
 }
 
-/// Judges all claims by an execution of the policy on its own pool.
+/// Checks all claims against the execution of the policy for its own pool.
 pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Judgement> {
     let judged = |claim: &Claim| {
         let happened = cost(pool, claim.quantity, &course.ends);
@@ -85,25 +88,25 @@ pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Ju
 
 const LEFT: f64 = 1e-12;
 
-/// How the servers of a pool are divided.
+/// Describes how the servers of a pool are divided.
 #[derive(Clone, Copy, Debug)]
 pub enum Dividing<'a> {
-    /// By a plan.
+    /// Use a plan.
     Plan(&'a Rule),
-    /// By remaining sizes.
+    /// Use the remaining sizes of the jobs.
     Sharing(Sharing),
 }
 
 /// The execution of a pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// The end time of each job \[time\]; ∞ if it never ends.
+    /// The end time of each job \[time\], or ∞ if it never ends.
     pub ends: Vec<f64>,
-    /// The periods in which the division is constant, if they were requested.
+    /// The time periods for which the division does not change, if they were requested.
     pub phases: Vec<Phase>,
 }
 
-/// Executes a pool to its end; `keep` requests the phases.
+/// Executes a pool until all jobs have ended. If `keep` is `true`, the result includes the phases.
 pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();

@@ -3,12 +3,12 @@ use crate::policy::Sharing;
 use crate::simulator::{Dividing, execute};
 use crate::workload::Pool;
 
-/// A rule with a tuning parameter.
+/// A rule that has a tuning parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tunable {
-    /// KNEE, by its slope.
+    /// The KNEE rule, whose parameter is the slope.
     Knee,
-    /// heSRPT for `s(k) = k^p`, by its exponent.
+    /// The heSRPT rule for `s(k) = k^p`, whose parameter is the exponent.
     Power,
 }
 
@@ -20,7 +20,7 @@ impl Tunable {
         }
     }
 
-    /// Returns the starting point; for KNEE, the value of the last server to a mean job.
+    /// Returns a typical value. For KNEE, this is the value of the last server to an average job.
     fn typical(self, pool: &Pool) -> f64 {
         match self {
             Tunable::Power => 0.0,

@@ -1,4 +1,4 @@
-//! Synthesis of a plan, or of a rule for jobs that arrive.
+//! Computes a plan, or a rule for jobs that arrive over time.
 
 mod knob;
 mod plan;
@@ -21,16 +21,16 @@ use super::workload::{Pool, Stream};
 use synth_core::artifact::Subject;
 use synth_simulation::{Estimate, Progress};
 
-/// User options.
+/// The options that can be set by the user.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The event budget of the simulations.
+    /// The maximum number of events in all simulations.
     pub events: u64,
-    /// The seed of the simulations.
+    /// The seed that is used for the simulations.
     pub seed: u64,
-    /// The parameters if they are fixed, or `None` if they should be tuned.
+    /// The parameters of the rule. If this is `None`, they are tuned.
     pub knobs: Option<Online>,
-    /// If this flag is set, the synthesis stops without a policy.
+    /// If this flag is set, the synthesis is stopped and does not return a policy.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -39,7 +39,7 @@ fn claim(quantity: Quantity, value: f64, time_unit: &str, method: Method) -> Cla
     Claim::new(quantity, Subject::ALL, value, method, always)
 }
 
-/// Returns the best known plan for a pool, with a bound on its distance from the optimum.
+/// Returns the best known plan for a pool, with a bound on the difference from the optimum.
 pub fn plan(pool: &Pool) -> (Artifact, Planned) {
     let (planned, time) = (best_plan(pool), pool.time_unit());
     let costs = pool.objective().quantities().into_iter().map(|quantity| {
@@ -61,29 +61,32 @@ pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     Some(cost(&larger, larger.objective().quantity(), &ends))
 }
 
-/// The result of a synthesis for jobs that arrive.
+/// The result of the synthesis for jobs that arrive over time.
 #[derive(Clone, Debug)]
 pub struct MadeOnline {
     /// The policy.
     pub artifact: Artifact,
-    /// The result of tuning.
+    /// The result of the tuning.
     pub tuned: Tuned,
-    /// Lower bound on the mean response time of any policy \[time\].
+    /// A lower bound on the mean response time of any policy \[time\].
     pub least: f64,
 }
 
-/// The outcome of a synthesis for jobs that arrive.
+/// The outcome of the synthesis for jobs that arrive over time.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// A policy.
+    /// The synthesis was successful.
     Made(Box<MadeOnline>),
-    /// More work arrives than can be done. The value is the ratio of the two.
+    /// The amount of work that arrives is too large. This is its ratio to the maximum.
     Overload(f64),
     /// The synthesis was interrupted.
     Interrupted,
 }
 
-/// Synthesizes heSRPT for arrivals; an error is a violated invariant, a bug in this program.
+/// Computes a heSRPT rule for jobs that arrive over time.
+///
+/// # Errors
+/// Returns an error if an invariant does not hold, which is a bug in this program.
 pub fn online(
     stream: &Stream,
     options: &Options,

@@ -7,27 +7,27 @@ use crate::workload::{Objective, Pool};
 
 const TABLED: usize = 64;
 
-/// A plan, with its lower bound.
+/// A plan, together with a lower bound.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// The end times, and the proof of the bound.
+    /// The end times, and the proof of the lower bound.
     pub evidence: Evidence,
-    /// Lower bound on the cost of any plan.
+    /// A lower bound on the cost of any plan.
     pub least: f64,
-    /// The method of the bound.
+    /// The method that was used for the lower bound.
     pub method: Method,
-    /// Why the plan is not known to be optimal, if so.
+    /// The reason why it is not known if the plan is optimal.
     pub open: Option<Open>,
 }
 
 /// The reason why there is no formula for the optimal plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// There is a job that is both heavier and larger than another job.
+    /// There is a job that has a larger weight than another job, but is also larger.
     FavoursLarge,
-    /// The jobs do not have the same speedup, or not the same cap.
+    /// The jobs do not have the same speedup or do not have the same cap.
     SpeedupsDiffer,
 }
 
@@ -46,19 +46,19 @@ impl Planned {
         }
     }
 
-    /// Returns the relative excess of the cost over the lower bound.
+    /// Returns the relative difference between the cost and the lower bound.
     pub fn gap(&self, pool: &Pool) -> f64 {
         let cost = cost(pool, pool.objective().quantity(), &self.evidence.ends);
         (cost / self.least - 1.0).max(0.0)
     }
 
-    /// Returns whether the plan is optimal, up to rounding.
+    /// Returns `true` if the plan is optimal, except for rounding errors.
     pub fn is_best(&self, pool: &Pool) -> bool {
         self.gap(pool) < 1e-9
     }
 }
 
-/// Returns the best known plan.
+/// Returns the best known plan for a pool.
 pub fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
         let (time, rule) = makespan(pool);
@@ -115,10 +115,10 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
 
 const COMPARED: usize = 2000;
 
-/// Rules that are compared with a plan.
+/// The rules that are compared with the plan.
 pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
-/// Returns the given plan, or the division of a simple rule if it costs less and is feasible.
+/// Returns the given plan, or a simple rule if its cost is lower and it can be used for this pool.
 pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
     let rules = BESIDE.into_iter().map(Dividing::Sharing);

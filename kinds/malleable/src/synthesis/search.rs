@@ -1,8 +1,9 @@
-//! Searches for a plan if the jobs have different speedups, or the weights favour large jobs.
+//! Searches for a plan if the jobs have different speedups, or if the weights favour large jobs.
 //!
-//! The prices of an order of completion give a plan. Orders are improved by iterating to the order
-//! in which jobs actually end, and by exchanging neighbours; then single prices are perturbed,
-//! since no order has optimal prices if two jobs should end together.
+//! If the jobs end in a given order, the prices of this order can be used as a plan. To improve the
+//! order, we use the order in which the jobs actually end, and we swap two jobs that are next to
+//! each other. After that, we change one price at a time. If it is optimal that two jobs end at the
+//! same time, there is no order whose prices are optimal.
 
 use crate::analysis::power_ends;
 use crate::artifact::cost;

@@ -15,7 +15,7 @@ fn pool(text: &str) -> Pool {
 fn plan_of(artifact: &mut Artifact) -> &mut Plan {
     match &mut artifact.policy {
         Policy::Plan(plan) => plan,
-        Policy::Online(_) => panic!("it is a plan"),
+        Policy::Online(_) => panic!("the policy should be a plan"),
     }
 }
 
@@ -113,7 +113,7 @@ fn checker_rejects_costs_below_the_optimum() {
     assert!(Checked::<Malleable>::check(moved).is_err());
 }
 
-/// The sorted weights give the lower bound √120 + 2; the optimum comes from an exhaustive search.
+/// With sorted weights, the lower bound is √120 + 2. The optimum was found by exhaustive search.
 #[test]
 fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
     let text = "kind: malleable\nservers: 1\nspeedup: {power: {p: .5}}\nobjective: weighted-flow-time\njobs: [{name: a, size: 2, weight: 10}, {name: b, size: 1, weight: 1}]\n";

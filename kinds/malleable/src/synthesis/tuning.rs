@@ -1,7 +1,7 @@
-//! Tunes the parameters of heSRPT for jobs that arrive, by simulation.
+//! This module uses simulations to tune the parameters of heSRPT for jobs that arrive over time.
 //!
-//! All candidates face the same arrivals and sizes. The defaults are kept unless a candidate is
-//! significantly better. Claims come from a separate run that did not influence the selection.
+//! The arrivals and sizes are the same for all candidates. The default values are used unless there
+//! is a candidate that is significantly better. The claims are based on a separate run.
 
 use super::Options;
 use crate::policy::{Online, Sharing};
@@ -9,20 +9,20 @@ use crate::simulator::{Run, simulate};
 use crate::workload::Stream;
 use synth_simulation::{Estimate, Health, Progress, Settings, paired_ratio};
 
-/// The result of tuning.
+/// The result of the tuning.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     /// The selected parameters.
     pub online: Online,
-    /// The candidates; empty if the parameters were given.
+    /// The candidates. This is empty if the parameters were given by the user.
     pub tried: Vec<Tried>,
     /// A separate run of the selected rule.
     pub run: Run,
-    /// The total number of simulated events.
+    /// The total number of events in all simulations.
     pub events: u64,
 }
 
-/// A candidate with its result.
+/// A candidate, together with its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tried {
     /// The parameters.
@@ -44,7 +44,7 @@ const BESIDE: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
 
 const RUNS: u64 = 20;
 
-/// Selects the parameters, and measures the selected rule on fresh arrivals.
+/// Selects the parameters, and then simulates the selected rule with new arrivals.
 pub(super) fn tune(
     stream: &Stream,
     options: &Options,
@@ -61,7 +61,7 @@ pub(super) fn tune(
         Some(knobs) => knobs,
         None => trials.choose()?,
     };
-    let run = trials.simulate(online, false, "measuring the selected rule")?;
+    let run = trials.simulate(online, false, "running a simulation of the selected rule")?;
     let tried = trials.tried.iter().map(|own| Tried {
         online: own.online,
         times: trials.ratio(own.online, online),
@@ -97,7 +97,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             let urgency = best.urgency * factor;
             self.attempt(Online { urgency, ..best })?;
         }
-        // Any candidate may be significantly better, not only the one with the smallest mean.
+        // The candidate does not have to be the one with the smallest mean.
         let better = |than: &Choice| {
             let ratio = self.ratio(Online::PLAIN, than.online);
             let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);

@@ -9,7 +9,8 @@ use synth_simulation::Streams;
 
 const MOST_JOBS: usize = 100_000;
 
-/// Limits without a closed form, and for different jobs, where effort grows at least quadratically.
+/// The maximum number of jobs if there is no closed form, and if all jobs are different. The time
+/// that is needed grows at least quadratically.
 const MOST_CURVED: usize = 5_000;
 const MOST_UNLIKE: usize = 400;
 
@@ -17,7 +18,7 @@ const MOST_APART: f64 = 1e12;
 
 const MOST_LOGARITHM: f64 = 60.0;
 
-/// The expected values and, after a colon, the help text.
+/// The values that are expected. The text after the colon is the help text.
 const SHAPE: &str = "a number of at least 0.05: the probability of a size above x is x to the power of -shape, for x ≥ 1";
 const COUNT: &str = "1 to 100000: write the number of jobs to draw";
 
@@ -38,7 +39,9 @@ impl PoolDocument {
         }
         if let Some(size) = self.arrivals.as_ref().and_then(|own| own.size.clone()) {
             let stream = Stream {
-                curve: curves.pop().expect("arrivals have a speedup"),
+                curve: curves
+                    .pop()
+                    .expect("a workload with arrivals should have a speedup"),
                 record: self,
                 size,
             };
@@ -61,13 +64,13 @@ impl PoolDocument {
         ];
         match has.iter().filter(|has| **has).count() {
             0 if !keys.iter().any(|key| at.has_fault(key)) => {
-                let help = "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`";
+                let help = "add a list of jobs: `jobs: [{name: a, size: 3}]`, jobs with random sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or jobs that arrive over time: `arrivals: {rate: 2, mean_size: 3}`";
                 at.add("jobs", "there are no jobs", help);
             }
             0 | 1 => {}
             _ => {
                 let message = "the document has more than one of `jobs`, `sizes` and `arrivals`";
-                let help = "keep one: `jobs`, `sizes` for jobs with random sizes, or `arrivals` for jobs that arrive over time";
+                let help = "use only one of them: `jobs`, `sizes` for jobs with random sizes, or `arrivals` for jobs that arrive over time";
                 at.add("jobs", message, help);
             }
         }
@@ -86,7 +89,8 @@ impl PoolDocument {
         at.positive("servers", self.servers, help);
         let servers = self.servers.value();
         if self.whole_servers && servers.fract() != 0.0 {
-            let message = format!("jobs hold whole servers, but there are {servers}");
+            let message =
+                format!("each job can only use a whole number of servers, but there are {servers}");
             let help = "write a whole number, or leave `whole_servers` out";
             at.add("servers", message, help);
         }
@@ -97,7 +101,8 @@ impl PoolDocument {
         let help = "write the maximum number of servers that a job can use, or leave it out";
         at.positive("cap", cap, help);
         if let Some(cap) = cap.filter(|cap| self.whole_servers && cap.value().fract() != 0.0) {
-            let message = format!("jobs hold whole servers, but the cap is {cap}");
+            let message =
+                format!("each job can only use a whole number of servers, but the cap is {cap}");
             at.add("cap", message, help);
         }
     }
@@ -106,7 +111,7 @@ impl PoolDocument {
         at.names("jobs", "job", self.jobs.iter().map(|job| &job.name));
         for (i, job) in self.jobs.iter().enumerate() {
             let mut at = at.entry("jobs", i);
-            let help = "write how long the job runs on one server";
+            let help = "write the time that the job takes on one server";
             at.positive("size", job.size, help);
             let help = "write the cost per unit of the job's time, or leave it out";
             at.positive("weight", job.weight, help);
@@ -114,7 +119,7 @@ impl PoolDocument {
                 let name = &job.name;
                 let message =
                     format!("job `{name}` has a weight, but this objective has no weights");
-                let help = "choose `objective: weighted-flow-time`, or leave the weights out";
+                let help = "use `objective: weighted-flow-time`, or remove the weights";
                 at.add("weight", message, help);
             }
             self.check_cap(job.cap, &mut at);
@@ -126,7 +131,11 @@ impl PoolDocument {
             let count = self.jobs.len();
             if count > MOST_JOBS {
                 let message = format!("there are {count} jobs, expected at most {MOST_JOBS}");
-                at.add("jobs", message, "plan them in parts");
+                at.add(
+                    "jobs",
+                    message,
+                    "create a separate plan for each part of the jobs",
+                );
             }
             return;
         };
@@ -140,12 +149,12 @@ impl PoolDocument {
         let (most, what) = match curves {
             [] => return,
             [one] if one.smooth_power(self.servers.value()).is_some() => return,
-            [_] => (MOST_CURVED, "a speedup that is not an uncapped power"),
+            [_] => (MOST_CURVED, "a speedup that is not a power or has a cap"),
             _ => (MOST_UNLIKE, "different speedups or caps"),
         };
         if count > most && self.objective != Objective::Makespan {
             let message = format!("there are {count} jobs with {what}, expected at most {most}");
-            let help = "plan them in parts: the effort grows with the square of their number";
+            let help = "create a separate plan for each part of the jobs, because the time that is needed grows with the square of their number";
             at.add("jobs", message, help);
         }
     }
@@ -164,13 +173,14 @@ impl PoolDocument {
             let message = format!(
                 "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
             );
-            let help = "leave out the jobs that are negligible compared with the others";
+            let help = "remove the jobs that are much smaller than the other jobs";
             at.add("jobs", message, help);
         } else if makespan && (most / least).ln() / flattest > MOST_LOGARITHM {
             let message = format!(
                 "with speedup k^{flattest}, jobs of sizes {least} and {most} need numbers of servers too far apart for floating-point numbers"
             );
-            let help = "with such a speedup more servers hardly help: use k^.1 or more";
+            let help =
+                "if the speedup is this small, there is no use for more servers: use at least k^.1";
             at.add("jobs", message, help);
         }
     }
@@ -180,8 +190,10 @@ impl PoolDocument {
             return;
         };
         if self.objective != Objective::FlowTime {
-            let message = "for jobs that arrive, only the flow time can be minimized";
-            let help = "leave `objective` out, or list the jobs: `jobs: [{name: a, size: 3}]`";
+            let message =
+                "if the jobs arrive over time, the flow time is the only supported objective";
+            let help =
+                "remove the `objective`, or add a list of the jobs: `jobs: [{name: a, size: 3}]`";
             at.add("objective", message, help);
         }
         let mut at = at.below("arrivals");
@@ -200,7 +212,7 @@ impl PoolDocument {
         curves: &mut Vec<Curve>,
         warnings: &mut Vec<Fault>,
     ) -> Result<usize, Fault> {
-        let help = "give a speedup for all jobs, for instance `speedup: {power: {p: .5}}`";
+        let help = "add a speedup for all jobs, for example `speedup: {power: {p: .5}}`";
         let missing = || Fault::new(at.clone(), "there is no speedup", help);
         let mut own = Vec::new();
         let speedup = speedup.ok_or_else(missing)?.check(&mut own);

@@ -9,58 +9,59 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// Malleable jobs; exactly one of `jobs`, `sizes` and `arrivals` is required.
+/// A workload with malleable jobs. Exactly one of `jobs`, `sizes` and `arrivals` must be given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [
     {"anyOf": [{"required": ["jobs"]}, {"required": ["sizes"]}, {"required": ["arrivals"]}]},
 ]))]
 pub struct PoolDocument {
-    /// Always `malleable`.
+    /// This must be `malleable`.
     pub kind: String,
-    /// Where the numbers come from: free text, copied to the policy file.
+    /// A description of where the numbers come from. It is copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The unit of all times and rates. If it is a unit of time, times may be given in other units.
     #[serde(default = "unit_of_time")]
     #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     pub time_unit: String,
-    /// The number of servers N > 0; fractions of a server are allowed.
+    /// The number of servers N > 0, which does not have to be a whole number.
     pub servers: Decimal,
-    /// Whether a job can only use a whole number of servers.
+    /// If this is `true`, each job can only use a whole number of servers.
     #[serde(default)]
     pub whole_servers: bool,
     /// The maximum number of servers that a job can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Decimal>,
-    /// The speedup of jobs without their own.
+    /// The speedup of all jobs that do not have their own speedup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speedup: Option<SpeedupRecord>,
     /// The objective to minimize.
     #[serde(default)]
     pub objective: Objective,
-    /// Jobs that are all present at the start.
+    /// The jobs, if all of them are present at the start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobRecord>,
-    /// Instead of `jobs`: jobs with random sizes.
+    /// Use this instead of `jobs` if the sizes of the jobs are random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizesRecord>,
-    /// Instead of both: jobs that arrive.
+    /// Use this instead of `jobs` if the jobs arrive over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,
 }
 
-/// Jobs that arrive; exactly one of `mean_size` and `size` is required.
+/// Jobs that arrive over time. Exactly one of `mean_size` and `size` must be given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [{"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]}]))]
 pub struct ArrivalsRecord {
-    /// The rate of Poisson arrivals \[1/time\], > 0.
+    /// The rate at which jobs arrive \[1/time\], which must be greater than 0 (a Poisson process).
     pub rate: Decimal,
-    /// The mean of exponential sizes, > 0 \[time\]; policy files have `size` instead.
+    /// The mean size of the jobs \[time\], which must be greater than 0. The sizes are exponential.
+    /// In a policy file, this is replaced with `size`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
-    /// The size distribution, the run time on one server \[time\]; sizes are known on arrival.
+    /// The distribution of the run time on one server \[time\]. It is known when a job arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
@@ -71,30 +72,30 @@ pub struct ArrivalsRecord {
 pub struct JobRecord {
     /// The name of the job.
     pub name: String,
-    /// Run time on one server \[work\], > 0.
+    /// The run time on one server \[work\], which must be greater than 0.
     pub size: Decimal,
-    /// The cost per unit of its time, > 0; 1 by default.
+    /// The cost per unit of its time, which must be greater than 0. The default is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Decimal>,
     /// The maximum number of servers that it can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Decimal>,
-    /// Its speedup, if different from the shared one.
+    /// The speedup of the job, if it is different from the other jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speedup: Option<SpeedupRecord>,
 }
 
-/// A distribution from which sizes are drawn.
+/// The distribution that is used to draw the sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SizesRecord {
-    /// P(S > x) = x^−shape on x ≥ 1.
+    /// A Pareto distribution: `P(S > x) = x^−shape` for x ≥ 1.
     Pareto {
-        /// Shape, > 0.
+        /// The shape, which must be greater than 0.
         shape: Decimal,
-        /// The number of jobs, ≥ 1.
+        /// The number of jobs, which must be at least 1.
         count: u32,
-        /// The seed of the draw.
+        /// The seed that is used to draw the sizes.
         seed: u64,
     },
 }
@@ -121,7 +122,7 @@ impl WorkloadDocument for PoolDocument {
 }
 
 impl Workload {
-    /// Parses a document and reports every fault; `name` identifies the file in messages.
+    /// Parses a document and returns a list of all errors. The `name` is used in the messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         PoolDocument::parse(text, name)
     }

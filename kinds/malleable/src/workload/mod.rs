@@ -1,4 +1,4 @@
-//! The workload: jobs that may run on any number of servers.
+//! A workload with jobs that can run on any number of servers.
 
 mod check;
 mod document;
@@ -18,27 +18,27 @@ use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::JobClass;
 
-/// The objective to minimize; T_i is the time at which job i ends.
+/// The objective to minimize, where `T_i` is the time at which the job `i` ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// Σ T_i.
+    /// The sum of all `T_i`.
     #[default]
     FlowTime,
-    /// Σ w_i T_i.
+    /// The sum of all `w_i T_i`.
     WeightedFlowTime,
-    /// Σ T_i/x_i.
+    /// The sum of all `T_i/x_i`.
     Slowdown,
-    /// max T_i.
+    /// The maximum of all `T_i`.
     Makespan,
 }
 
-/// A checked workload.
+/// A workload that has been checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workload {
     /// All jobs are present at the start.
     Pool(Pool),
-    /// Jobs arrive.
+    /// The jobs arrive over time.
     Stream(Stream),
 }
 
@@ -52,7 +52,7 @@ impl Workload {
     }
 }
 
-/// A stream of jobs that arrive over time and all have the same speedup.
+/// A stream of jobs that arrive over time. All jobs have the same speedup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     record: PoolDocument,
@@ -81,29 +81,30 @@ impl Stream {
         &self.curve
     }
 
-    /// Returns the arrival rate λ \[1/time\].
+    /// Returns the arrival rate `λ` \[1/time\].
     pub fn arrival_rate(&self) -> f64 {
         let arrivals = self.record.arrivals.as_ref();
         let arrivals = arrivals.expect("a stream is made of a document with arrivals");
         arrivals.rate.value()
     }
 
-    /// Returns the size distribution \[work\].
+    /// Returns the size distribution of the jobs \[work\].
     pub fn size(&self) -> &Size {
         &self.size
     }
 
-    /// Returns the load ρ = λE\[S\]/N, the fraction of busy servers if each job has one server.
+    /// Returns the load `ρ = λE[S]/N`, the fraction of busy servers if each job has only one.
     pub fn load(&self) -> f64 {
         self.arrival_rate() * self.size().mean() / self.servers()
     }
 
-    /// Returns the maximum work that can be done per unit of time, N s'(0) (∞ for powers below 1).
+    /// Returns the maximum amount of work that can be done per unit of time, `N s'(0)`. This is ∞
+    /// if the speedup is a power below 1.
     pub fn most_work(&self) -> f64 {
         self.servers() * self.curve.first_slope()
     }
 
-    /// Returns the jobs as a class for statistics; the size of a job is its time alone.
+    /// Returns the jobs as a class for the statistics. The size of a job is its time alone.
     pub fn statistics(&self) -> Vec<JobClass> {
         let mean_size = self.size().mean() / self.curve.at(self.servers());
         let sizes = (mean_size, self.size());
@@ -111,7 +112,7 @@ impl Stream {
         vec![class.demanding(vec![self.size().mean() / self.most_work() / mean_size])]
     }
 
-    /// Returns the stream with the arrival rate times `factor`; `None` on overflow.
+    /// Returns the stream with the arrival rate multiplied by `factor`, or `None` on overflow.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let rate = Decimal::new(self.arrival_rate() * factor);
         let rate = rate.filter(|rate| *rate > Decimal::ZERO)?;
@@ -124,7 +125,7 @@ impl Stream {
 /// The name for all jobs of a stream.
 pub const ALL_JOBS: &str = "jobs";
 
-/// Jobs that are all present at the start.
+/// A set of jobs that are all present at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
     record: PoolDocument,
@@ -137,9 +138,9 @@ pub struct Pool {
 pub struct Job {
     /// The name of the job.
     pub name: String,
-    /// x_i \[work\], > 0.
+    /// The size `x_i` \[work\], which is greater than 0.
     pub size: f64,
-    /// w_i of the objective, > 0: 1 for flow time and makespan, 1/x_i for slowdown.
+    /// The weight `w_i` (1 for the flow time and the makespan, `1/x_i` for the slowdown).
     pub weight: f64,
     /// The index of its [curve](Pool::curves).
     pub curve: usize,
@@ -171,12 +172,12 @@ impl Pool {
         &self.jobs
     }
 
-    /// Returns the curve of job i.
+    /// Returns the curve of the job `i`.
     pub fn curve(&self, i: usize) -> &Curve {
         &self.curves[self.jobs[i].curve]
     }
 
-    /// Returns the distinct curves of the jobs.
+    /// Returns all curves of the jobs that are different.
     pub fn curves(&self) -> &[Curve] {
         &self.curves
     }
@@ -188,7 +189,7 @@ impl Pool {
         }
     }
 
-    /// Returns the pool with the speedup `k^p`, p in (0, 1], for all jobs; caps are kept.
+    /// Returns the pool with the speedup `k^p` for all jobs, where p is in (0, 1]. Caps are kept.
     pub fn with_power(&self, p: f64) -> Self {
         let mut record = self.record.clone();
         let p = Decimal::new(p).unwrap_or(Decimal::ZERO);
@@ -197,7 +198,7 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the pool with random sizes drawn from seed + `further`.
+    /// Returns the pool with new random sizes. The seed is increased by `further`.
     pub fn redrawn(&self, further: u64) -> Self {
         let mut record = self.record.clone();
         if let Some(SizesRecord::Pareto { seed, .. }) = &mut record.sizes {
@@ -206,14 +207,15 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the pool with one more server; `None` if the number is too large.
+    /// Returns the pool with one more server, or `None` if the number is too large.
     pub fn with_one_more_server(&self) -> Option<Self> {
         let mut record = self.record.clone();
         record.servers = Decimal::new(self.servers() + 1.0)?;
         Pool::of(record).filter(|pool| pool.servers() > self.servers())
     }
 
-    /// Returns the indices of the jobs by decreasing size; if equal, the lighter one is first.
+    /// Returns the indices of the jobs in descending order of size. If two sizes are equal, the job
+    /// with the smaller weight is first.
     pub fn by_size(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by(|&i, &j| {
@@ -227,7 +229,7 @@ impl Pool {
 
 #[cfg(test)]
 impl Pool {
-    /// Creates a pool of these sizes.
+    /// Creates a pool of jobs with these sizes.
     pub fn of_sizes(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
         let jobs = sizes.iter().enumerate();
         let jobs: String = jobs

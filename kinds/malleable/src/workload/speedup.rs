@@ -1,4 +1,4 @@
-//! Speedup functions.
+//! This module contains the speedup functions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,45 +6,47 @@ use serde::{Deserialize, Serialize};
 use synth_core::document::{Fault, Place, place};
 use synth_core::number::Decimal;
 
-/// A speedup, as written in documents.
+/// A speedup, as it is written in a document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SpeedupRecord {
     /// `s(k) = k^p`.
     Power {
-        /// p, in (0, 1].
+        /// The exponent, which must be in (0, 1].
         p: Decimal,
     },
-    /// `s(k) = 1/(1 − f + f/k)`: the fraction 1 − f is sequential.
+    /// `s(k) = 1/(1 − f + f/k)`, where the fraction `1 − f` of the work is sequential.
     Amdahl {
-        /// f, in (0, 1].
+        /// The fraction f, which must be in (0, 1].
         parallel_fraction: Decimal,
     },
     /// `s(k) = ln(1 + αk)/ln(1 + α)`.
     Logarithm {
-        /// α > 0.
+        /// The scale α, which must be greater than 0.
         scale: Decimal,
     },
-    /// Points `[k, s(k)]`, linearly interpolated from (0, 0), constant after the last.
+    /// A list of points `[k, s(k)]`. The function is linear between two points, starting at (0, 0),
+    /// and constant after the last point.
     Table(Vec<[Decimal; 2]>),
 }
 
-/// A concave speedup.
+/// A speedup that is a concave function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Speedup {
-    /// `s(k) = k^p`, p in (0, 1].
+    /// `s(k) = k^p`, where p is in (0, 1].
     Power(f64),
-    /// `s(k) = k/((1 − f)k + f)`, f in (0, 1].
+    /// `s(k) = k/((1 − f)k + f)`, where f is in (0, 1].
     Amdahl(f64),
     /// `s(k) = ln(1 + αk)/ln(1 + α)`, α > 0.
     Logarithm(f64),
-    /// The corners `(k, s)`, starting at (0, 0), with decreasing slopes. The rest is constant.
+    /// A list of points `(k, s)`, starting at (0, 0), with decreasing slopes. The function is
+    /// constant after the last point.
     Table(Vec<(f64, f64)>),
 }
 
 impl SpeedupRecord {
-    /// Returns the speedup, or why it is invalid; warns if a table is not concave and its hull is
-    /// used.
+    /// Returns the speedup, or an error if it is not valid. If a table is not concave, its hull is
+    /// used and a warning is added.
     pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
         let (key, value, speedup) = match self {
             SpeedupRecord::Power { p } => ("p", p, Speedup::Power as fn(f64) -> _),
@@ -66,7 +68,7 @@ impl SpeedupRecord {
         }
         let help = match key {
             "p" => {
-                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect speedup, p near 0 is none"
+                "a job with k servers is k^p times as fast as with one server: if p = 1, the speedup is perfect, and if p is close to 0, there is no speedup"
             }
             "scale" => "the speedup is ln(1 + scale·k)/ln(1 + scale)",
             _ => "write the fraction of a job's work that can run in parallel",
@@ -77,7 +79,7 @@ impl SpeedupRecord {
 }
 
 fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
-    let help = "list points as [servers, speedup], such as `table: [[1, 1], [2, 1.8], [4, 3]]`";
+    let help = "write a list of points as [servers, speedup], for example `table: [[1, 1], [2, 1.8], [4, 3]]`";
     let refuse = |message: &str| Err(Fault::new(Place::DOCUMENT, message, help));
     if points.is_empty() {
         return refuse("the table has no points");
@@ -89,7 +91,10 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
         let message = match (k, s) {
             (0.0, 0.0) if i == 0 => continue,
             (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
-            _ if k <= before.0 => format!("{k} servers are listed after {}", before.0),
+            _ if k <= before.0 => format!(
+                "the point for {k} servers is after the point for {}",
+                before.0
+            ),
             _ if s < before.1 => {
                 let (least, top) = before;
                 format!("the speedup falls from {top} on {least} servers to {s} on {k}")
@@ -101,9 +106,9 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
             }
         };
         let help = match k {
-            0.0 => "leave the point out: every table starts at [0, 0]",
+            0.0 => "remove this point, because every table starts at [0, 0]",
             _ => {
-                "sort the points by servers, and leave out points that are slower than one with fewer servers"
+                "sort the points by the number of servers, and remove all points that are slower than a point with fewer servers"
             }
         };
         return Err(Fault::new(place!(i), message, help));
@@ -119,7 +124,7 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
         let message = format!(
             "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} instead of {s} on {k} servers)"
         );
-        let help = "the plan uses the hull: a job attains it by alternating between the neighbouring numbers of servers";
+        let help = "the plan uses the hull, since a job can switch between the two closest numbers of servers";
         warnings.push(Fault::new(Place::DOCUMENT, message, help));
     }
     Ok(hull)
@@ -148,7 +153,7 @@ fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
 }
 
 impl Speedup {
-    /// Returns s(k), for k ≥ 0; k may be ∞.
+    /// Returns `s(k)` for k ≥ 0, where k can also be ∞.
     pub fn at(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => k.powf(*p),
@@ -164,7 +169,7 @@ impl Speedup {
         }
     }
 
-    /// Returns the smallest and largest k that maximize `s(k) − yk`, for a price y ≥ 0.
+    /// Returns the smallest and the largest `k` that maximize `s(k) − yk`, for a price `y ≥ 0`.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let alone = |k: f64| (k, k);
         let linear = |slope: f64| match y.total_cmp(&slope) {
@@ -188,7 +193,7 @@ impl Speedup {
         }
     }
 
-    /// Returns the left derivative `s'(k)`; at 0 the right one, which is ∞ for powers below 1.
+    /// Returns the left derivative `s'(k)`. If k = 0, it is the right derivative, which can be ∞.
     pub fn slope(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => p * k.powf(p - 1.0),
@@ -202,7 +207,7 @@ impl Speedup {
         }
     }
 
-    /// Returns the smallest number of servers with speed `rate`; `None` if unattainable.
+    /// Returns the smallest number of servers with this `rate`, or `None` if it is not possible.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
@@ -221,14 +226,15 @@ impl Speedup {
     }
 }
 
-/// A speedup with the limits of a job.
+/// The speedup of a job, together with its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The speedup function.
     pub speedup: Speedup,
-    /// The maximum number of servers that it can use; ∞ if unlimited.
+    /// The maximum number of servers that the job can use, or ∞ if there is no limit.
     pub cap: f64,
-    /// Whether a job uses whole servers only. For a number in between, the speed is interpolated.
+    /// If this is `true`, the job can only use a whole number of servers. Between two whole
+    /// numbers, the speed is interpolated.
     pub whole: bool,
 }
 
@@ -241,7 +247,7 @@ impl Curve {
         }
     }
 
-    /// Returns s(k), for k ≥ 0.
+    /// Returns `s(k)` for k ≥ 0.
     pub fn at(&self, k: f64) -> f64 {
         let k = k.min(self.cap);
         let below = k.floor();
@@ -252,14 +258,14 @@ impl Curve {
         low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
-    /// Returns numbers of servers in ascending order such that `s(k)²/k` is monotone between them.
+    /// Returns numbers of servers in ascending order. Between two of them, `s(k)²/k` is monotone.
     pub fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
         let mut marks = match &self.speedup {
             _ if self.whole => (1..=most as u32).map(f64::from).collect(),
             Speedup::Power(_) => Vec::new(),
             Speedup::Amdahl(f) => vec![f / (1.0 - f)],
-            // The solution of ln(1 + u) = 2u/(1 + u).
+            // This is the solution of `ln(1 + u) = 2u/(1 + u)`.
             Speedup::Logarithm(scale) => vec![3.921_553_634_567_505 / scale],
             Speedup::Table(corners) => corners[1..].iter().map(|corner| corner.0).collect(),
         };
@@ -268,7 +274,7 @@ impl Curve {
         marks
     }
 
-    /// Returns the largest k up to the last mark with `s(k)²/k` ≥ `least`; 0 if there is none.
+    /// Returns the largest k up to the last mark for which `s(k)²/k` is at least `least`, or 0.
     pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
         let ratio = |k: f64| self.at(k).powi(2) / k;
         let Some(n) = marks.iter().rposition(|k| ratio(*k) >= least) else {
@@ -278,7 +284,7 @@ impl Curve {
             return marks[n];
         };
         if let (Speedup::Amdahl(f), false) = (&self.speedup, self.whole) {
-            // This is the larger root of k = least ((1 − f)k + f)².
+            // This is the larger root of the equation `k = least ((1 − f)k + f)²`.
             let (g, half) = (1.0 - f, 1.0 / (2.0 * least) - f * (1.0 - f));
             let root = (half * half - (f * g).powi(2)).max(0.0).sqrt();
             return ((half + root) / (g * g)).clamp(marks[n], *next);
@@ -295,13 +301,13 @@ impl Curve {
         }
     }
 
-    /// Returns the smallest and largest k that maximize `s(k) − yk`, for a price y ≥ 0.
+    /// Returns the smallest and the largest `k` that maximize `s(k) − yk`, for a price `y ≥ 0`.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let (least, greatest) = self.speedup.demand(y);
         if !self.whole {
             return (least.min(self.cap), greatest.min(self.cap));
         }
-        // The value of the last of k servers is between s'(k) and s'(k − 1): few candidates remain.
+        // The value of the last of `k` servers is between `s'(k)` and `s'(k − 1)`, so few remain.
         let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
         let from = |smooth: f64| (smooth.floor() - 1.0).max(0.0).min(self.cap);
         let mut low = from(least);
@@ -318,7 +324,7 @@ impl Curve {
         (low, high)
     }
 
-    /// Returns the smallest number of servers with speed `rate`; `None` if unattainable.
+    /// Returns the smallest number of servers with this `rate`, or `None` if it is not possible.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
         let mut servers = smooth;
@@ -342,7 +348,8 @@ impl Curve {
     }
 }
 
-/// Bisects for the largest number at which a condition holds; it must hold at `low`.
+/// Uses bisection to return the largest number for which a condition is true. It must be true at
+/// `low`.
 pub(crate) fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     while high - low > 2.0 * f64::EPSILON * high {
         let middle = f64::midpoint(low, high);

@@ -1,4 +1,4 @@
-//! The checker: derived values are recomputed, simulated values are checked for plausibility.
+//! The checker of a policy file. Simulated values are only checked for plausibility.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ const NEAR: f64 = 1e-9;
 const SIMULATED: Grounds =
     Grounds::Judged("the interval is around a possible value; `synth simulate` tries to refute it");
 const CAPACITY: Grounds = Grounds::Derived(
-    "processors times mean speed, availability, and the probability of a correct result",
+    "the number of processors times the mean speed, the availability, and the probability that a result is correct",
 );
 const CAMPAIGNS: Grounds =
     Grounds::Judged("no interval is wider than this number of campaigns allows");
@@ -90,7 +90,7 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
         let message = "expected a claim about the capacity";
         findings.add("claims", message);
     }
-    // All are means over the same campaigns, so inequalities of each campaign hold for them.
+    // These are means over the same campaigns, so the inequalities also hold for the means.
     for (less, more) in [
         (Quantity::LeastMakespan, Quantity::MeanMakespan),
         (Quantity::MedianMakespan, Quantity::WorstMakespan),
@@ -112,7 +112,8 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
 
 fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     if claim.method != Method::BoundMeans || claim.half_width.is_some() {
-        let message = "the capacity follows from means: expected `bound-means` and no interval";
+        let message =
+            "the capacity is computed from the means: expected `bound-means` without an interval";
         findings.add("", message);
     }
     let hosts = campaign.record().hosts.iter();
@@ -125,7 +126,7 @@ fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     findings.stands("", CAPACITY);
 }
 
-/// Returns the correct work per unit of time of a group while on, with the best usable versions.
+/// Returns the amount of correct work of a group per unit of time while it is on.
 fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
     let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
     let of = |processor: Processor| {
@@ -146,11 +147,11 @@ fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
 fn check_simulated(claim: &Claim, campaign: &Campaign, widest: f64, findings: &mut Findings) {
     let (quantity, value) = (claim.quantity, claim.value);
     if claim.method != Method::Simulated {
-        findings.add("method", "this quantity is known only from simulation");
+        findings.add("method", "this quantity is only known from a simulation");
     }
     nonnegative("value", value, findings);
     match claim.half_width {
-        None => findings.add("", "a simulated claim needs a `half_width`"),
+        None => findings.add("", "a claim must have a `half_width` if it was simulated"),
         Some(width) => {
             nonnegative("half_width", width, findings);
             if width > widest * value * (1.0 + NEAR) {

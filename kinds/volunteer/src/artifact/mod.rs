@@ -1,4 +1,4 @@
-//! The content of a volunteer policy artifact, and its checker.
+//! The contents of a policy file for this kind of workload, and its checker.
 
 mod check;
 
@@ -9,14 +9,14 @@ use super::policy::Dispatch;
 use super::workload::{Campaign, CampaignDocument};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
 
-/// The kind of workloads with volunteer hosts.
+/// The kind of workload where the jobs run on the hosts of volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Volunteer;
 
-/// A policy artifact, not yet checked.
+/// A policy file that has not been checked yet.
 pub type Artifact = artifact::Artifact<Volunteer>;
 
-/// An artifact that has passed the checker.
+/// A policy file that has been checked.
 pub type Checked = artifact::Checked<Volunteer>;
 
 /// A claim about the policy.
@@ -41,19 +41,20 @@ impl Content for Volunteer {
     }
 }
 
-/// The policy of a volunteer computing server.
+/// The policy that is used by the server of a volunteer project.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// Selects the jobs for a host, and their deadlines.
     pub dispatch: Dispatch,
-    /// Interval at which percentiles are computed, > 0 \[time\]. For each pair of host and version
-    /// with results, P = min(X, Y): X is the share of pairs of the application with a strictly
-    /// larger mean turnaround, Y the share with strictly fewer consecutive valid results, infinite
-    /// beyond ten; 50 % without any information.
+    /// The interval at which the percentiles are computed \[time\], which must be positive. For
+    /// each pair of host and version with results, `P = min(X, Y)`. X is the fraction of the pairs
+    /// of the application with a larger mean turnaround. Y is the fraction of the pairs with fewer
+    /// consecutive valid results, or ∞ if the pair has more than ten of them. Without any results,
+    /// P is 50 %.
     pub refresh: f64,
-    /// Maximum interval between estimates of a batch's end, > 0 \[time\]; completions update them
-    /// too.
+    /// The maximum interval between two estimates of the end of a batch \[time\], which must be
+    /// positive. They are also updated each time a job is completed.
     pub tick: f64,
 }
 
@@ -61,17 +62,17 @@ pub struct Policy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// The number of held-out campaigns behind each claim.
+    /// The number of held-out campaigns that were used for each claim.
     pub campaigns: u32,
 }
 
 quantities! {
-    /// The quantity that a claim is about.
+    /// The quantity that is the subject of a claim.
     pub enum Quantity: Method, NoConditions, Option<&'static str>;
 
-    /// The median makespan over the batches with quality `afap`.
+    /// The median makespan of all batches with the quality `afap`.
     MedianMakespan: "median_makespan", "median makespan", Time, [All], None;
-    /// The mean makespan over these batches.
+    /// The mean makespan of these batches.
     MeanMakespan: "mean_makespan", "mean makespan", Time, [All], None;
     /// The largest makespan of these batches.
     WorstMakespan: "worst_makespan", "worst makespan", Time, [All], None;
@@ -81,11 +82,11 @@ quantities! {
     OverEstimate: "over_estimate", "makespan over first estimate", One, [All], None;
     /// The makespan of one batch.
     Makespan: "makespan", "makespan", Time, [Batch], None;
-    /// The fraction of batches with short deadlines that meet them.
+    /// The fraction of the batches with a short deadline that are done in time.
     ShortBatches: "short_batches", "short batches in time", One, [All], None;
     /// The fraction of the jobs in these batches that are done by the deadline.
     ShortJobs: "short_jobs", "their jobs in time", One, [All], None;
-    /// The fraction of batches with long deadlines that meet them.
+    /// The fraction of the batches with a long deadline that are done in time.
     LongBatches: "long_batches", "long batches in time", One, [All], None;
     /// The fraction of the jobs in these batches that are done by the deadline.
     LongJobs: "long_jobs", "their jobs in time", One, [All], None;
@@ -93,20 +94,20 @@ quantities! {
     Throughput: "throughput", "jobs of streams done", Rate, [All], None;
     /// The fraction of the stream jobs that were done within their bound.
     WithinBound: "within_bound", "of these within their bound", One, [All], None;
-    /// The fraction of batch jobs that are given up because too many instances were wrong or lost.
+    /// The fraction of the batch jobs that are given up because too many results are wrong or lost.
     GivenUp: "given_up", "jobs given up", One, [All], None;
-    /// The number of instances that are sent per batch job.
+    /// The number of instances that are sent for each batch job.
     Instances: "instances", "instances per job", One, [All], None;
-    /// The number of dispatches per batch job that force the host to stop other jobs.
+    /// The number of times per batch job that the host has to stop other jobs.
     Tight: "tight", "tight dispatches per job", One, [All], None;
     /// The number of jobs that hosts stop in favour of other jobs, per unit of time.
     Stopped: "stopped", "jobs stopped for others", Rate, [All], None;
     /// The mean time from the report of a correct result to its validation.
     Delay: "validation_delay", "validation delay", Time, [All], None;
-    /// The longest time without a dispatch for a batch that has unsent instances.
+    /// The maximum time for which a batch had an instance to send but did not send it.
     Waited: "longest_wait", "longest wait of a batch", Time, [All], None;
-    /// The mean rate of correct work of all hosts.
-    Capacity: "capacity", "capacity", WorkRate, [All], Some("it follows from the hosts' distributions alone");
+    /// The mean rate at which correct work can be done by all hosts.
+    Capacity: "capacity", "capacity", WorkRate, [All], Some("it only depends on the distributions of the hosts");
 }
 
 impl Quantity {
@@ -118,13 +119,13 @@ impl Quantity {
     ];
 }
 
-/// The method by which a claim was derived.
+/// The method that was used to compute the value of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Measured in independent campaigns, with a confidence interval.
+    /// A number of independent campaigns, which result in a confidence interval.
     Simulated,
-    /// Derived from the means of the distributions.
+    /// The means of the distributions.
     BoundMeans,
 }
 

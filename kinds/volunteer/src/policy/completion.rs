@@ -1,16 +1,17 @@
-//! Estimates when a batch will be completed, C(B), from the turnaround of its results.
+//! Computes the expected completion time of a batch, `C(B)`, from the turnaround of its results.
 //!
-//! Outstanding results are censored observations, so the turnaround distribution is the
-//! Kaplan–Meier estimator (J. American Statistical Association 53, 1958). Beyond the longest
-//! result, the distribution of all results of the application is used.
+//! The results that have not arrived yet are censored, so the distribution of the turnaround is the
+//! Kaplan–Meier estimator (J. American Statistical Association 53, 1958). For times that are longer
+//! than the longest result, the distribution of all results of the application is used.
 
 /// The number of remaining observations below which the estimator is too noisy to use.
 const FEWEST: usize = 10;
 
-/// Returns F⁻¹(q), the turnaround \[time\] of a fraction q of a batch's results, 0 < q < 1.
+/// Returns `F⁻¹(q)`, the turnaround \[time\] of a fraction `q` of the results of a batch,
+/// `0 < q < 1`.
 ///
-/// Inputs are the turnarounds of arrived results and the ages of outstanding ones. With fewer than
-/// ten observations left, `others`, a sorted sample, takes over; if that has no longer value, the
+/// The input is the turnaround of each result and the age of each instance without a result. If
+/// fewer than ten are left, the sorted sample `others` is used. If it has no longer value, the
 /// longest known time is returned.
 pub fn turnaround(
     came: impl IntoIterator<Item = f64>,
@@ -34,7 +35,7 @@ pub fn turnaround(
         }
         last = *time;
         left *= 1.0 - 1.0 / (seen.len() - n) as f64;
-        // Rounding must not move the quantile to the next result.
+        // This makes sure that rounding errors do not move the quantile to the next result.
         if 1.0 - left >= q - 1e-12 {
             return *time;
         }
@@ -47,7 +48,7 @@ pub fn turnaround(
     beyond.unwrap_or(longest)
 }
 
-/// Returns C(B) = now + u/D + F⁻¹(q), where u instances are sent at the rate D, or `None` if D = 0.
+/// Returns `C(B) = now + u/D + F⁻¹(q)` if `u` instances are sent at rate `D`, or `None` if `D = 0`.
 pub fn completion(now: f64, to_send: u32, rate: f64, turnaround: f64) -> Option<f64> {
     let sending = f64::from(to_send) / rate;
     let sending = if to_send > 0 { sending } else { 0.0 };

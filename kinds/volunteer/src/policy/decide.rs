@@ -1,4 +1,4 @@
-//! Decides which jobs of the array a host gets when it asks for work.
+//! Selects the jobs of the array that are sent to a host when it sends a request.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Checks the ranges of all numbers; an error describes the first fault and its place.
+    /// Checks the range of each number. The error describes the first number that is not valid.
     pub fn check(&self) -> Result<(), String> {
         // Sums and quotients of these do not overflow.
         let time = |x: f64| (0.0..=1e60).contains(&x);
@@ -39,10 +39,11 @@ impl Request {
         }
         for (n, own) in self.processors.iter().enumerate() {
             let times = [own.wanted, own.queue, own.busy];
-            let why = format!("processors[{n}] has times {times:?}, expected 0 to 1e60");
+            let why =
+                format!("processors[{n}] has the times {times:?}, expected numbers from 0 to 1e60");
             sound(times.into_iter().all(time), why)?;
             let why = format!(
-                "processors[{n}] has {} idle processors, of {}",
+                "processors[{n}] has {} idle processors, but there are only {}",
                 own.idle, own.count
             );
             sound(own.idle <= own.count, why)?;
@@ -57,7 +58,8 @@ impl Request {
             sound(positive(own.speed) && is_fine, why)?;
             let key = |own: &Usable| (own.application, own.processor);
             let mut before = self.versions[..n].iter();
-            let why = "a second one for its application and processor: give only the best";
+            let why =
+                "is a second version for the same application and processor: use only the best one";
             let is_new = before.all(|other| key(other) != key(own));
             sound(is_new, format!("versions[{n}] is {why}"))?;
         }
@@ -70,7 +72,7 @@ impl Request {
     }
 }
 
-/// A host's processors of one type. Times are wall-clock times that include its availability.
+/// The processors of a host of one type. All times include the time for which the host is off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
@@ -78,25 +80,25 @@ pub struct Host {
     pub count: u32,
     /// The amount of processor time that it asks for \[time\], or 0 if it does not want any.
     pub wanted: f64,
-    /// The time until all its jobs are done \[time\].
+    /// The time until all of its jobs are done \[time\].
     pub queue: f64,
-    /// The time until all of its jobs that have tight deadlines are done, called BT \[time\].
+    /// The time until all of its jobs with a tight deadline are done, which is called BT \[time\].
     pub busy: f64,
-    /// The number of its jobs that were sent while their batch had no estimate.
+    /// The number of its jobs that were sent before there was an estimate for their batch.
     #[serde(default)]
     pub first: u32,
-    /// The number of idle processors; each takes one job, regardless of the request.
+    /// The number of idle processors. Each of them can take one job, even if no work was requested.
     #[serde(default)]
     pub idle: u32,
 }
 
 impl Host {
-    /// Returns whether it takes one more job.
+    /// Returns `true` if it can take one more job.
     pub fn has_room(&self) -> bool {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
     }
 
-    /// Returns the wait behind this queue; 0 if a processor is idle.
+    /// Returns the waiting time behind this queue, or 0 if a processor is idle.
     pub fn before(&self, queue: f64) -> f64 {
         if self.idle > 0 { 0.0 } else { queue }
     }
@@ -112,11 +114,11 @@ pub struct Usable {
     pub version: u32,
     /// The processor type.
     pub processor: Processor,
-    /// Its wall-clock speed on this host \[work/time\].
+    /// The speed of this host with this version, including the time when it is off \[work/time\].
     pub speed: f64,
-    /// The percentile of host and version, P \[%\].
+    /// The percentile `P` of this host and version \[%\].
     pub percentile: f64,
-    /// The largest threshold that leaves enough hosts for the application \[%\].
+    /// The largest threshold for which there are enough hosts for the application \[%\].
     pub ceiling: f64,
 }
 
@@ -130,7 +132,7 @@ pub struct Candidate {
     pub application: u32,
     /// The expected size \[work\].
     pub size: f64,
-    /// C(B), the expected completion of its batch, or its due time unless `afap` \[time\].
+    /// The expected completion time of its batch, `C(B)`, or the due time without `afap` \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
     /// The time for which its batch had an instance to send but did not send it \[time\].
@@ -141,7 +143,7 @@ pub struct Candidate {
     pub had: bool,
 }
 
-/// The decision about a job.
+/// The decision for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -151,7 +153,7 @@ pub struct Answer {
     pub verdict: Verdict,
 }
 
-/// Whether a job is sent, and why.
+/// Whether the job is sent, and the reason for this.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -171,46 +173,46 @@ pub enum Verdict {
     Refused(Refusal),
 }
 
-/// Why a job is sent.
+/// The reason why a job is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sent {
-    /// Its batch has no estimate yet, and the host is above the first percentile.
+    /// There is no estimate for its batch yet, and the host is above the first percentile.
     First,
-    /// The host will finish it before the expected completion of the batch.
+    /// The host will complete it before the expected completion time of the batch.
     InTime,
-    /// The host will finish it later, but is above the tight percentile.
+    /// The host will not complete it by then, but the host is above the tight percentile.
     Above,
 }
 
-/// Why a job is not sent.
+/// The reason why a job is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
-    /// The host already had this job.
+    /// This host has already been sent this job.
     Had,
-    /// The host can run no version of its application.
+    /// The host cannot run any version of the application.
     NoVersion,
-    /// The host wants no more work for suitable processors.
+    /// The host does not want any more work for this type of processor.
     NoRoom,
-    /// Its batch has no estimate yet, and the host has enough jobs of this kind.
+    /// There is no estimate for its batch yet, and the host already has enough jobs of this kind.
     EnoughFirst,
-    /// Its batch has no estimate yet, and the host is not above the first percentile.
+    /// There is no estimate for its batch yet, and the host is not above the first percentile.
     NotFirst {
-        /// P \[%\].
+        /// The percentile `P` \[%\].
         percentile: f64,
-        /// The threshold to exceed \[%\].
+        /// The percentile must be greater than this threshold \[%\].
         threshold: f64,
     },
-    /// The host would finish too late, and is not above the tight percentile.
+    /// The host would not complete it in time, and the host is not above the tight percentile.
     TooLate {
         /// The earliest time at which it could finish the job \[time\].
         earliest: f64,
-        /// The expected completion of the batch \[time\].
+        /// The expected completion time of the batch \[time\].
         end: f64,
-        /// P \[%\].
+        /// The percentile `P` \[%\].
         percentile: f64,
-        /// The threshold to exceed \[%\].
+        /// The percentile must be greater than this threshold \[%\].
         threshold: f64,
     },
 }
@@ -218,21 +220,22 @@ pub enum Refusal {
 /// Decides on one job at a time, and keeps track of the load of the host.
 #[derive(Clone, Debug)]
 pub struct Decider<'a> {
-    /// The rule; `None` sends any job to any host with free capacity, with `end` as the deadline.
+    /// The rule. If this is `None`, any job is sent if the host can take it, and its deadline is
+    /// `end`.
     pub rule: Option<&'a Dispatch>,
     /// The current time.
     pub now: f64,
     /// The expected time from the end of a job to its report \[time\].
     pub delay: f64,
-    /// The state of the host's processors, including jobs just sent.
+    /// The state of the processors of the host. This includes the jobs that have just been sent.
     pub processors: [Host; TYPES],
 }
 
 impl Decider<'_> {
-    /// Decides on a job; the first pass only sends jobs that are decided by a percentile.
+    /// Returns the decision for a job. The first pass only sends a job if a percentile was used.
     ///
-    /// Versions are tried in order of completion time. If none passes, the first one gives the
-    /// reason.
+    /// The version with the earliest completion time is tried first. If no version can be used, the
+    /// first reason is returned.
     pub fn consider(&mut self, job: &Candidate, versions: &[Usable], is_first: bool) -> Verdict {
         if job.had {
             return Verdict::Refused(Refusal::Had);
@@ -250,7 +253,7 @@ impl Decider<'_> {
         for (earliest, usable) in own.into_iter().flatten() {
             let verdict = self.test(job, usable, earliest);
             match verdict {
-                // Decided without a percentile, so left to the second pass.
+                // There was no need for a percentile, so the job must wait for the second pass.
                 Verdict::Sent {
                     why: Sent::InTime, ..
                 } if is_first => return Verdict::Refused(Refusal::NoRoom),
@@ -266,7 +269,7 @@ impl Decider<'_> {
 
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
-        // The estimate of the proposal, BT + R, does not take idle processors into account.
+        // In the proposal, the estimate is BT + R, which does not depend on the idle processors.
         let (literal, before) = (self.is_literal(), host.before(host.queue));
         let before = if literal { host.busy } else { before };
         self.now + before + job.size / usable.speed + self.delay
@@ -337,7 +340,7 @@ impl Decider<'_> {
     }
 }
 
-/// Decides on each job of a request, in the order of the array.
+/// Returns the decision for each job of a request, in the order of the array.
 pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
     let mut decider = Decider {
         rule: Some(rule),

@@ -1,8 +1,9 @@
-//! The decisions of the server: which jobs a host gets from its array, and with which deadlines.
+//! This module selects the jobs that a host gets from the array, and their deadlines.
 //!
-//! All functions are deterministic and take the time as an argument, so servers in other languages
-//! can be tested against them. The source is the proposal; its open points are decided here. Where
-//! its wording would defeat its purpose, it is available as an option ([`Queued::Tight`]).
+//! All functions are deterministic, and the current time is an argument, so that a server that is
+//! written in a different language can be tested against them. The source is the proposal. Some
+//! details are not defined there, and they are defined here. There is also an option to use its
+//! exact wording, even though this does not work well ([`Queued::Tight`]).
 
 mod completion;
 mod decide;
@@ -24,14 +25,14 @@ use serde::{Deserialize, Serialize};
 use crate::workload::PolicyRecord;
 use synth_core::number::Decimal;
 
-/// The jobs ahead of a new job when its earliest deadline is computed.
+/// The jobs that are run before a new job, which are used to compute its earliest deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Queued {
-    /// All jobs of the host: a job that runs in its turn meets its deadline.
+    /// All jobs of the host. A job that is run in order does not miss its deadline.
     #[default]
     All,
-    /// Only the jobs with tight deadlines, as in the proposal. Then almost every deadline is tight.
+    /// Only jobs with a tight deadline, as in the proposal. Then almost all deadlines are tight.
     Tight,
 }
 
@@ -39,27 +40,27 @@ pub enum Queued {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dispatch {
-    /// A host above this percentile gets jobs of a batch that has no estimate yet \[%\], 0 to 100.
+    /// If a batch has no estimate, only hosts above this percentile get its jobs \[%\], 0 to 100.
     pub first_percentile: f64,
-    /// A host above this percentile can get a deadline before the batch's estimate \[%\], 0 to 100.
+    /// A host above this percentile can get a deadline before the estimate \[%\], 0 to 100.
     pub tight_percentile: f64,
-    /// Quantile of the turnaround for estimates, in (0, 1); default 1 − 1/(r+1) for r unfinished
-    /// jobs.
+    /// The quantile of the turnaround that is used for the estimates, in (0, 1). If there are `r`
+    /// jobs that are not done, the default is `1 − 1/(r+1)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantile: Option<f64>,
-    /// The jobs ahead of a new job.
+    /// The jobs that are run before a new job.
     #[serde(default)]
     pub queued: Queued,
-    /// The maximum number of jobs without an estimate per processor; unlimited if absent, as in the
-    /// proposal, where a fast host with an empty queue may take a whole batch.
+    /// The maximum number of jobs without an estimate for each processor. There is no limit if it
+    /// is absent, as in the proposal. A fast host with an empty queue can then get a whole batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_each: Option<u32>,
-    /// Whether an instance gets only half of the time to the batch's deadline, leaving time to send
-    /// a lost one again; otherwise it gets all, as in the proposal.
+    /// If this is `true`, an instance only gets half of the time until the deadline of its batch,
+    /// so that it can be sent again if it is lost. In the proposal, it gets all of the time.
     #[serde(default = "yes")]
     pub reserve: bool,
-    /// Wait of a batch after which thresholds fall, > 0 \[time\]; after twice this time they are
-    /// zero.
+    /// The thresholds are reduced if a batch has to wait for more than this \[time\], which must be
+    /// positive. After twice this time, they are zero.
     pub patience: f64,
 }
 
@@ -68,7 +69,7 @@ fn yes() -> bool {
 }
 
 impl Dispatch {
-    /// Returns the rule with the parameters that the workload fixes.
+    /// Returns the rule with the parameters that are fixed by the workload.
     pub fn with_fixed(self, own: &PolicyRecord) -> Self {
         let value = |fixed: Option<Decimal>, own: f64| fixed.map_or(own, Decimal::value);
         Dispatch {
@@ -80,10 +81,10 @@ impl Dispatch {
         }
     }
 
-    /// Returns the threshold for a batch that had jobs to send, but sent none, for time `waiting`.
+    /// Returns the threshold for a batch that has not sent any of its jobs for the time `waiting`.
     ///
-    /// It is `base` (at most `ceiling`) until `patience`, then falls linearly until twice that
-    /// time. Below 0 every host passes.
+    /// The threshold is the minimum of `base` and `ceiling` until `patience`, and then it decreases
+    /// linearly until twice that time. If it is less than 0, all hosts are accepted.
     pub fn threshold(&self, base: f64, ceiling: f64, waiting: f64) -> f64 {
         let late = waiting / self.patience - 1.0;
         if late >= 1.0 {
@@ -93,17 +94,17 @@ impl Dispatch {
     }
 }
 
-/// Returns whether a batch can be estimated: ten jobs and a twentieth of all are done.
+/// Returns `true` if a batch can be estimated. Ten jobs and 5 % of all jobs must be done.
 pub fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
 }
 
-/// Sort key of a job in the array.
+/// The sort key of a job in the array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// Logical end time of its batch, or for stream jobs the creation time plus the bound \[time\].
+    /// The end time of its batch, or the creation time plus the bound for a stream \[time\].
     pub end: f64,
-    /// How often it was sent before.
+    /// The number of times that it was sent before.
     pub retries: u32,
     /// Its number.
     pub id: u64,

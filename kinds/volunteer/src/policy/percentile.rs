@@ -1,13 +1,13 @@
-//! Histories of hosts with versions of an application, and their percentiles.
+//! The history of each host with each version of an application, and the percentiles.
 
-/// The percentile of a host without history in an application without history.
+/// The percentile that is used if neither the host nor the application has a history.
 pub const UNKNOWN: f64 = 50.0;
 
 const LONG: u32 = 10;
 
-/// Returns P = min(X, Y) for each pair of host and version \[%\]: X is the share of pairs with a
-/// strictly larger mean turnaround, Y with strictly fewer consecutive valid results, infinite
-/// beyond ten. Pairs without a valid result get 0.
+/// Returns `P = min(X, Y)` for each pair of host and version \[%\]. X is the fraction of the pairs
+/// with a larger mean turnaround. Y is the fraction of the pairs with fewer consecutive valid
+/// results, or ∞ if the pair has more than ten of them. If a pair has no valid result, P is 0.
 pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
     let time = |pair: &History| match pair.known {
@@ -29,19 +29,19 @@ pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     pairs.iter().map(percentile).collect()
 }
 
-/// Returns the largest threshold that leaves three pairs, and 1 % of all, above it, or below 0.
+/// Returns the largest threshold with at least three pairs and 1 % of the pairs above it, or -1.
 pub fn ceiling(percentiles: &[f64]) -> f64 {
     let mut all = percentiles.to_vec();
     all.sort_by(|a, b| b.total_cmp(a));
     let needed = 3.max(all.len().div_ceil(100));
     match all.get(needed - 1) {
-        // "Above" is strict: just below that percentile.
+        // The percentile must be greater than the threshold.
         Some(least) => least.next_down().min(100.0),
         None => -1.0,
     }
 }
 
-/// The number of results that a new version inherits at most, so that its own soon dominate.
+/// The maximum number of results that are copied to a new version, so that its own count more.
 pub const MOST_COPIED: u32 = 10;
 
 /// The number of results after which the mean becomes an exponential moving average.
@@ -56,7 +56,7 @@ pub struct History {
     pub turnaround: f64,
     /// The number of consecutive valid results, up to the last.
     pub valid: u32,
-    /// Whether any result was valid.
+    /// This is `true` if any of the results was valid.
     pub known: bool,
 }
 
@@ -68,14 +68,14 @@ impl History {
         self.turnaround += (turnaround - self.turnaround) / weight;
     }
 
-    /// Adds whether a result was correct; a missing one is not.
+    /// Adds a result, which is either correct or not. If there is no result, it is not correct.
     pub fn validated(&mut self, right: bool) {
         self.known |= right;
         let valid = self.valid.saturating_add(1);
         self.valid = if right { valid } else { 0 };
     }
 
-    /// Returns the history that a new version inherits; this is idempotent.
+    /// Returns the history that is copied to a new version. This function is idempotent.
     pub fn copied(self) -> Self {
         let results = self.results.min(MOST_COPIED);
         History { results, ..self }

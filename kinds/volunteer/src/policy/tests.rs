@@ -229,7 +229,7 @@ fn requests_are_checked() {
         request.check().unwrap_err()
     };
     let second = faulty(|request| request.versions.push(request.versions[0]));
-    assert!(second.contains("a second one"), "{second}");
+    assert!(second.contains("a second version"), "{second}");
     let idle = faulty(|request| request.processors[0].idle = 99);
     assert!(idle.contains("99 idle"), "{idle}");
     let ceiling = faulty(|request| request.versions[0].ceiling = 500.0);

@@ -18,17 +18,17 @@ pub(super) struct State {
     waits: Option<f64>,
     pub came: Vec<(f64, u32)>,
     pub missed: Vec<u32>,
-    /// The ages of lost instances at their deadlines; empty for a stream.
+    /// The age at the deadline of each instance that was lost. This is empty for a stream.
     pub lost: Vec<f64>,
     pub out: BTreeSet<u32>,
-    /// F⁻¹(q) of C(B), once there is an estimate.
+    /// The value `F⁻¹(q)` in `C(B)`, if there is an estimate.
     turnaround: Option<f64>,
-    /// The least time from sending a job of mean size to its report \[time\].
+    /// The minimum time until the report of a job of mean size \[time\].
     retry: f64,
     /// The number of jobs that were done since the last estimate.
     pub news: u32,
     pub prior: bool,
-    /// Sum and maximum of all sizes.
+    /// The sum and the maximum of all sizes.
     pub work: [f64; 2],
 }
 
@@ -56,11 +56,10 @@ impl State {
         self.waits = (self.to_send > 0).then_some(now);
     }
 
-    /// Returns the expected completion for the decision; the due time if there is no estimate.
+    /// Returns the expected completion time for the decision, or the due time without an estimate.
     ///
-    /// With a reserve, an instance gets half of the remaining time, if the rest suffices for a
-    /// retry. Without one, an instance of a long batch gets the whole bound, so losses are noticed
-    /// too late.
+    /// If there is a reserve, an instance gets half of the remaining time if there is enough time
+    /// to try again. Without a reserve, a loss in a long batch would be detected too late.
     pub(super) fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
         let end = self.end(now);
         let due = batch.due(now);
@@ -81,13 +80,13 @@ impl State {
         }
     }
 
-    /// Returns C(B). A fixed value would give all remaining jobs the deadline of the last one.
+    /// Returns `C(B)`. A fixed value would give all remaining jobs the deadline of the last one.
     fn end(&self, now: f64) -> Option<f64> {
         let rate = self.result.sent as f64 / (now - self.first_sent?);
         completion(now, self.to_send, rate, self.turnaround?)
     }
 
-    /// Estimates the turnaround distribution; `others` is a sorted sample of the application's.
+    /// Estimates the distribution of the turnaround, where `others` is a sorted sample.
     pub(super) fn estimate(
         &mut self,
         rule: &Dispatch,

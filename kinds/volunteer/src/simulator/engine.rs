@@ -13,16 +13,16 @@ use synth_simulation::{RandomStream, Sampler, Streams, Tournament};
 /// A dispatch rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// By percentiles and estimates.
+    /// A rule that uses percentiles and estimates.
     Dispatch(Dispatch),
-    /// To any host, with one bound \[time\] or the deadline of the batch.
+    /// Jobs are sent to any host, with a bound \[time\] or with the deadline of the batch.
     Fixed(f64),
-    /// As `Fixed`, but the tail of a batch goes only to fast hosts, and again if slow (BOINC,
-    /// 2025).
+    /// This is the same as `Fixed`, but the last jobs of a batch are only sent to fast hosts, and
+    /// again if they are slow (BOINC, 2025).
     Tail(f64),
 }
 
-/// Events other than those of hosts; at the same time they occur in this order.
+/// The events that are not events of a host. If the time is the same, they are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     Release,
@@ -45,7 +45,7 @@ pub(super) struct Engine<'a> {
     pub store: Store,
     pub batches: Vec<State>,
     sizes: Vec<(Sampler, RandomStream)>,
-    /// Batches that may have something to send.
+    /// The batches that can have something to send.
     pub active: Vec<usize>,
     pub standings: Standings,
     pub fast: Vec<bool>,
@@ -251,7 +251,7 @@ impl<'a> Engine<'a> {
         let own = &mut self.store.instances[instance as usize];
         if own.lost {
             own.gone = true;
-            // The slot is reused only after the deadline has passed.
+            // The slot can only be used again after the deadline.
             if own.late {
                 self.store.drop_instance(instance);
             }
@@ -335,7 +335,7 @@ impl<'a> Engine<'a> {
         state.left -= 1;
         state.news += 1;
         if state.left == 0 && !batch.is_stream() {
-            // A batch with jobs given up is never completed.
+            // If some jobs were given up, the batch is never completed.
             let is_whole = state.result.given_up == 0;
             state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);

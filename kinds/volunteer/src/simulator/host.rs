@@ -1,4 +1,4 @@
-//! A host and its client: jobs run in order of arrival, or by deadline if one would be missed.
+//! A host and its client. Jobs run in the order of arrival, or by deadline if one would be missed.
 
 use crate::policy;
 use crate::workload::{Campaign, Processor};
@@ -12,18 +12,18 @@ pub(super) struct Task {
     pub left: f64,
     pub deadline: f64,
     pub tight: bool,
-    /// Whether it was sent while its batch had no estimate.
+    /// This is `true` if it was sent before there was an estimate for its batch.
     pub first: bool,
     pub order: u64,
-    /// Whether it was running after the order was chosen last.
+    /// This is `true` if it was running after the last time that the order was selected.
     pub runs: bool,
 }
 
-/// The processors of one type, and the list of jobs for them. The first `count` jobs are running.
+/// The processors of one type, and the list of their jobs. The first `count` jobs are running.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     pub count: u32,
-    /// \[work/time\]
+    /// The speed \[work/time\].
     pub speed: f64,
     tasks: Vec<Task>,
     urgent: bool,
@@ -113,7 +113,7 @@ impl Pool {
 pub(super) struct Group {
     pub turns: Option<[Sampler; 2]>,
     pub delay: Option<Sampler>,
-    /// The least delay \[time\]; a slower report may be replaced by another instance.
+    /// The minimum delay \[time\]. If a report takes longer, the instance may have been replaced.
     pub least_delay: f64,
     pub error: f64,
     pub vanish: f64,
@@ -133,7 +133,7 @@ pub(super) struct Host {
     pub availability: f64,
     /// The amount of work that it keeps queued \[time\].
     pub buffer: f64,
-    /// The least time between two requests \[time\].
+    /// The minimum time between two requests \[time\].
     pub contact: f64,
     pub on: bool,
     pub next_switch: f64,
@@ -196,7 +196,7 @@ impl Host {
         pools.map(|own| own.choose(now, self.availability)).sum()
     }
 
-    /// Plans the next request: when half of the buffer is queued, or a processor is idle.
+    /// Plans the next request, when half of the buffer is used or a processor is idle.
     pub(super) fn plan_request(&mut self, now: f64) {
         let half = self.buffer / 2.0 * self.availability;
         let waits = self.pools.iter().map(|pool| {
@@ -206,7 +206,7 @@ impl Host {
             let beyond = pool.left()[0] - half * f64::from(pool.count);
             beyond.max(0.0) / pool.running() as f64
         });
-        // A type without processors gives 0/0.
+        // If there are no processors of this type, the result is `0/0`.
         let first = waits.filter(|wait| !wait.is_nan());
         let first = first.fold(f64::INFINITY, f64::min);
         let next = (now + first).max(self.last_request + self.contact);

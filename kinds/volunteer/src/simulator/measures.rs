@@ -5,22 +5,22 @@ use synth_simulation::{
     self as simulation, Estimate, Found, Measuring, judge_all, median, over_replications,
 };
 
-/// The measurements of a batch.
+/// The measured values for a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatchResult {
     /// The quality of service of the batch.
     pub quality: Quality,
-    /// The deadline from submission, or bound of its jobs \[time\]; ∞ without either.
+    /// The deadline after the submission, or the bound of each job \[time\], or ∞.
     pub limit: f64,
     /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
-    /// The time from submission to the last completion \[time\]; `None` if incomplete.
+    /// The time from the submission until the last job is completed \[time\], if all of them are.
     pub makespan: Option<f64>,
     /// The time from submission to the end of the campaign \[time\], a lower bound if unfinished.
     pub observed: f64,
     /// The first estimate of the makespan \[time\].
     pub first_estimate: Option<f64>,
-    /// A lower bound on its makespan, if all processors were always on without other jobs \[time\].
+    /// A lower bound on the makespan \[time\], if all processors are always on without other jobs.
     pub least: f64,
     /// The number of jobs that are done or have been given up.
     pub done: u32,
@@ -30,13 +30,13 @@ pub struct BatchResult {
     pub sent: u64,
     /// The number of dispatches for which the host had to stop other jobs.
     pub tight: u64,
-    /// The longest time without a dispatch although there was something to send \[time\].
+    /// The longest time without sending an instance if there was something to send \[time\].
     pub waited: f64,
     /// The number of jobs that were done within their bound, or before the deadline of the batch.
     pub within: u64,
 }
 
-/// The measurements of a campaign.
+/// The measured values for a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
     /// The length of the campaign \[time\].
@@ -52,7 +52,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// Returns the mean time from report to validation of a correct result \[time\].
+    /// Returns the mean time from the report of a correct result until its validation \[time\].
     pub fn delay(&self) -> Option<f64> {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
     }
@@ -148,12 +148,12 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Several campaigns under one rule.
+/// The results of several campaigns under the same rule.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The measurements of each campaign.
+    /// The measured values for each campaign.
     pub campaigns: Vec<Measures>,
-    /// Whether it was interrupted.
+    /// This is `true` if it was interrupted.
     pub interrupted: bool,
 }
 
@@ -176,12 +176,12 @@ impl Run {
         self.of_batch(batch, |own| own.makespan)
     }
 
-    /// Returns the mean of a number of a batch.
+    /// Returns the mean of a value of a batch.
     pub fn of_batch(&self, n: usize, of: impl Fn(&BatchResult) -> Option<f64>) -> Option<Estimate> {
         estimate(self.campaigns.iter().map(|own| of(&own.batches[n])))
     }
 
-    /// Counts the campaigns in which a batch was completed.
+    /// Returns the number of campaigns in which a batch was completed.
     pub fn finished(&self, batch: usize) -> usize {
         let makespans = self.campaigns.iter().map(|own| own.batches[batch].makespan);
         makespans.flatten().count()
@@ -199,10 +199,10 @@ pub fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
     (values.len() >= 2).then(|| over_replications(&values))
 }
 
-/// A claim compared with its measurement.
+/// The result of checking a claim against the measured value.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Judges all claims by campaigns under the policy, on its own workload.
+/// Checks all claims against campaigns under the policy, for its own workload.
 pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgement> {
     let measured = Measured {
         campaign,

@@ -1,8 +1,9 @@
-//! Simulates campaigns: hosts, the server that sends them jobs, and the results.
+//! This module simulates a campaign: the hosts, the server that sends them jobs, and the results.
 //!
-//! A host runs one job per processor while it is on; its client decides the order (`host`). The
-//! server sends another instance of a job whose result is wrong, lost or late (`store`). It knows
-//! only the mean size of a batch's jobs, and the speed and availability of hosts.
+//! A host can run one job on each processor while it is on, and the client decides on their order
+//! (`host`). If a result is wrong, lost or late, the server sends another instance of the job
+//! (`store`). It only knows the mean size of the jobs of a batch, and the speed and availability of
+//! the hosts.
 
 mod batch;
 mod engine;
@@ -28,7 +29,7 @@ use crate::workload::Campaign;
 use engine::Engine;
 use synth_simulation::{Progress, Settings};
 
-/// A campaign exceeds the budget; the fields estimate what it needs.
+/// The campaign is larger than the budget. The fields are an estimate of what it would need.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "one campaign has about {events:.1e} events and takes about {seconds:.2} s, and at least two are needed"
@@ -36,14 +37,18 @@ use synth_simulation::{Progress, Settings};
 pub struct TooLong {
     /// The number of events.
     pub events: f64,
-    /// Time on this machine \[s\].
+    /// The time on this machine \[s\].
     pub seconds: f64,
 }
 
-/// Simulates a rule on independent campaigns, or fails if one exceeds twice the budget.
+/// Simulates a rule on several independent campaigns.
 ///
-/// The same seed gives the same hosts, jobs and availability for all rules. After two campaigns,
-/// the simulation stops once the events or the time of the settings are spent.
+/// If the seed is the same, the hosts, the jobs and the availability are the same for all rules.
+/// After two campaigns, the simulation stops once it has used the events or the time of the
+/// settings.
+///
+/// # Errors
+/// Returns an error if a campaign needs more than twice the budget.
 pub fn simulate(
     campaign: &Campaign,
     rule: Rule,
@@ -73,13 +78,13 @@ pub fn simulate(
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // One campaign per core at a time, to report progress; results do not depend on the cores.
+    // We run one campaign on each core to report the progress. This does not change the results.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
         let found: Vec<Result<Measures, TooLong>> = some.par_iter().map(|n| one(*n)).collect();
         for one in found {
             match one {
                 Ok(measures) => run.campaigns.push(measures),
-                // Both of the first two count; a truncated one would be misleading.
+                // Both of the first two campaigns are needed, and they must be complete.
                 Err(too_long) if run.campaigns.len() < 2 && !interrupted() => return Err(too_long),
                 Err(_) => {
                     run.interrupted = interrupted();

@@ -1,7 +1,7 @@
-//! Answers the requests of hosts, one batch at a time.
+//! Processes the requests of the hosts, one batch at a time.
 //!
-//! Decisions depend on a job only through its batch and whether the host had it, so the first other
-//! refusal decides for the whole batch.
+//! The decision for a job only depends on its batch and on whether it has already been sent to this
+//! host. If a job is refused for any other reason, this is also the decision for the whole batch.
 
 use super::engine::{Engine, Event, Rule};
 use super::host::Task;
@@ -43,7 +43,7 @@ impl Engine<'_> {
             let created = first.map(|own| self.store.jobs[own.2 as usize].created);
             let end = match batch.quality {
                 Quality::Afap => batch.submitted,
-                // Endless streams take the remaining capacity.
+                // The remaining capacity is used for streams that never end.
                 _ if batch.is_endless() => f64::INFINITY,
                 _ => batch.due(created.unwrap_or(self.now)),
             };
@@ -121,7 +121,7 @@ impl Engine<'_> {
             return;
         }
         loop {
-            // Jobs of endless streams are created on demand, so check the capacity first.
+            // The jobs of these streams are created on demand, so we check the capacity first.
             let has_room = |own: &Usable| {
                 let host = &decider.processors[own.processor as usize];
                 own.application == application && host.has_room()
@@ -185,7 +185,7 @@ impl Engine<'_> {
             sent: self.now,
         };
         let instance = self.change(job, |store| store.send(instance));
-        // Avoids giving up an instance that is just in time.
+        // This makes sure that we do not give up an instance that is just in time.
         let used = self.store.uses[instance as usize];
         self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
         let state = &mut self.batches[b];
@@ -204,7 +204,7 @@ impl Engine<'_> {
         self.hosts[h].pools[processor as usize].push(Task {
             instance,
             left: run,
-            // The client reserves time for the report.
+            // The client needs some time for the report.
             deadline: deadline - delay,
             tight,
             first: why == Sent::First,

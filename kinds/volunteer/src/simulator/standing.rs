@@ -1,18 +1,18 @@
-//! Histories of all hosts, and the percentiles computed from them.
+//! The history of each host, and the percentiles that are computed from them.
 
 use crate::policy::{History, UNKNOWN, ceiling, percentiles};
 use crate::workload::{Campaign, Processor};
 
 const SAMPLE: usize = 10_000;
 
-/// The number of pairs with a valid result (or all, if fewer) until which an application is new.
+/// An application is new until this number of pairs, or all of them, have a valid result.
 const KNOWN: usize = 10;
 
 #[derive(Clone, Default)]
 pub(super) struct Application {
     pub ceiling: f64,
     pub current: [Option<usize>; Processor::ALL.len()],
-    /// Ring buffer of recent turnarounds, their total count, and a sorted copy.
+    /// A ring buffer of the last turnarounds, their total number, and a copy that is sorted.
     recent: Vec<f64>,
     count: usize,
     pub sorted: Vec<f64>,
@@ -45,7 +45,7 @@ impl Standings {
         self.standing[host * self.versions + version]
     }
 
-    /// Activates versions released by now, which inherit the histories of those they replace.
+    /// Activates the versions that have been released, with a copy of the history of the last one.
     pub(super) fn release(&mut self, campaign: &Campaign, now: f64) {
         let all = campaign.versions();
         for (v, version) in all.iter().enumerate() {
@@ -106,8 +106,7 @@ impl Standings {
             }
             application.ceiling = ceiling(&found);
         }
-        // If an application is new, the percentile of a host is its mean percentile in other
-        // applications.
+        // For a new application, we use the mean percentile of the host in the other applications.
         for (application, places) in new {
             for place in &places {
                 let (sum, count) = known[place / self.versions];

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-/// The sort key of a job that has something to send: retries, number and index.
+/// The sort key of a job that has something to send: the retries, the number and the index.
 pub(super) type Waiting = (Reverse<u32>, u64, u32);
 
 type JobResult = (u32, u16, bool);
@@ -21,7 +21,7 @@ pub(super) struct Job {
     pub total: u32,
     pub most: u32,
     pub done: bool,
-    /// The number of instances that may still be returned.
+    /// The number of instances that can still be returned.
     live: u32,
     pub hosts: Vec<u32>,
     results: Vec<JobResult>,
@@ -35,7 +35,7 @@ impl Job {
         (Reverse(retries), self.id, index)
     }
 
-    /// Creates missing instances. Only correct results agree with each other.
+    /// Creates the instances that are missing. Only correct results agree with each other.
     pub(super) fn refill(&mut self) -> Change {
         let agree = self.correct.max(self.wrong.min(1));
         let missing = |job: &Self| agree + job.out + job.unsent < job.quorum;
@@ -60,7 +60,7 @@ pub(super) struct Instance {
     pub right: bool,
     pub lost: bool,
     pub late: bool,
-    /// Whether its host has finished it, although it was lost.
+    /// This is `true` if its host has finished it, although it was lost.
     pub gone: bool,
     pub sent: f64,
 }
@@ -137,7 +137,7 @@ impl Store {
         if job.done {
             return (Change::None, vec![own]);
         }
-        // A quorum of one validates a result by itself.
+        // If the quorum is one, a result does not need another result for its validation.
         if job.quorum == 1 && !instance.right {
             return (job.refill(), vec![own]);
         }

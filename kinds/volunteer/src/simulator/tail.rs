@@ -1,11 +1,13 @@
-//! BOINC's treatment of nearly completed batches since 2025.
+//! This module does the same as BOINC for batches that are almost done (since 2025).
 //!
-//! Source: BOINC, `html/ops/batch_stats.php`, `html/ops/batch_accel.php` and
-//! `sched/sched_score.cpp` (2025). A host's *normalized* turnaround is the mean over its results,
-//! each divided by the median of its batch (100 results needed); a missing result counts ten. Hosts
-//! below 1 are fast. An application is accelerated if over a hundred hosts have run its batches and
-//! over a quarter are fast. Jobs of a batch that is over 85 % done, or has fewer than twenty left,
-//! then go only to fast hosts, and a job without unsent or recent instances gets one more.
+//! The source is `html/ops/batch_stats.php`, `html/ops/batch_accel.php` and `sched/sched_score.cpp`
+//! of BOINC (2025). The *normalized* turnaround of a host is the mean over all its results, where
+//! each turnaround is divided by the median of its batch (with at least 100 results). If a result
+//! is missing, its value is ten. A host is fast if its mean is less than 1. An application is
+//! accelerated if more than 100 hosts have been used for it, and more than a quarter of them are
+//! fast. If more than 85 % of a batch is done, or if fewer than 20 jobs are left, its jobs are only
+//! sent to fast hosts, and another instance is added to a job if all of its instances were sent a
+//! long time ago.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -63,7 +65,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Adds an instance to slow jobs, raising the job's maximum as well, so that it never binds.
+    /// Adds an instance to each slow job, and also increases the maximum number of instances.
     fn send_again(&mut self, b: usize, median: f64) {
         let mut newest = BTreeMap::new();
         for n in &self.batches[b].out {

@@ -112,7 +112,7 @@ batches:
     }
 }
 
-/// The expected rates: 20·0.4·0.9·0.8/3 jobs an hour with one result, 20·0.4·0.9/6 with two.
+/// The expected rates are 20·0.4·0.9·0.8/3 jobs per hour with one result, and 20·0.4·0.9/6 with 2.
 #[test]
 fn throughput_equals_capacity() {
     for (quorum, vanish, factor) in [(1, 0.2, 1.0), (2, 0.0, 0.5)] {
@@ -127,7 +127,7 @@ batches: [{{name: s, application: x, size: 3, quality: throughput, bound: 2000}}
         let run = run(&campaign, Rule::Fixed(2000.0), 6);
         let found = value(&run, Quantity::Throughput);
         let expected = capacity / 3.0 * factor;
-        // Work queued at the end is not done: 10 h per host, of 3000.
+        // The work that is still in the queue at the end is not done (10 of 3000 h per host).
         let lost = 1.0 - 40.0 / 3000.0;
         assert!(found.mean <= expected * 1.01, "{found:?} {expected}");
         assert!(found.mean >= expected * lost * 0.99, "{found:?} {expected}");
@@ -261,7 +261,7 @@ batches: [{name: b, application: x, size: 1, jobs: 30, quality: afap}]\n";
     let found = run(&campaign, Rule::Fixed(20.0), 3);
     assert!(found.estimate(Quantity::MedianMakespan).is_none());
     let given_up = value(&found, Quantity::GivenUp);
-    // 0.9² of 90 jobs, within ± 3.3 √(0.81·0.19/90) at probability 0.999.
+    // This is 0.9² for 90 jobs, within ± 3.3 √(0.81·0.19/90) for a probability of 0.999.
     assert!((given_up.mean - 0.81).abs() < 0.14, "{given_up:?}");
     let least = found.at_least();
     assert_eq!(value(&least, Quantity::MedianMakespan).mean, 200.0);

@@ -1,5 +1,5 @@
-//! Tunes the parameters of the dispatch rule by simulation. Claims are measured in campaigns that
-//! are held out.
+//! This module uses simulations to tune the parameters of the dispatch rule. The claims are
+//! measured in campaigns that are held out.
 
 mod search;
 #[cfg(test)]
@@ -20,18 +20,18 @@ use synth_core::artifact::{Quantity as _, Subject};
 use synth_simulation::{Estimate, Settings};
 use trial::{excess, unbeaten};
 
-/// A synthesized policy, with the trials behind it.
+/// The result of the synthesis, with all trials.
 #[derive(Debug)]
 pub struct Made {
     /// The policy.
     pub artifact: Artifact,
     /// All trials.
     pub trials: Vec<Trial>,
-    /// Whether the budget ended before all trials were done.
+    /// This is `true` if the budget was used before all trials were done.
     pub cut: bool,
-    /// The measurements of the policy.
+    /// The measured values of the policy.
     pub run: Run,
-    /// Competing rules on the same campaigns; empty if the budget did not allow them.
+    /// The competing rules on the same campaigns, or empty if the budget was too small.
     pub competitors: Vec<Competitor>,
 }
 
@@ -46,18 +46,18 @@ pub const COMPETITORS: [&str; 3] = ["fixed", "boinc-2025", "literal"];
 pub struct Competitor {
     /// The name of the rule.
     pub rule: &'static str,
-    /// The relative median makespan; `None` if a batch was not completed.
+    /// The relative median makespan, or `None` if one of the batches was not completed.
     pub makespan: Option<Estimate>,
     /// The relative number of instances per job.
     pub instances: Option<Estimate>,
-    /// The relative excess of its cost. A batch that is not finished counts as finished at the end.
+    /// The relative difference of its cost. If a batch is not done, it counts as done at the end.
     pub excess: Option<Estimate>,
 }
 
 /// This is added to the seed of the campaigns that are held out, so that no trial uses them.
 const FRESH: u64 = 0x5eed_0000_0000;
 
-/// Synthesizes a policy and reports the progress to `listener`.
+/// Computes a policy for a campaign. The `listener` is called to report the progress.
 pub fn synthesize(
     campaign: &Campaign,
     options: &Options,
@@ -90,9 +90,9 @@ const CAMPAIGNS: u64 = 8;
 
 const ROUNDS: u64 = 4;
 
-/// Measures the tuned rule, and its competitors if the budget allows, on the same campaigns. If a
-/// competitor is significantly better, it is selected and all are measured again on new campaigns,
-/// so that claims come from held-out campaigns; only the last round may serve both purposes.
+/// Measures the tuned rule on a set of campaigns. If the budget is large enough, its competitors
+/// are measured on the same campaigns. If one of them is significantly better, it is selected, and
+/// all rules are measured again on campaigns that are held out (except for the last round).
 fn measure(
     campaign: &Campaign,
     tuned: &Trial,
@@ -181,24 +181,24 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
     claims
 }
 
-/// User options.
+/// The options that can be set by the user.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The event budget of the search.
+    /// The maximum number of events that can be used by the search.
     pub events: u64,
-    /// Number of campaigns for the claims, at least 2; by default as many as the events allow, to
-    /// 8.
+    /// The number of campaigns for the claims, which must be at least 2. By default, it depends on
+    /// the number of events, but it is at most 8.
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
-    /// If this flag is set, the synthesis stops without a policy.
+    /// If this flag is set, the synthesis is stopped and does not return a policy.
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// Why there is no policy.
+/// The reason why there is no policy.
 #[derive(Debug)]
 pub enum NoPolicy {
-    /// No rule can do the work.
+    /// There is no rule that can do all of the work.
     Impossible(Shortage),
     /// The budget is too small for any policy.
     TooLong(TooLong),
@@ -206,7 +206,7 @@ pub enum NoPolicy {
     Interrupted,
 }
 
-/// Returns the default rule with the parameters that the workload fixes.
+/// Returns the default rule with the parameters that are fixed by the workload.
 pub fn default_rule(campaign: &Campaign) -> Dispatch {
     let rule = Dispatch {
         first_percentile: 75.0,
@@ -220,7 +220,7 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
     rule.with_fixed(&campaign.record().policy)
 }
 
-/// Returns the bound of rules with a single one: a stream's, or an eighth of the horizon.
+/// Returns the bound for rules with a single bound: a stream's bound, or an eighth of the horizon.
 pub fn fixed_bound(campaign: &Campaign) -> f64 {
     let streams = campaign.batches().iter().filter(|own| own.is_stream());
     let bounds = streams.map(|own| own.limit);

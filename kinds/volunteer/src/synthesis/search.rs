@@ -1,4 +1,4 @@
-//! Coordinate search over the parameters, each from the best so far.
+//! This module searches for the best parameters by changing one parameter at a time.
 
 use std::sync::atomic::Ordering;
 
@@ -65,7 +65,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn tune(&mut self) -> Result<(), NoPolicy> {
         let fixed = &self.campaign.record().policy;
-        // The first percentile is used only without a deadline, and the reserve only with one.
+        // The first percentile is only used without a deadline, and the reserve only with one.
         let has_afap = self.campaign.has(&[Quality::Afap]);
         let first = fixed.first_percentile.is_none() && has_afap;
         let quantile = fixed.quantile.is_none();
@@ -131,12 +131,12 @@ impl Search<'_> {
             seed: self.options.seed,
             replications: self.campaigns,
             interrupt: self.options.interrupt.clone(),
-            // A campaign may have twice as many; two to select and two held out are the minimum.
+            // A campaign can use twice as many. At least two to select and two held out are needed.
             events: self.options.events / 4,
             ..Settings::default()
         };
         let number = self.trials.len() + 1;
-        (self.listener)(&format!("trying parameters, {number} of about {TRIALS}"));
+        (self.listener)(&format!("testing parameters ({number} of about {TRIALS})"));
         let run = simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ());
         if run.is_err() && !self.trials.is_empty() {
             self.cut = true;

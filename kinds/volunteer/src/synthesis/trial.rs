@@ -1,4 +1,4 @@
-//! The parameters that were tried, and the set of trials that are not significantly worse.
+//! The parameters that were tested, and the set of trials that are not significantly worse.
 
 use std::cmp::Ordering;
 
@@ -8,14 +8,14 @@ use crate::simulator::{Measures, Run, estimate};
 use crate::workload::Quality;
 use synth_simulation::Estimate;
 
-/// Parameters with their simulated campaigns.
+/// A set of parameters, with the campaigns that were simulated.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The rule.
     pub rule: Dispatch,
     /// The campaigns.
     pub run: Run,
-    /// The cost to minimize, in each campaign; ∞ if a batch was not completed.
+    /// The cost of each campaign, which is minimized. It is ∞ if a batch was not completed.
     pub costs: Vec<f64>,
 }
 
@@ -31,7 +31,7 @@ impl Trial {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
     }
 
-    /// Returns the burden on volunteers: instances, stopped jobs and tight dispatches.
+    /// Returns the cost to the volunteers: the instances, the stopped jobs and the tight jobs.
     fn burden(&self) -> u64 {
         let each = |own: &Measures| own.stopped + own.tight() + own.instances();
         self.run.campaigns.iter().map(each).sum()
@@ -61,8 +61,7 @@ impl Trial {
 
 fn sign(differences: &[f64]) -> i8 {
     if differences.iter().any(|own| !own.is_finite()) {
-        // A batch that is not finished is worse than one that is finished, and as bad as another
-        // one (∞ − ∞).
+        // If a batch is not done, its cost is ∞. If this is true for both, they are equal.
         let sum: f64 = differences.iter().sum();
         return i8::from(sum > 0.0) - i8::from(sum < 0.0);
     }
@@ -73,7 +72,7 @@ fn sign(differences: &[f64]) -> i8 {
     }
 }
 
-/// Returns which trials are not beaten by another one, or the one of least cost if there is none.
+/// Returns `true` for each trial that is not worse than another one, or else for the best one.
 pub fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
     let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
@@ -87,7 +86,7 @@ pub fn front(trials: &[Trial]) -> Vec<bool> {
 
 const TOLERANCE: f64 = 0.02;
 
-/// Selects the trial with the least burden among those on the front with almost the least cost.
+/// Selects the trial of the front with the lowest cost to the volunteers and almost the least cost.
 pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     let front = front(trials);
     let on = || (0..trials.len()).filter(|n| front[*n]);
@@ -105,7 +104,7 @@ pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
     pairs.map(|(own, first)| cost(own, first)).collect()
 }
 
-/// Returns the excess cost over another rule; unfinished batches count as finished at the end.
+/// Returns the relative difference in cost. If a batch is not done, it counts as done at the end.
 pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     let (one, other) = (one.at_least(), other.at_least());
     let pairs = costs(&one, &other).into_iter();
@@ -126,7 +125,7 @@ pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool
     own
 }
 
-/// Returns the relative median makespan, plus the fraction of jobs and batches that are too late.
+/// Returns the relative median makespan, plus the fraction of the jobs and batches that are late.
 fn cost(own: &Measures, first: &Measures) -> f64 {
     let mut batches = own.batches.iter();
     let mut makespan = 0.0;

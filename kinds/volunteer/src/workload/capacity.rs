@@ -1,4 +1,4 @@
-//! Upper bounds on the work that hosts can do, and whether they suffice.
+//! This module computes upper bounds on the work that the hosts can do, to check if it is enough.
 
 use super::{Batch, Campaign, HostsRecord, Processor, Quality, Version};
 use synth_queues::law::Size;
@@ -6,14 +6,13 @@ use synth_queues::law::Size;
 /// The mean capacity of all hosts for a set of applications.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Capacity {
-    /// The capacity at the actual availability, without results that are wrong or lost
-    /// \[work/time\].
+    /// The capacity with the given availability, without wrong and lost results \[work/time\].
     pub usual: f64,
-    /// The capacity if all hosts are always on and all results are correct \[work/time\].
+    /// The maximum capacity, if all hosts are always on and all results are correct \[work/time\].
     pub most: f64,
 }
 
-/// Why work cannot be done.
+/// The reason why some of the work cannot be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shortage {
     /// No job of a batch can ever be completed.
@@ -23,41 +22,41 @@ pub enum Shortage {
         /// The reason.
         why: &'static str,
     },
-    /// There is more work than hosts can do until a deadline, or the end of the campaign.
+    /// There is more work than the hosts can do until a deadline or until the end of the campaign.
     TooMuch {
-        /// The name of the batch; `None` for all batches and streams together.
+        /// The name of the batch, or `None` if this is the sum of all batches and streams.
         batch: Option<String>,
         /// The number of jobs times the quorum times the mean size \[work\].
         work: f64,
-        /// The maximum work that hosts can do in that time \[work\].
+        /// The maximum amount of work that the hosts can do in this time \[work\].
         most: f64,
-        /// The deadline, or the remaining campaign \[time\].
+        /// The time until the deadline or until the end of the campaign \[time\].
         time: f64,
     },
-    /// A job takes too long on the fastest hosts that its quorum needs.
+    /// A job takes too long, even on the fastest hosts that are needed for its quorum.
     TooLong {
         /// The name of the batch.
         batch: String,
         /// The mean size, or the least size of a stream \[work\].
         size: f64,
-        /// The least time that it takes on these hosts.
+        /// The minimum time that is needed on these hosts.
         parts: LeastTime,
-        /// The deadline, the bound, or the remaining campaign \[time\].
+        /// The time until the deadline, the bound, or the end of the campaign \[time\].
         time: f64,
     },
 }
 
-/// The least time to the last required report \[time\]: until the release, on the processor, off,
-/// reporting.
+/// The minimum time until the last report that is needed \[time\]: until the release, on the
+/// processor, while the host is off, and until the report.
 pub type LeastTime = [f64; 4];
 
-const NO_PROCESSOR: &str = "no host has a processor for any version of its application released before the end of the campaign";
-const TOO_FEW: &str = "its quorum exceeds the number of hosts that can run its application, and a host runs a job only once";
+const NO_PROCESSOR: &str = "no host has a processor for any version of its application that is released before the end of the campaign";
+const TOO_FEW: &str = "its quorum is larger than the number of hosts that can run its application, and a host can only run a job once";
 const ALL_WRONG: &str =
-    "every host that could run it always returns wrong results (error 1) or none (vanish 1)";
+    "all hosts that can run it always return wrong results (error 1) or no results (vanish 1)";
 
 impl Campaign {
-    /// Returns the mean capacity for these applications, each processor with its fastest version.
+    /// Returns the mean capacity for these applications, with the fastest version per processor.
     pub fn capacity(&self, applications: &[usize]) -> Capacity {
         let mut sum = Capacity::default();
         for (hosts, count, speed, efficiency) in self.usable(applications) {
@@ -88,7 +87,7 @@ impl Campaign {
         })
     }
 
-    /// Returns why the campaign cannot be done, if that follows from means alone.
+    /// Returns the reason why the campaign cannot be done, if it follows from the means.
     pub fn shortage(&self) -> Option<Shortage> {
         let found = self.batches.iter().find_map(|own| self.shortage_of(own));
         if found.is_some() {
@@ -98,7 +97,7 @@ impl Campaign {
         let streams = self.batches.iter().filter(|own| own.is_stream());
         let streams: f64 = streams.map(|own| self.work(own)).sum();
         let (capacity, time) = (self.capacity(&self.applications()), self.horizon());
-        // Hosts must keep up with streams on average; for batches they may do more once.
+        // The hosts must be able to do the streams on average, and all of the work at their best.
         let short = [(streams, capacity.usual), (together, capacity.most)];
         let short = short.into_iter().find(|(work, rate)| *work > rate * time);
         short.map(|(work, rate)| Shortage::TooMuch {
@@ -126,7 +125,7 @@ impl Campaign {
         let (work, mean) = (self.work(batch), batch.size.mean());
         let least = batch.size.least().value();
         let (work, size, time) = match batch.quality {
-            // A stream never ends, but no job may be too long for all hosts.
+            // A stream never ends, but there must be a host for which each job is not too long.
             Quality::Throughput => (0.0, least, batch.limit),
             Quality::Afap => (work, mean, self.horizon() - batch.submitted),
             Quality::Short | Quality::Long => (work, mean, batch.limit),
@@ -162,9 +161,9 @@ impl Campaign {
         })
     }
 
-    /// Returns the least time of a job of this size on the fastest hosts that its quorum needs.
+    /// Returns the minimum time for a job of this size on the fastest hosts that are needed.
     pub fn least_time(&self, batch: &Batch, size: f64) -> LeastTime {
-        // Stream jobs may be created after the release.
+        // The jobs of a stream can be created after the release.
         let has_end = batch.quality != Quality::Throughput;
         let own = self.versions.iter();
         let own = own.filter(|v| v.application == batch.application && v.released < self.horizon());
@@ -192,7 +191,7 @@ impl Campaign {
         needed.map_or([0.0; 4], |(parts, _)| parts)
     }
 
-    /// Returns the work of a batch, or of a stream over the campaign; 0 for an endless stream.
+    /// Returns the amount of work of a batch, or of a stream in the campaign (0 if it never ends).
     pub fn work(&self, batch: &Batch) -> f64 {
         let coming = batch.arrival_rate.unwrap_or(0.0) * self.horizon();
         let jobs = batch.jobs.map_or(coming, f64::from);
@@ -227,7 +226,7 @@ impl HostsRecord {
     }
 }
 
-/// Returns the upper end of the support; ∞ if the distribution is unbounded.
+/// Returns the largest possible value, or ∞ if there is no limit.
 fn greatest(law: &Size) -> f64 {
     match law {
         Size::Deterministic { mean } => mean.value(),

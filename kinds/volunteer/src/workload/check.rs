@@ -7,20 +7,20 @@ use synth_core::document::{Fault, FaultsAt, SENSIBLE, suggest};
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 
-/// The limits on the number of jobs: in total, in the queue of a host, and of a group.
+/// The maximum number of jobs in total, in the queue of a host, and in the queue of a group.
 const MOST_DONE: f64 = 1e8;
 const MOST_QUEUED: f64 = 1e5;
 const MOST_QUEUED_IN_GROUP: f64 = 2e6;
 
-/// The expected values and, after a colon, the help text.
+/// The values that are expected. The text after the colon is the help text.
 const COUNT: &str = "at least 1: write the number of hosts, or leave the group out";
 const HOSTS: &str = "at most 100000 hosts: describe a part of them, and the same part of the work";
-const PROCESSORS: &str = "0 to 1024: split it into several hosts";
+const PROCESSORS: &str = "0 to 1024: use several hosts instead";
 const CHANCE: &str = "a probability from 0 to 1: write .02 for 2 %";
 const CONTACT: &str =
     "at least a millionth of the horizon: leave it out for the default, a thousandth";
 const TURNS: &str =
-    "at least a millionth of the horizon: account for shorter interruptions in the speed";
+    "at least a millionth of the horizon: use a lower speed instead of shorter interruptions";
 const QUORUM: &str = "a whole number from 1 to 20: write the number of results that must agree";
 const INSTANCES: &str =
     "at least the quorum and at most 1000: write the maximum number of instances per job";
@@ -28,17 +28,17 @@ const RELEASED: &str = "a time ≥ 0: leave it out if the version is available f
 const JOBS: &str = "at least 1: write the number of jobs";
 const TIMES: &str = "at least 1: write how often it is submitted";
 const ALL_JOBS: &str =
-    "at most 2000000 jobs in total: describe a part of the work and of the hosts";
-const ALL_BATCHES: &str = "at most 1000 submissions: describe a shorter campaign";
+    "at most 2000000 jobs in total: use only a part of the work and of the hosts";
+const ALL_BATCHES: &str = "at most 1000 submissions: use a shorter campaign";
 const STREAMS: &str =
-    "at most a hundred million stream jobs: describe larger jobs, or a part of the hosts";
+    "at most a hundred million stream jobs: use larger jobs, or only a part of the hosts";
 const PAIRS: &str =
-    "at most ten million pairs of hosts and versions: leave out versions that are hardly used";
-const PERCENTAGE: &str = "a percentage from 0 to 100: 0 is every host, 90 the best tenth";
+    "at most ten million pairs of hosts and versions: remove the versions that are not used much";
+const PERCENTAGE: &str = "a percentage from 0 to 100: use 0 for all hosts, or 90 for the best 10 %";
 const QUANTILE: &str =
     "a fraction between 0 and 1: write .8 for the time by which 80 % of the results have arrived";
 const SMALLER: &str =
-    "combine several jobs into a larger one, or describe smaller buffers or fewer hosts";
+    "combine several jobs into a larger job, or use smaller buffers or fewer hosts";
 const REFRESH: &str = "at least 1e-5 of the horizon: the default is a sixtieth";
 
 fn check_list<'n>(
@@ -61,7 +61,7 @@ impl CampaignDocument {
     pub(super) fn campaign(self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
         let mut at = FaultsAt::document(&mut faults);
         at.unit(&self.time_unit);
-        at.positive("horizon", self.horizon, "write how long the campaign lasts");
+        at.positive("horizon", self.horizon, "write the length of the campaign");
         self.check_hosts(&mut at);
         self.check_applications(&mut at);
         self.check_batches(&mut at);
@@ -109,7 +109,7 @@ impl CampaignDocument {
         at.number("vanish", hosts.vanish.value(), 0.0..=1.0, CHANCE);
         at.number("contact", or_nan(hosts.contact), least..=1e60, CONTACT);
         if hosts.cores == 0 && hosts.gpus == 0 {
-            let message = format!("a host of {owner} has no processor");
+            let message = format!("a host of {owner} does not have a processor");
             at.add("cores", message, "write the number of cores or GPUs");
         }
         let has = [hosts.gpus > 0, hosts.gpu_speed.is_some()];
@@ -169,7 +169,8 @@ impl CampaignDocument {
             at.names("versions", &format!("version of `{name}`"), names);
             for (n, version) in application.versions.iter().enumerate() {
                 let mut at = at.entry("versions", n);
-                let help = "write its speed relative to other versions, 1 if unknown";
+                let help =
+                    "write its speed relative to the other versions, or 1 if it is not known";
                 at.positive("efficiency", version.efficiency, help);
                 let released = or_nan(version.released);
                 at.number("released", released, 0.0..=f64::MAX, RELEASED);
@@ -271,7 +272,7 @@ impl BatchRecord {
         } else if horizon > 0.0 && last >= horizon {
             let message =
                 format!("{owner} is submitted for the last time at {last}, after the campaign");
-            let help = "extend the horizon, or submit it less often";
+            let help = "use a larger horizon, or submit it fewer times";
             at.add("times", message, help);
         }
         let help = "it counts from the submission, so it cannot be in the past";
@@ -288,8 +289,9 @@ impl BatchRecord {
         let is_dated = matches!(self.quality, Quality::Short | Quality::Long);
         let is_late = self.submitted > Decimal::ZERO;
         let jobs = "write the number of jobs, as in `jobs: 300`";
-        let bound = "write how long after its creation a job is due, as in `bound: 168`";
-        let deadline = "write how long after its submission the batch is due, as in `deadline: 48`";
+        let bound =
+            "write the time from the creation of a job until it must be done, as in `bound: 168`";
+        let deadline = "write the time from the submission of the batch until it must be done, as in `deadline: 48`";
         for (key, is_there, is_allowed, help) in [
             ("jobs", self.jobs.is_some(), !is_stream, jobs),
             ("bound", self.bound.is_some(), is_stream, bound),

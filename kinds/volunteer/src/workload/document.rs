@@ -9,13 +9,13 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 
-/// A campaign of batches of jobs that run on the hosts of volunteers.
+/// A campaign, which consists of batches of jobs that run on the hosts of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignDocument {
-    /// Always `volunteer`.
+    /// This must be `volunteer`.
     pub kind: String,
-    /// Where the numbers come from: free text, copied to the policy file.
+    /// A description of where the numbers come from. It is copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The unit of all times and rates. If it is a unit of time, times may be given in other units.
@@ -24,13 +24,13 @@ pub struct CampaignDocument {
     pub time_unit: String,
     /// The length of the campaign \[time\], > 0.
     pub horizon: Decimal,
-    /// Groups of hosts, each with its own distributions.
+    /// The groups of hosts, each with its own distributions.
     pub hosts: Vec<HostsRecord>,
-    /// The applications that run on the hosts.
+    /// The applications that can be run on the hosts.
     pub applications: Vec<ApplicationRecord>,
     /// The batches of jobs, and the streams of jobs.
     pub batches: Vec<BatchRecord>,
-    /// Fixed parameters of the dispatch, which are not tuned.
+    /// The parameters of the dispatch rule that are fixed. These parameters are not tuned.
     #[serde(default)]
     pub policy: PolicyRecord,
 }
@@ -43,25 +43,25 @@ pub struct HostsRecord {
     pub name: String,
     /// The number of hosts, ≥ 1.
     pub count: u32,
-    /// CPU cores per host.
+    /// The number of CPU cores of each host.
     pub cores: u32,
-    /// GPUs per host.
+    /// The number of GPUs of each host.
     #[serde(default)]
     pub gpus: u32,
-    /// The distribution of the speed of a core \[work/time\], drawn once per host.
+    /// The distribution of the speed of a core \[work/time\]. It is drawn once for each host.
     pub speed: Size,
-    /// The distribution of the speed of a GPU \[work/time\], drawn once per host.
+    /// The distribution of the speed of a GPU \[work/time\]. It is drawn once for each host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_speed: Option<Size>,
-    /// The periods in which a host is on or off. By default, it is always on.
+    /// The times for which a host is on or off. By default, it is always on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<AvailabilityRecord>,
-    /// Distribution of the amount of work that a host keeps queued \[time\], drawn once per host.
+    /// The distribution of the amount of work in the queue of a host \[time\], drawn once per host.
     pub buffer: Size,
-    /// The least time between two requests of a host \[time\].
+    /// The minimum time between two requests of a host \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<Decimal>,
-    /// Distribution of the time from the end of a job to its report \[time\]; no delay by default.
+    /// The distribution of the time from the end of a job to its report \[time\], 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Size>,
     /// The probability that a result is wrong.
@@ -72,7 +72,7 @@ pub struct HostsRecord {
     pub vanish: Decimal,
 }
 
-/// The alternating periods in which a host is on or off.
+/// The times for which a host is on and then off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AvailabilityRecord {
@@ -91,7 +91,7 @@ pub struct ApplicationRecord {
     /// The number of results that must agree, ≥ 1.
     #[serde(default = "one")]
     pub quorum: u32,
-    /// Instances after which a job is given up; 5 plus three per result by default.
+    /// The number of instances after which a job is given up (default: 5 plus three per result).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<u32>,
     /// The versions of the application.
@@ -106,10 +106,10 @@ pub struct VersionRecord {
     pub name: String,
     /// The processor type.
     pub processor: Processor,
-    /// The relative speed on the same processor type, > 0.
+    /// The speed relative to other versions for the same processor type, which must be positive.
     #[serde(default = "unit")]
     pub efficiency: Decimal,
-    /// Release time \[time\], when it replaces other versions for the same processor.
+    /// The release time \[time\], when it replaces all other versions for the same processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<Decimal>,
 }
@@ -120,7 +120,7 @@ pub struct VersionRecord {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Processor {
-    /// A core of a CPU.
+    /// A core of the CPU.
     Cpu,
     /// A GPU.
     Gpu,
@@ -139,34 +139,34 @@ pub struct BatchRecord {
     pub name: String,
     /// The name of the application.
     pub application: String,
-    /// The size distribution of its jobs \[work\], as run time on a core of speed 1.
+    /// The distribution of the sizes of its jobs \[work\], as the run time on a core of speed 1.
     pub size: Size,
     /// The quality of service.
     pub quality: Quality,
-    /// The number of jobs; absent for a stream.
+    /// The number of jobs. This is absent for a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
-    /// The time of submission \[time\].
+    /// The time at which it is submitted \[time\].
     #[serde(default)]
     pub submitted: Decimal,
-    /// The number of submissions.
+    /// The number of times that it is submitted.
     #[serde(default = "one")]
     pub times: u32,
-    /// The time between submissions \[time\].
+    /// The time between two submissions \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Decimal>,
-    /// The deadline after submission \[time\], for `short` and `long`.
+    /// The time from the submission to the deadline \[time\], for `short` and `long`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Decimal>,
-    /// The deadline of a stream job after its creation \[time\], for `throughput`.
+    /// The time from the creation of a job to its deadline \[time\], for `throughput`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Decimal>,
-    /// The arrival rate of a stream's jobs \[1/time\]. By default, there is always another job.
+    /// The rate at which the jobs of a stream arrive \[1/time\]. If absent, there is always a job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival_rate: Option<Decimal>,
 }
 
-/// The four qualities of service.
+/// The quality of service of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "QualityWord")]
@@ -174,7 +174,7 @@ pub enum Quality {
     /// The batch should be done as fast as possible.
     #[default]
     Afap,
-    /// The batch has a deadline that only a few of the hosts are likely to meet by chance.
+    /// The batch has a deadline that would be missed by most of the hosts.
     Short,
     /// The batch has a deadline that can be met by almost all of the hosts.
     Long,
@@ -182,23 +182,23 @@ pub enum Quality {
     Throughput,
 }
 
-/// The parameters of the dispatch; parameters not given are tuned or have defaults.
+/// The parameters of the dispatch rule. If a parameter is not given, it is tuned or has a default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRecord {
-    /// A host above this percentile gets jobs of a batch that has no estimate yet, 0 to 100.
+    /// If a batch has no estimate yet, its jobs are sent to hosts above this percentile, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_percentile: Option<Decimal>,
     /// A host above this percentile can get a deadline before the estimate of the batch, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight_percentile: Option<Decimal>,
-    /// The quantile of the turnaround used by estimates, between 0 and 1.
+    /// The quantile of the turnaround that is used for the estimates, between 0 and 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantile: Option<Decimal>,
-    /// The time that a batch waits before the thresholds start to fall, > 0 \[time\].
+    /// The thresholds are reduced if a batch has to wait longer than this \[time\], > 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<Decimal>,
-    /// The interval at which percentiles are computed, > 0 \[time\].
+    /// The interval at which the percentiles are computed \[time\], which must be greater than 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Decimal>,
 }
@@ -249,7 +249,7 @@ impl WorkloadDocument for CampaignDocument {
 }
 
 impl Campaign {
-    /// Parses a document and reports every fault; `name` identifies the file in messages.
+    /// Parses a document and returns a list of all errors. The `name` is used in the messages.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         CampaignDocument::parse(text, name)
     }

@@ -15,7 +15,7 @@ pub use document::{
 
 use synth_queues::law::Size;
 
-/// A checked campaign.
+/// A campaign that has been checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Campaign {
     record: CampaignDocument,
@@ -26,24 +26,23 @@ pub struct Campaign {
 /// A set of jobs that are submitted together, or a stream of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// Its name, with a number if it is submitted several times.
+    /// The name, with a number if the batch is submitted several times.
     pub name: String,
     /// The index of its entry in the document.
     pub entry: usize,
     /// The index of its application.
     pub application: usize,
-    /// The size distribution of its jobs \[work\].
+    /// The distribution of the sizes of its jobs \[work\].
     pub size: Size,
     /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
-    /// The time of submission \[time\]; 0 for a stream.
+    /// The time at which it is submitted \[time\], or 0 for a stream.
     pub submitted: f64,
-    /// The rate of the Poisson arrivals of a stream \[1/time\], or `None` if there is always
-    /// another job.
+    /// The rate at which jobs of a stream arrive \[1/time\], or `None` if there is always a job.
     pub arrival_rate: Option<f64>,
     /// The quality of service.
     pub quality: Quality,
-    /// Deadline from submission, or bound from the creation of a job \[time\]; ∞ without either.
+    /// The deadline after the submission, or the bound of each job \[time\], or ∞.
     pub limit: f64,
 }
 
@@ -56,7 +55,7 @@ pub struct Version {
     pub processor: Processor,
     /// The relative speed.
     pub efficiency: f64,
-    /// Release time \[time\].
+    /// The release time \[time\].
     pub released: f64,
 }
 
@@ -82,7 +81,7 @@ impl Campaign {
         own.map_or(self.horizon() / 60.0, |time| time.value())
     }
 
-    /// Returns batches and streams in the order of the document.
+    /// Returns the batches and streams in the order of the document.
     pub fn batches(&self) -> &[Batch] {
         &self.batches
     }
@@ -101,7 +100,7 @@ impl Campaign {
         self.batches.iter().map(|batch| batch.application).collect()
     }
 
-    /// Returns the versions of all applications, in order.
+    /// Returns the versions of all applications, in this order.
     pub fn versions(&self) -> &[Version] {
         &self.versions
     }
@@ -111,7 +110,7 @@ impl Campaign {
         self.record.applications[application].quorum
     }
 
-    /// Returns the maximum number of instances per job of an application.
+    /// Returns the maximum number of instances for each job of an application.
     pub fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
         let usual = own.quorum.saturating_mul(3).saturating_add(5);
@@ -125,17 +124,17 @@ impl Campaign {
 }
 
 impl Batch {
-    /// Returns whether it is a stream of independent jobs.
+    /// Returns `true` if this is a stream of independent jobs.
     pub fn is_stream(&self) -> bool {
         self.quality == Quality::Throughput
     }
 
-    /// Returns whether it is a stream that always has jobs.
+    /// Returns `true` if this is a stream that always has more jobs.
     pub fn is_endless(&self) -> bool {
         self.is_stream() && self.arrival_rate.is_none()
     }
 
-    /// Returns the due time of a job created at this time \[time\].
+    /// Returns the due time of a job that is created at this time \[time\].
     pub fn due(&self, created: f64) -> f64 {
         let is_stream = self.is_stream();
         self.limit + if is_stream { created } else { self.submitted }
@@ -143,13 +142,13 @@ impl Batch {
 }
 
 impl HostsRecord {
-    /// Returns the fraction of time that a host is on.
+    /// Returns the fraction of the time for which a host is on.
     pub fn on_fraction(&self) -> f64 {
         let turns = self.availability.as_ref();
         turns.map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()))
     }
 
-    /// Returns the number of processors of this type per host.
+    /// Returns the number of processors of this type on each host.
     pub fn processors(&self, processor: Processor) -> u32 {
         match processor {
             Processor::Cpu => self.cores,
@@ -157,7 +156,7 @@ impl HostsRecord {
         }
     }
 
-    /// Returns the speed distribution of this processor type; `None` if hosts have none.
+    /// Returns the distribution of the speed for this type of processor, or `None` if it has none.
     pub fn speed_of(&self, processor: Processor) -> Option<&Size> {
         match processor {
             Processor::Cpu => (self.cores > 0).then_some(&self.speed),

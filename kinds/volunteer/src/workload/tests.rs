@@ -21,7 +21,7 @@ fn reads_a_campaign() {
     assert_eq!(campaign.batches()[4].quality, Quality::Short);
     assert_eq!(campaign.batches()[4].limit, 30.0);
     assert_eq!((campaign.quorum(1), campaign.most_instances(1)), (2, 11));
-    // 10·4·2·(6/24)·0.9 + 2·8·2, times the efficiency of the faster version; and two GPUs.
+    // This is 10·4·2·(6/24)·0.9 + 2·8·2, times the efficiency of the faster version, and two GPUs.
     let own = campaign.capacity(&[0]);
     assert!((own.usual - (18.0 + 32.0) * 1.5).abs() < 1e-9);
     assert!((own.most - (80.0 + 32.0) * 1.5).abs() < 1e-9);

@@ -1,19 +1,21 @@
-//! Lower bounds on the cost of any policy, derived from prices of work or rents of servers alone.
+//! Computes lower bounds on the cost of any policy from the prices of work or the rents of servers.
 //!
 //! # Prices
 //!
-//! Let `a_1 ≤ a_2 ≤ …` be prices, and `V(x) = Σ a_k x_(k)` with the remaining sizes in descending
-//! order. While k jobs remain, V falls at most at rate `max Σ_{i ≤ k} a_i s(θ_i)`, with s the best
-//! speedup, and cost accrues at least at rate `U_k`, the sum of the k smallest weights. If the
-//! maximum is at most `U_k` for each k, V bounds the cost. By weak duality the maximum is at most
+//! Let `a_1 ≤ a_2 ≤ …` be the prices, and let `V(x) = Σ a_k x_(k)`, where the remaining sizes are
+//! in descending order. If there are `k` jobs, the value of `V` decreases at most at the rate
+//! `max Σ_{i ≤ k} a_i s(θ_i)`, where `s` is the best speedup. The cost increases at least at the
+//! rate `U_k`, which is the sum of the `k` smallest weights. If the maximum is not greater than
+//! `U_k` for any `k`, then `V` is a lower bound. By weak duality, the maximum is at most
 //! `νN + Σ max_θ (a_i s(θ) − νθ)`.
 //!
 //! # Rents
 //!
-//! If a server costs `ν(t) ≥ 0`, a policy costs at least the sum of the jobs' individual optima
-//! with this rent, minus `N ∫ν`. Job i costs at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))` if
-//! it ends at T, with `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`. In an interval of constant rent starting
-//! at t this is at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length`, for any a.
+//! If the rent of a server is `ν(t) ≥ 0`, the cost of a policy is at least the sum of the minimum
+//! costs of the individual jobs with this rent, minus `N ∫ν`. If the job `i` ends at time `T`, its
+//! cost is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, where
+//! `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`. If the rent is constant in an interval that starts at `t`,
+//! then for any `a` the cost is at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length`.
 
 use super::thirds;
 use crate::artifact::Rent;
@@ -21,7 +23,7 @@ use crate::workload::{Curve, Job, Pool};
 
 const HALVINGS: usize = 52;
 
-/// Returns the lower bound implied by prices, or for which number of jobs they are too high.
+/// Returns the lower bound that follows from the prices, or an error if the prices are too high.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
@@ -31,7 +33,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     for (k, weight) in weights.iter().enumerate() {
         due += weight;
         let worth = match pool.curves() {
-            // By Hölder's inequality.
+            // This follows from Hölder's inequality.
             [curve] if let Some(p) = curve.smooth_power(pool.servers()) => {
                 let most = prices[prices.len() - 1];
                 powers += (prices[k] / most).powf(1.0 / (1.0 - p));
@@ -52,7 +54,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// Bounds the worth of the jobs' work at these prices from above, and improves `rent`.
+/// Returns an upper bound on the worth of the work at these prices, and improves `rent`.
 pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
 where
     J: Iterator<Item = (f64, &'a [Curve])>,
@@ -87,7 +89,7 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
     let enough = needs.filter(|needs| *needs < pool.servers());
-    let why = |n| format!("all jobs can end before {time}, using only {n} servers");
+    let why = |n| format!("all jobs can end before {time}, and only {n} servers are needed");
     enough.map_or(Ok(()), |n| Err(why(n)))
 }
 
@@ -102,7 +104,8 @@ pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     alone.sum::<f64>() - paid
 }
 
-/// Returns the least cost of a job that ends in interval n, exact only if it is below `enough`.
+/// Returns the minimum cost of a job that ends in interval `n`. It is only exact if it is below
+/// `enough`.
 fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) -> f64 {
     let curve = &pool.curves()[job.curve];
     let most = curve.cap.min(pool.servers());
@@ -154,10 +157,11 @@ fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) 
     best
 }
 
-/// The number of golden-section steps; they determine the price to a relative 1e-12.
+/// The number of golden-section steps. With this number, the relative error of the price is 1e-12.
 const SECTIONS: usize = 60;
 
-/// Returns the lower bound on the mean response time at rent ν: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`.
+/// Returns the lower bound on the mean response time if the rent is ν, which is
+/// `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`.
 pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, rent: f64) -> f64 {
     let per_work = |k: f64| (1.0 + rent * k) / curve.at(k);
     let most = curve.cap.min(servers);

@@ -1,4 +1,4 @@
-//! The checker: derives the claims of an artifact independently of the synthesis code.
+//! The checker of a policy file. It does not use the code of the synthesis to check the claims.
 
 mod bound;
 mod online;
@@ -30,7 +30,7 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Fin
             if artifact.evidence != Evidence::default() {
                 findings.add(
                     "evidence",
-                    "evidence belongs to a plan, but in this workload jobs arrive",
+                    "the evidence is only for a plan, but the jobs of this workload arrive over time",
                 );
             }
             online::check(stream, online, &artifact.claims, findings);
@@ -38,11 +38,14 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Fin
         (Workload::Pool(_), _) => {
             findings.add(
                 "policy",
-                "all jobs are present at the start: expected a plan",
+                "expected a plan, because all jobs are present at the start",
             );
         }
         (Workload::Stream(_), _) => {
-            findings.add("policy", "jobs arrive: expected an online rule");
+            findings.add(
+                "policy",
+                "expected an online rule, because the jobs arrive over time",
+            );
         }
     }
 }
@@ -61,6 +64,9 @@ fn derived_as(claim: &Claim, method: Method, findings: &mut Findings) {
         findings.add("method", message);
     }
     if method != Method::Simulated && claim.half_width.is_some() {
-        findings.add("", "only simulated claims have a `half_width`");
+        findings.add(
+            "",
+            "a claim can only have a `half_width` if it was simulated",
+        );
     }
 }

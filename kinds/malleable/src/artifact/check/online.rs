@@ -1,4 +1,4 @@
-//! Checks rules for jobs that arrive. The bound is derived again, but simulated values are not.
+//! Checks a rule for jobs that arrive over time. It computes the bound, but does not simulate.
 
 use super::bound::least_response;
 use super::{NEAR, derived_as, thirds};
@@ -9,8 +9,9 @@ use synth_core::artifact::{Findings, Grounds, nonnegative, positive};
 
 const SIMULATED: Grounds =
     Grounds::Judged("the interval is not below the bound; `synth simulate` tries to refute it");
-const BOUND: Grounds =
-    Grounds::Derived("weak duality: jobs that pay rent for servers, each scheduled on its own");
+const BOUND: Grounds = Grounds::Derived(
+    "weak duality: each job pays a rent for its servers, and does not depend on the other jobs",
+);
 
 pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings: &mut Findings) {
     findings.within("policy.online", |f| {
@@ -39,7 +40,7 @@ pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings
             Quantity::MeanNumber => simulated(claim, bound * stream.arrival_rate(), f),
             _ => f.add(
                 "",
-                "this quantity applies only to jobs that are all present at the start",
+                "this quantity can only be used if all jobs are present at the start",
             ),
         });
     }
@@ -50,7 +51,7 @@ fn simulated(claim: &Claim, least: f64, findings: &mut Findings) {
     derived_as(claim, Method::Simulated, findings);
     positive("value", claim.value, findings);
     let Some(half_width) = claim.half_width else {
-        return findings.add("", "a simulated claim needs a `half_width`");
+        return findings.add("", "a claim must have a `half_width` if it was simulated");
     };
     positive("half_width", half_width, findings);
     if half_width > claim.value {

@@ -1,8 +1,9 @@
-//! Lower bound for few jobs, by enumerating all orders in which they may end.
+//! Computes a lower bound for a few jobs from all orders in which the jobs can end.
 //!
-//! If at prices `a_1, a_2, …` the work of the k jobs that end last is worth at most `W_k` per unit
-//! of time, for each k, a plan with that order costs at least `Σ a_k x_k`. A job placed earlier has
-//! a lower price than later, so partial orders have a bound as well.
+//! Let `a_1, a_2, …` be prices. If, for each `k`, the work of the `k` jobs that end last is worth
+//! at most `W_k` per unit of time, then the cost of a plan with this order is at least `Σ a_k x_k`.
+//! The price of a job is lower if it is placed earlier, so there is also a bound for a partial
+//! order.
 
 use super::bound::most_worth;
 use crate::workload::Pool;
@@ -13,11 +14,11 @@ const HALVINGS: usize = 48;
 
 const LOOKED_AT: usize = 20_000;
 
-/// Checks that no order has a lower cost; an error explains why this is not proved.
+/// Checks that there is no order with a lower cost. The error is the reason why this is not proved.
 pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<(), String> {
     if pool.jobs().len() > MOST {
         return Err(format!(
-            "too many jobs to enumerate all orders: at most {MOST} are supported"
+            "there are too many jobs to check all orders: at most {MOST} jobs are supported"
         ));
     }
     let mut look = Look {
@@ -39,7 +40,7 @@ struct Look<'a> {
 impl Look<'_> {
     fn from(&mut self, known: f64, due: f64) -> Result<(), String> {
         let left = self.looks.checked_sub(1);
-        self.looks = left.ok_or("there are too many orders to enumerate")?;
+        self.looks = left.ok_or("there are too many orders to check all of them")?;
         let is_placed = |i: &usize| self.placed.iter().any(|(placed, _)| placed == i);
         let others = (0..self.pool.jobs().len()).filter(|i| !is_placed(i));
         let next: Vec<(usize, f64)> = others.map(|i| (i, self.price(i, due))).collect();
@@ -50,7 +51,9 @@ impl Look<'_> {
         }
         if next.len() <= 1 {
             let why = "by the bound, which is too low";
-            return Err(format!("in one order the jobs cost only {least} {why}"));
+            return Err(format!(
+                "there is an order for which the cost of the jobs is only {least} {why}"
+            ));
         }
         for (i, price) in next {
             let job = &self.pool.jobs()[i];

@@ -8,15 +8,18 @@ use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive};
 
 const ROUNDING: f64 = 1e-9;
 
-/// If there are more jobs than this and the speedup is a power, the ends are only verified.
+/// If there are more jobs than this and the speedup is a power, the end times are only verified.
 const EXECUTED: usize = 64;
 
 const FLOW: Grounds = Grounds::Derived("the plan is executed from one job completion to the next");
-const WORK: Grounds = Grounds::Derived("the work done on each job until its end equals its size");
-const BOUND: Grounds =
-    Grounds::Derived("weak duality: no policy can do work that is worth more than its time costs");
+const WORK: Grounds =
+    Grounds::Derived("the work that is done on each job until its end is equal to its size");
+const BOUND: Grounds = Grounds::Derived(
+    "weak duality: there is no policy that can do work that is worth more than the cost of its time",
+);
 
-const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which jobs may end");
+const ORDERS: Grounds =
+    Grounds::Derived("weak duality, for each of the orders in which the jobs can end");
 
 pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mut Findings) {
     let evidence = &artifact.evidence;
@@ -48,7 +51,10 @@ pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mu
                 }
             }
             Quantity::MeanNumber | Quantity::LeastResponse => {
-                f.add("", "this quantity applies only to jobs that arrive");
+                f.add(
+                    "",
+                    "this quantity can only be used if the jobs arrive over time",
+                );
             }
             quantity => {
                 derived_as(claim, Method::ExactFlow, f);
@@ -106,10 +112,11 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
     }
 }
 
-/// Verifies end times at these prices, if all jobs share a power p < 1; returns whether they do.
+/// Verifies the end times at these prices. Returns `false` if the speedup is not `k^p` with p < 1.
 ///
-/// With `b_i = a_i^c` and `B(t)` the sum of b over the remaining jobs, job i runs at rate
-/// `(N b_i/B)^p`, so its work is `(N b_i)^p Φ(T_i)`, with Φ the integral of `B^−p`; in logarithms.
+/// Let `b_i = a_i^c`, and let `B(t)` be the sum of `b` over the remaining jobs. The rate of the job
+/// `i` is `(N b_i/B)^p`, so its work is `(N b_i)^p Φ(T_i)`, where `Φ` is the integral of `B^−p`.
+/// The computation uses logarithms.
 fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) -> bool {
     let curves = pool.curves().iter();
     let powers = curves.map(|curve| curve.smooth_power(pool.servers()));
@@ -155,7 +162,10 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         let sum: f64 = servers.iter().sum();
         let within = sum <= pool.servers() * (1.0 + ROUNDING);
         if !within || servers.iter().any(|k| *k < 0.0) {
-            findings.add("policy.plan.rule", format!("it allocates {sum} servers"));
+            findings.add(
+                "policy.plan.rule",
+                format!("the number of servers that are used is {sum}"),
+            );
             return ends;
         }
         let stage = done.len() - remaining.len();
@@ -226,7 +236,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
         findings.differs(
             "prices",
             "not sorted",
-            "ascending prices, starting with the largest job",
+            "prices in ascending order, where the first one is for the largest job",
         );
     }
     for (n, rent) in rents.iter().enumerate() {
@@ -237,7 +247,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
     findings.stands("rents", BOUND);
 }
 
-/// Returns the value of this quantity for these end times.
+/// Returns the value of this quantity for the given end times.
 pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     let each = || pool.jobs().iter().zip(ends);
     match quantity {

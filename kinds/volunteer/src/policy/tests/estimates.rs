@@ -64,7 +64,7 @@ fn new_versions_inherit_at_most_ten_results() {
     assert!((few.turnaround - 6.0).abs() < 1e-12);
 }
 
-/// A Kaplan–Meier example by hand: results after 1, 3 and 4, censored at 2 and 5.
+/// A Kaplan–Meier example by hand. There are results at 1, 3 and 4, and censored values at 2 and 5.
 #[test]
 fn turnaround_matches_kaplan_meier() {
     let law = |q: f64| turnaround([3.0, 1.0, 4.0], [2.0, 5.0], q, &[]);
@@ -87,7 +87,7 @@ fn turnaround_matches_kaplan_meier() {
     }
 }
 
-/// Tolerance: ± 3.3 √(q(1−q)/4000) at probability 0.999, plus a bias of half a result in 150.
+/// The tolerance is ± 3.3 √(q(1−q)/4000) for a probability of 0.999, plus half a result of 150.
 #[test]
 fn quantiles_have_nominal_coverage() {
     type Law = fn(&mut RandomStream) -> f64;

@@ -6,8 +6,7 @@ use synth_operator::{Amounts, Resources, usual};
 /// All amounts are in billionths, which is the smallest unit in Kubernetes.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Parses the quantities in billionths. A quantity that is not valid is 0, because the API server
-/// would have rejected it.
+/// Parses quantities in billionths. A quantity that is not valid is rejected by the API, and is 0.
 pub fn amounts(written: &Value) -> Amounts {
     let amounts = written.as_object().into_iter().flatten();
     let amounts = amounts.map(|(name, value)| {

@@ -1,5 +1,4 @@
-//! The state of a cluster: the jobs and the owners of their gates, the nodes, and the pods that
-//! have a node.
+//! The jobs, the owners of their gates, the nodes, and the pods that have a node.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,5 @@
 //! A Lease is used to elect a leader among the replicas.
 //!
-//!
 //! As in client-go, a replica only uses its own clock. A Lease has expired if it has not changed
 //! for its duration, so the clocks of the replicas do not need to agree. (kube-lease-manager 0.13
 //! and kube-leader-election 0.44 compare the timestamp of the holder with their own clock.)
@@ -23,8 +22,8 @@ struct Election {
 }
 
 impl Election {
-    /// Returns the new contents of the Lease, or `None` if another replica holds it. The time
-    /// `wall` is written but is never compared.
+    /// Returns the new Lease, or `None` if another replica holds it. The time `wall` is never
+    /// compared.
     fn next(&mut self, found: &LeaseSpec, now: Instant, wall: Timestamp) -> Option<LeaseSpec> {
         if self.seen.as_ref().is_none_or(|(seen, _)| seen != found) {
             self.seen = Some((found.clone(), now));
@@ -48,8 +47,7 @@ impl Election {
         })
     }
 
-    /// Returns the time until which a replica can act. In the last third of the duration it only
-    /// waits for requests that have been sent.
+    /// Returns the time until which a replica acts. The rest is for requests that have been sent.
     fn until(&self, sent: Instant) -> Instant {
         sent + self.duration * 2 / 3
     }
@@ -118,8 +116,7 @@ impl Elector {
         let begin = Instant::now();
         let until = match answer(self.election.duration / 5, self.renew(begin)).await {
             Ok(is_holder) => is_holder.then(|| self.election.until(begin)),
-            // If there are two simultaneous updates, one of them fails because of the
-            // resourceVersion.
+            // Of two simultaneous updates, one fails because of the resourceVersion.
             Err(why) if why.code == 409 => None,
             Err(why) => return Err(why),
         };
@@ -208,8 +205,7 @@ mod tests {
         assert!(takes(&long, 70));
     }
 
-    /// Returns the time at which the second replica first acts \[s\]. The first replica ends at 60
-    /// s.
+    /// Returns the time at which the second replica acts \[s\]. The first one ends at 60 s.
     fn takeover(skew: i64) -> f64 {
         let begin = Instant::now();
         let mut lease = LeaseSpec::default();
@@ -217,8 +213,7 @@ mod tests {
         for tenth in 0..1200_u64 {
             let now = begin + Duration::from_millis(100 * tenth);
             for (n, (own, skew, until)) in replicas.iter_mut().enumerate() {
-                // Each replica checks the Lease once per second, and the first replica stops at its
-                // end.
+                // Each replica checks the Lease once per second, and the first one ends at 60 s.
                 if tenth % 10 == 3 * n as u64 && (n == 1 || tenth < 600) {
                     let wall = Timestamp::from_second(1_767_225_600 + *skew + tenth as i64 / 10);
                     let next = own.next(&lease, now, wall.unwrap_or_default());

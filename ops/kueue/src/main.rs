@@ -1,6 +1,5 @@
 //! This program lets a scheduling policy decide when the jobs of a Kubernetes cluster start.
 //!
-//!
 //! Jobs are submitted with an admission gate. The gate is removed when the policy starts the job,
 //! and the nodes are chosen by Kueue and the kube-scheduler. The modules `view`, `types` and `desk`
 //! do not use the API.

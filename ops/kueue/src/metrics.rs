@@ -11,8 +11,7 @@ pub struct Metrics {
     pub is_leader: bool,
     /// The time of the last round \[s since 1970\].
     last: i64,
-    /// The description of what the rule is doing, and the time since which it is doing this \[s
-    /// since 1970\].
+    /// What the rule is doing, and the time since which it is doing this \[s since 1970\].
     doing: Option<(String, i64)>,
     values: synth_operator::Metrics,
 }

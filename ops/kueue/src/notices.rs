@@ -1,5 +1,4 @@
-//! This module tells the owners of jobs why a job is waiting, using Events, and when it is expected
-//! to start, using an annotation.
+//! Owners are told why their jobs wait (by Events) and when they will start (by an annotation).
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -34,8 +33,7 @@ const SOON: i64 = 10;
 /// The time between requests, and the maximum number of requests in the queue. Others are dropped.
 const PACE: Duration = Duration::from_millis(200);
 const QUEUE: usize = 50;
-/// The number of jobs for which forecasts are made, and the time between two forecasts of a job
-/// \[s\].
+/// The number of jobs with forecasts, and the time between two forecasts of a job \[s\].
 const FORECASTS: usize = 20;
 const EACH: f64 = 300.0;
 /// The maximum fraction of time spent on forecasts.

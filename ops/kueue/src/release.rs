@@ -17,8 +17,7 @@ use crate::view::{GATES, MARK, Mark, Owner};
 pub enum Outcome {
     /// The gate was removed and the mark was set.
     Done,
-    /// Nothing was done because the object was changed or deleted. Its current state is included if
-    /// it is known.
+    /// The object was changed or deleted. Its current state is included if it is known.
     Changed(Vec<Owner>),
     /// The request was refused, or its result is not known. The reason is included.
     Failed(String),
@@ -110,9 +109,9 @@ impl Releaser {
     }
 }
 
-/// Returns a request that tests whether the object was changed. For a suspended Job the
-/// resourceVersion is tested. For a gate only its value is tested, because the status is often
-/// updated by others.
+/// Returns a request that tests whether the object was changed. This is tested by the
+/// resourceVersion of a suspended Job, but by the value of a gate, because others often update the
+/// status.
 fn patch(owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
     let (uid, mark_text) = (&*owner.own.uid, json!(mark).to_string());
     if owner.is_suspended {
@@ -256,8 +255,7 @@ mod tests {
     async fn names_missing_permissions() {
         let why = r#"jobs.batch "j" is forbidden: User "x" cannot patch resource "jobs" in API group "batch" in the namespace "s""#;
         let expected = Outcome::Failed(format!("{why}: add that verb to its role"));
-        // The request is repeated for 25 s, because a permission may not be effective when the API
-        // server starts.
+        // The request is repeated for 25 s, because permissions may not be effective at once.
         assert_eq!(removed(&[(403, refusal(403, why))]).await, (expected, 7));
     }
 

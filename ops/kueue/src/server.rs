@@ -26,8 +26,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Connects with the given options. The default is the same as in kubectl, or a pod's service
-    /// account.
+    /// Connects with the given options, or else as kubectl does, or with a pod's service account.
     pub async fn of(setup: &Setup) -> Result<Self, String> {
         let config = match &setup.kubeconfig {
             Some(path) => {
@@ -125,8 +124,7 @@ pub fn resource(api_version: &str, kind: &str) -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
 }
 
-/// Locks a mutex. It can still be used after a panic, because each change leaves it in a valid
-/// state.
+/// Locks a mutex. It can be used after a panic, because each change leaves it in a valid state.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,8 +6,7 @@ use clap::{Parser, ValueEnum};
 
 use synth_typed::duration;
 
-/// Let a scheduling policy decide when the jobs of a Kubernetes cluster start. A gate is removed
-/// from a job to start it
+/// Let a scheduling policy decide when the jobs of a Kubernetes cluster start by removing gates
 #[derive(Clone, Debug, Parser)]
 #[command(name = "synth-kueue", version)]
 pub struct Setup {
@@ -28,8 +27,8 @@ pub struct Setup {
     #[arg(long, value_name = "FILE")]
     pub types: Option<PathBuf>,
 
-    /// Name in Kubernetes of a resource of the policy (as in gpu=nvidia.com/gpu, memory=memory:M);
-    /// may be repeated
+    /// Kubernetes name of a resource of the policy (gpu=nvidia.com/gpu, memory=memory:M);
+    /// repeatable
     #[arg(long, value_name = "RESOURCE=NAME")]
     pub resource: Vec<String>,
 

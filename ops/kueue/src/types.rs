@@ -57,8 +57,7 @@ impl Condition {
     }
 }
 
-/// Returns the types of a policy. The argument `file` contains the text and the name of the file of
-/// `--types`.
+/// Returns the types of a policy. The argument `file` contains the text and name of a file.
 pub fn types(policy: &Checked, file: Option<(&str, &str)>) -> Result<JobTypes<Condition>, String> {
     let fleet = policy.workload();
     let demands = fleet.types().iter().map(|own| own.units().to_vec());

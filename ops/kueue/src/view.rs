@@ -244,8 +244,7 @@ pub enum Phase {
     Running,
     /// The gate was removed, but the job was evicted and has no capacity.
     Evicted,
-    /// The job is waiting, but it did not have the gate of the policy, or others have removed the
-    /// gate.
+    /// The job is waiting, but it never had the gate of the policy, or others have removed it.
     Foreign,
 }
 

@@ -83,8 +83,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Watches the jobs. A job that has ended is ignored, because Kueue keeps its Workload for a
-    /// long time.
+    /// Watches the jobs that have not ended. Kueue keeps a Workload for a long time after the end.
     async fn follow_jobs(&self) -> Result<(), String> {
         let (kind, setup) = (self.served().await?, Arc::clone(&self.setup));
         let is_kueue = setup.mode == Mode::Kueue;
@@ -254,14 +253,12 @@ impl Watch {
 }
 
 impl Shared {
-    /// Records an error. Returns `true` if the list is not available until someone corrects the
-    /// problem.
+    /// Records an error. Returns `true` if the list is not available until this is corrected.
     fn complain(&self, name: &str, why: &watcher::Error) -> bool {
         use watcher::Error::{InitialListFailed, WatchError, WatchFailed, WatchStartFailed};
         let why = match why {
             InitialListFailed(why) | WatchStartFailed(why) | WatchFailed(why) => Refused::from(why),
-            // If a watch has expired, there is an event, and the objects are immediately listed
-            // again.
+            // If a watch has expired, the objects are immediately listed again.
             WatchError(status) => {
                 self.server.metrics().answered(status.code);
                 Refused {

@@ -7,8 +7,7 @@ use num_traits::ToPrimitive;
 
 use synth_multiresource::workload::{Resource, Workload};
 
-/// The amount of each resource by its name in a scheduler. If a resource is missing, its amount is
-/// 0.
+/// The amount of each resource by its name in a scheduler. A missing resource has the amount 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amounts(pub BTreeMap<String, u128>);
 
@@ -96,8 +95,7 @@ pub struct CountedResource {
 }
 
 impl Resources {
-    /// Returns the resources of a workload. For each name, `source` returns the name and the scale
-    /// that are used in the scheduler.
+    /// Returns the resources of a workload; `source` returns the name and scale in the scheduler.
     pub fn new(
         workload: &Workload,
         source: impl Fn(&str) -> Result<(String, u128), String>,

@@ -13,9 +13,7 @@ use synth_multiresource::workload::Fleet;
 /// Reads a policy file and its digest. The argument `changes` specifies if edited files are
 /// accepted.
 ///
-///
 /// # Errors
-///
 /// If the file cannot be read or the policy is rejected.
 pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), Box<dyn Error>> {
     let name = path.display().to_string();
@@ -24,8 +22,7 @@ pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), B
     Ok((policy, digest(&text)))
 }
 
-/// Checks that a policy does not stop jobs and does not need setups. The reason for this is given
-/// by `why`, and is part of the error.
+/// Checks that a policy does not stop jobs or need setups. The reason `why` is in the error.
 pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     let rule = &policy.artifact().policy;
     let stops = |rule: &Family| {
@@ -73,8 +70,7 @@ impl HostMoment {
     }
 }
 
-/// Returns the prices of whole units in the certificate. They are empty if they do not hold for all
-/// servers.
+/// Returns the prices of whole units, which are empty if they do not hold for all servers.
 pub fn prices(policy: &Checked) -> &[f64] {
     match &policy.artifact().evidence.servers[..] {
         [server] if policy.workload().is_one_server() => &server.resource_prices,
@@ -82,8 +78,7 @@ pub fn prices(policy: &Checked) -> &[f64] {
     }
 }
 
-/// Formats a table with the name, the waiting and running jobs, and the jobs to release for each
-/// type.
+/// Formats a table of the waiting and running jobs and the jobs to release of each type.
 pub fn plan_table(rows: impl IntoIterator<Item = (String, [usize; 2], String)>) -> String {
     let rows = rows.into_iter().map(|(name, counts, jobs)| {
         let [waiting, running] = counts.map(|count| count.to_string());

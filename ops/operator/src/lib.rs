@@ -1,10 +1,8 @@
-//! This crate runs a policy on a real scheduler. It receives events with the ids of jobs, and
-//! returns decisions.
+//! This crate runs a policy on a real scheduler. It receives events and returns decisions.
 //!
-//!
-//! The [`Scheduler`] adds the ids of jobs, clocks and the capacity that is used by others to an
-//! online rule. The [`protocol`] makes it available as lines of JSON. The [`Operator`] compares it
-//! with a real cluster.
+//! The [`Scheduler`] adds the ids of jobs, clocks and the use by others to an online rule. The
+//! [`protocol`] makes it available as lines of JSON. The [`Operator`] compares it with a real
+//! cluster.
 
 mod amounts;
 mod host;
@@ -48,11 +46,10 @@ struct Known {
 #[derive(Clone, PartialEq)]
 enum Place {
     In(Job),
-    /// The job is waiting, but it would not fit even if no other job was running, because others
-    /// use the capacity.
+    /// The job is waiting, but it would not fit without other jobs, because others use the
+    /// capacity.
     Aside(Option<Job>),
-    /// The job runs on these servers, but the rule does not have the capacity for it. It is counted
-    /// as used by others.
+    /// The job runs on these servers without capacity for it, so it is counted as used by others.
     Beyond(Vec<usize>),
 }
 
@@ -77,8 +74,7 @@ impl Scheduler {
         Scheduler::with_learned(policy, seed, None)
     }
 
-    /// Creates a scheduler like [`Scheduler::new`], with the runtimes that were
-    /// [learned](Scheduler::learned) before.
+    /// Creates a scheduler with runtimes that were [learned](Scheduler::learned) before.
     pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&LearnedRuntimes>) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
@@ -108,9 +104,7 @@ impl Scheduler {
     /// Applies a line and makes a decision. If [`Line::more`] is set, the decision can be made
     /// later.
     ///
-    ///
     /// # Errors
-    ///
     /// If the line is not valid. In this case nothing is changed. After an internal error, all
     /// later lines also return an error.
     pub fn tell(&mut self, line: &Line) -> Result<Decided, String> {
@@ -217,8 +211,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the runtimes that the rule has learned from completed jobs, or `None` if the rule
-    /// does not learn.
+    /// Returns the runtimes that were learned from completed jobs, or `None` if there are none.
     pub fn learned(&self) -> Option<LearnedRuntimes> {
         self.site.rule.learned()
     }
@@ -413,8 +406,7 @@ impl Scheduler {
         }
     }
 
-    /// Updates the capacity that is used by others on these servers. The jobs that cannot run at
-    /// all are not shown to the rule.
+    /// Updates the capacity that is used by others, and sets aside the jobs that cannot run at all.
     fn review(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The metrics of an operator. If a name ends with `_total`, it is a counter, otherwise it is a
-/// gauge.
+/// The metrics of an operator. Each name that ends with `_total` is a counter.
 #[derive(Debug)]
 pub struct Metrics {
     prefix: &'static str,

@@ -63,8 +63,7 @@ const SHORTEST_WAIT: f64 = 5.0;
 pub struct Round {
     /// The time in the unit of the policy.
     pub t: f64,
-    /// The changes that were reported. If a clock was due, they are followed by a line without an
-    /// event.
+    /// The changes that were reported. If a clock was due, the last line has no event.
     pub told: Vec<Line>,
     /// The jobs to release, in this order.
     pub start: Vec<Started>,
@@ -94,8 +93,7 @@ pub struct Operator<K, X> {
     is_by_job: bool,
     /// The jobs that are known to the scheduler.
     pub jobs: BTreeMap<K, KnownJob<X>>,
-    /// The servers that have running jobs. If a job was already running on unknown servers, the
-    /// other servers are assigned to it first.
+    /// The servers that have running jobs. If a job already ran on unknown servers, it gets others.
     pub busy: HashSet<usize>,
     lines: Vec<Line>,
 }
@@ -103,9 +101,7 @@ pub struct Operator<K, X> {
 impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     /// Creates an operator without jobs. The reason why jobs cannot be stopped is given by `why`.
     ///
-    ///
     /// # Errors
-    ///
     /// If the policy does not only start jobs, or its time unit is unknown.
     pub fn new((policy, digest): (Checked, String), seed: u64, why: &str) -> Result<Self, String> {
         only_starts(&policy, why)?;
@@ -251,8 +247,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.jobs.insert(key.clone(), job);
     }
 
-    /// Reports the capacity that is used by others. The remaining amounts on each server are in
-    /// `left`.
+    /// Reports the capacity that is used by others, given the amounts that are left.
     pub fn occupy(&mut self, resources: &Resources, left: impl IntoIterator<Item = Amounts>) {
         let changed = self.scheduler.places.others(resources, left);
         let places = self.scheduler.places();
@@ -327,8 +322,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }
     }
 
-    /// Records the release of a job at this time \[s\], and returns its type and its additional
-    /// data.
+    /// Records the release of a job at this time \[s\]. Returns its type and its additional data.
     pub fn release(&mut self, key: &K, servers: Vec<usize>, now: f64) -> Option<(usize, &mut X)> {
         let job = self.jobs.get_mut(key)?;
         let Stage::Waiting(i) = job.stage else {
@@ -359,9 +353,8 @@ impl<X: Default> KnownJob<X> {
     }
 }
 
-/// Returns the position of a change if several changes are reported at the same time. Withdrawals
-/// are first. The capacity is decreased before it is increased, so that no job is started on
-/// capacity that is not available.
+/// Returns the position of a change among simultaneous changes. Withdrawals are first, and the
+/// capacity is decreased before it is increased, so that no job starts on missing capacity.
 fn turn(line: &Line) -> u8 {
     match line {
         Line {

@@ -55,8 +55,7 @@ impl Places {
         self.servers.len()
     }
 
-    /// Returns the name of server `n`, which is the name of its shape and a number that starts at
-    /// 1.
+    /// Returns the name of server `n`, which contains its shape and a number that starts at 1.
     pub fn server_name(&self, n: usize) -> &str {
         &self.servers[n].name
     }
@@ -119,8 +118,8 @@ impl Places {
         &self.servers[n].units
     }
 
-    /// Sets the amounts that are left by others. Returns the servers for which the use by others
-    /// has changed, and the amounts that are used (R).
+    /// Sets the amounts that are left by others. Returns the servers that have changed, and the
+    /// amounts that are used there (R).
     pub(super) fn others(
         &mut self,
         resources: &Resources,
@@ -164,8 +163,7 @@ impl Places {
         self.fleet.types()[i].nodes() as usize
     }
 
-    /// Returns the servers of a running job. If the number of `named` servers is too small, other
-    /// servers are added. Idle servers are added first.
+    /// Returns the servers of a running job. If `named` is too short, idle servers are added first.
     pub fn taken(
         &self,
         i: usize,
@@ -195,8 +193,7 @@ impl Places {
         resources.map(Resource::name)
     }
 
-    /// Sets the amounts that are used by others on server `n`. The rest is rounded down to whole
-    /// units.
+    /// Sets the amounts that others use on server `n`. The rest is rounded down to whole units.
     pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
         let server = &mut self.servers[n];
         for (j, amount) in amounts.iter().enumerate() {
@@ -208,8 +205,7 @@ impl Places {
         }
     }
 
-    /// Counts a job of type `i` that runs on servers without capacity for it, or no longer runs
-    /// there.
+    /// Counts a job of type `i` that runs on servers without capacity for it, or has left them.
     pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], runs: bool) {
         for &n in servers {
             let beyond = &mut self.servers[n].beyond;

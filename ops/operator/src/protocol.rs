@@ -201,9 +201,7 @@ pub struct Driven {
 /// Reads lines and writes answers until the end of the input. The output is flushed if there is no
 /// other complete line in the buffer.
 ///
-///
 /// # Errors
-///
 /// If the input cannot be read or the output cannot be written.
 pub fn drive(
     scheduler: &mut Scheduler,
@@ -234,8 +232,7 @@ pub fn drive(
     Ok(driven)
 }
 
-/// Reads a line. Returns `Some(false)` if the line was too long and was skipped, or `None` at the
-/// end.
+/// Reads a line. Returns `Some(false)` if it was too long and skipped, or `None` at the end.
 fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result<Option<bool>> {
     text.clear();
     let mut limited = input.by_ref().take(LONGEST as u64 + 1);

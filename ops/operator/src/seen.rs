@@ -34,8 +34,7 @@ pub struct WaitReason {
     pub ahead: usize,
     /// Whether the rule has a single order for the jobs of all types.
     pub is_of_all: bool,
-    /// Whether the job does not fit because others use the capacity, even if no other job was
-    /// running.
+    /// Whether the job would not fit without other jobs, because others use the capacity.
     pub is_shut_out: bool,
     /// A description of what the rule is doing now.
     pub doing: Option<String>,
@@ -111,8 +110,7 @@ impl Scheduler {
         })
     }
 
-    /// Returns the waiting and running jobs in order of arrival, except for the jobs that cannot
-    /// run at all.
+    /// Returns the jobs in order of arrival, except for the jobs that cannot run at all.
     pub fn present(&self) -> Vec<(Arc<str>, JobView)> {
         let mut known: Vec<_> = self.known.iter().collect();
         known.sort_unstable_by_key(|(_, known)| known.order);
@@ -125,8 +123,7 @@ impl Scheduler {
         self.ended.iter()
     }
 
-    /// Keeps the jobs that have ended in a previous scheduler. This scheduler starts at the end of
-    /// the previous one.
+    /// Keeps the completed jobs of a previous scheduler, which ends when this one starts.
     pub fn remember(&mut self, before: &Scheduler) {
         for job in before.ended() {
             self.keep(JobView {

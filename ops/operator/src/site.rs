@@ -96,8 +96,7 @@ impl Site {
         self.take();
     }
 
-    /// Draws a new time for each clock whose rate has changed. This is correct because exponential
-    /// clocks have no memory.
+    /// Draws a new time for each clock whose rate has changed. Exponential clocks have no memory.
     fn set_timers(&mut self) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
@@ -110,8 +109,8 @@ impl Site {
         }
     }
 
-    /// Collects the actions of the system. If a job is stopped and immediately started again, it
-    /// continues to run.
+    /// Collects the actions of the system. A job that is stopped and started again simply
+    /// continues.
     fn take(&mut self) {
         let decided = &mut self.decided;
         for &action in self.system.actions() {

@@ -14,8 +14,7 @@ pub trait Condition: Default + PartialEq {
     fn time_limit(&mut self) -> &mut TimeRange;
 }
 
-/// A type in a file. If there are conditions, at least one of them must be met by a job of this
-/// type.
+/// A type in a file. If there are conditions, a job must meet at least one of them.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TypeEntry<C> {
@@ -84,9 +83,7 @@ impl<C: Condition> JobTypes<C> {
     /// Creates the types with these demands. If there are `rules`, jobs are assigned by them, and
     /// otherwise by demand, using the prices of whole units.
     ///
-    ///
     /// # Errors
-    ///
     /// If there are no rules and two types have the same demand.
     pub fn new(
         fleet: &Fleet,
@@ -131,8 +128,7 @@ impl<C: Condition> JobTypes<C> {
         rule.map(|rule| rule.0)
     }
 
-    /// Returns `true` if a job fits type `i`. A type with one server requires a job with one
-    /// server.
+    /// Returns `true` if a job fits type `i`. If the type has one server, the job must have one.
     pub fn holds(&self, i: usize, units: &[u64], nodes: u32) -> bool {
         let mut pairs = units.iter().zip(&self.demands[i]);
         (nodes > 1) == (self.nodes[i] > 1)

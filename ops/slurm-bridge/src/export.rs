@@ -16,7 +16,6 @@ use synth_slurm::templates;
 /// Returns the name and the contents of each file. The path of the policy file is `policy`.
 ///
 /// # Errors
-///
 /// If the name of the partition is not valid, or the policy cannot be used with Slurm.
 pub fn slurm(
     checked: &Checked,

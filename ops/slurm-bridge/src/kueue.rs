@@ -13,7 +13,6 @@ use synth_operator::usual;
 /// Returns the name and the contents of each file. The text of the policy is `written`.
 ///
 /// # Errors
-///
 /// If the name of the namespace is not valid.
 pub fn kueue(
     checked: &Checked,

@@ -1,6 +1,5 @@
 //! This crate runs policies on a real Slurm. It contains a bridge and the files to be installed.
 //!
-//!
 //! The [`TypeMap`] converts the jobs and nodes of [`synth_slurm::commands`] to the types, units and
 //! servers of a policy.
 
@@ -36,9 +35,7 @@ const CANNOT_STOP: &str =
 
 /// Checks that a policy only starts jobs. Slurm cannot do anything else for a policy.
 ///
-///
 /// # Errors
-///
 /// If the policy stops running jobs or needs setups. The message suggests another policy.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
     only_starts(policy, CANNOT_STOP)

@@ -36,8 +36,7 @@ pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
     Ok(file)
 }
 
-/// Opens the lock file. It is used by all users and is never removed. If the file is read-only, it
-/// can still be locked.
+/// Opens the lock file of all users, which is never removed. It can be locked if it is read-only.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     match options.read(true).write(true).open(path) {

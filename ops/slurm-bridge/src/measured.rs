@@ -23,8 +23,7 @@ pub(super) struct EndedJob {
     pub times: [f64; 4],
 }
 
-/// The jobs by id. Jobs that were already running are not included. If a job is withdrawn and
-/// arrives again, the first arrival is used.
+/// The jobs that were not already running. If a job arrives again, its first arrival is used.
 #[derive(Default)]
 pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
 
@@ -142,8 +141,7 @@ impl Measured {
                 let expected = of.size().mean();
                 let ended = own.ended as f64;
                 let mean = own.sum / ended;
-                // The variance of a few samples is not reliable, so we assume an exponential
-                // distribution.
+                // If there are few samples, we assume an exponential distribution.
                 let spread = match own.ended {
                     ..10 => mean.max(expected),
                     _ => (own.squares / ended - mean * mean).max(0.0).sqrt(),

@@ -5,8 +5,7 @@ use super::watch::{Changes, Sent};
 use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
 use synth_verb::{VerbResult, refuse};
 
-/// Carries out the decisions of a round. If a command fails, the rule is informed when the queue is
-/// read again.
+/// Carries out the decisions of a round. If a command fails, the next queue shows this.
 pub(super) fn act(
     slurm: &Slurm,
     hold: HoldBy,

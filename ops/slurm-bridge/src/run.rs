@@ -31,8 +31,7 @@ pub(crate) struct Signals {
 /// The maximum pause after a failed round. The pause is doubled after each failure.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The maximum age of the list of nodes. If no jobs are held, this is also the maximum age of the
-/// start time of the controller.
+/// The maximum age of the nodes, and of the start time of the controller if no jobs are held.
 const NODES: Duration = Duration::from_secs(1);
 const BOOTED: Duration = Duration::from_secs(10);
 
@@ -193,8 +192,7 @@ impl Bridge {
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
 
-    /// Returns the time between rounds. A shorter time would not be useful, because Slurm needs
-    /// longer to start jobs.
+    /// Returns the time between rounds, which is at least 50 ms because Slurm is not faster.
     fn poll(&self) -> Duration {
         self.setup.poll.max(Duration::from_millis(50))
     }
@@ -253,8 +251,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Reports the changes to the scheduler. Returns the decisions of the scheduler, and whether it
-    /// accepted all changes.
+    /// Reports the changes. Returns the decisions, and whether all changes were accepted.
     fn decide(&mut self, found: &mut Changes, at: HostMoment, start: Instant) -> (Round, bool) {
         let (mut round, refused) = self.watch.operator.decide(at.now, start);
         round.began = std::mem::take(&mut found.began);

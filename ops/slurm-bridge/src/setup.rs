@@ -16,8 +16,7 @@ pub(crate) struct Setup {
     #[arg(skip)]
     pub changes: Changes,
 
-    /// YAML file that maps jobs to job types and sets the names of the resources in Slurm [default:
-    /// by demand]
+    /// YAML file that maps jobs to job types and sets the names of resources [default: by demand]
     #[arg(long, value_name = "FILE")]
     pub types: Option<PathBuf>,
 
@@ -29,8 +28,7 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
 
-    /// Write metrics to this file in each round, for the textfile collector of Prometheus'
-    /// node_exporter
+    /// Write metrics to this file in each round (for the textfile collector of node_exporter)
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
 

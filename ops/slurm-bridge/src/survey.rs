@@ -12,8 +12,7 @@ use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue};
 /// The maximum number of jobs that are listed by name.
 const NAMED: usize = 20;
 
-/// Returns a warning about jobs without a type: their number, their share of the work, and the
-/// reasons.
+/// Returns a warning with the number of jobs without a type, their work, and the reasons.
 pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> {
     // If a job has no limit, the longest limit in the queue is used.
     let limits = queue.rows.iter().filter_map(|row| row.time_limit);

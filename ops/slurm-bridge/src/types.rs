@@ -13,7 +13,6 @@ use synth_slurm::commands::{NodeRow, QueueRow, expand};
 
 /// Maps the jobs and nodes of a cluster to the types and servers of a policy.
 ///
-///
 /// The demand of a type must be at least as large as the demand of the job, so every schedule of
 /// types is also feasible for the jobs. Among these types, the cheapest one is selected, using the
 /// prices of the certificate. If there is a file, the first type with a matching condition is
@@ -53,9 +52,7 @@ impl Untyped {
 impl TypeMap {
     /// Creates the mapping for a policy and the file of `--types`, if there is one.
     ///
-    ///
     /// # Errors
-    ///
     /// If the file is not valid, or a type, resource or server cannot be assigned.
     pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
         let fleet = policy.workload();
@@ -151,9 +148,7 @@ impl TypeMap {
 
     /// Checks that the nodes have the capacity of the servers of the policy.
     ///
-    ///
     /// # Errors
-    ///
     /// If a node is missing or is too small, or several nodes would be used as one server.
     pub fn check_nodes(&self, nodes: &[NodeRow]) -> Result<(), String> {
         let servers = self.nodes.of_servers();

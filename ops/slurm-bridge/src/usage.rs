@@ -11,9 +11,8 @@ use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
 #[derive(Default)]
 pub(super) struct Usage {
     nodes: Vec<NodeRow>,
-    /// The allocated amounts of each node that do not belong to jobs in the queue, and their
-    /// minimum in the last two readings. A difference in only one reading may be due to a job that
-    /// has just started or ended.
+    /// The amounts of each node that do not belong to jobs in the queue, and their minimum in the
+    /// last two readings. A single difference may be due to a job that has just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
 }
 
@@ -61,8 +60,7 @@ impl Usage {
         }
     }
 
-    /// Returns the amounts that others leave on each server. This is empty until the nodes are
-    /// read.
+    /// Returns the amounts that others leave on each server, or nothing if no nodes were read yet.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,

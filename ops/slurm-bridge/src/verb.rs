@@ -51,8 +51,8 @@ struct ReplayArguments {
     #[arg(value_name = "POLICY", required = true)]
     policy: Option<PathBuf>,
 
-    /// Write the jobs that have arrived and ended as CSV (type, arrival, size, wait, latency). The
-    /// file can be used with `synth simulate --jobs`
+    /// Write the completed jobs as CSV (type, arrival, size, wait, latency) for `synth simulate
+    /// --jobs`
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
 
@@ -83,8 +83,8 @@ struct SlurmArguments {
     #[arg(long)]
     release_all: bool,
 
-    /// Explain why this job is waiting, and predict its start, using the queue and the journal of
-    /// the running bridge
+    /// Explain why this job is waiting, and predict its start, using the journal of a running
+    /// bridge
     #[arg(long, value_name = "JOBID", requires = "journal", conflicts_with_all = ["release_all", "dry_run"])]
     why: Option<String>,
 }
@@ -199,7 +199,9 @@ impl ReplayArguments {
             why(file, &policy, job, 0.0)?
         } else if let Some((line, then, now)) = &replayed.differs {
             answered.negative = true;
-            format!("the decision of line {line} is different: {then:?} started then, and {now:?} starts now")
+            format!(
+                "the decision of line {line} is different: {then:?} started then, and {now:?} starts now"
+            )
         } else {
             format!(
                 "the decisions of {} rounds with {} starts are the same as before; {} jobs have arrived and ended",
@@ -216,8 +218,7 @@ impl ReplayArguments {
 /// The maximum number of jobs in a journal that are used to measure the accuracy of forecasts.
 const LOOKED_AT: usize = 200;
 
-/// Explains why a job is waiting at the end of a journal, and predicts the start `later` seconds
-/// later.
+/// Explains why a job is waiting at the end of a journal, and predicts its start.
 fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbResult<String> {
     let mut came = 0;
     replay(file, policy, &mut |line, scheduler, _| {

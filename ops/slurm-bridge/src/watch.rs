@@ -20,8 +20,7 @@ pub(super) struct Changes {
     pub hold: Vec<JobId>,
     /// The jobs whose first process is now running.
     pub began: Vec<String>,
-    /// The jobs that were released some time ago but have not started, and the reason given by
-    /// Slurm.
+    /// The jobs that were released some time ago but have not started, and the reason.
     pub stuck: Vec<(JobId, String)>,
     /// The jobs that have to be held again, because they have not started or must not start yet.
     pub give_up: Vec<JobId>,
@@ -36,8 +35,7 @@ pub(super) struct Progress {
     has_begun: bool,
     /// The time since which the job appears as held although it was released \[s\].
     held_since: Option<f64>,
-    /// Whether the job was held again because Slurm did not start it. The other jobs are then
-    /// first.
+    /// Whether the job was held again because it was not started. It is then behind the others.
     gave_up: bool,
     is_warned: bool,
 }
@@ -179,8 +177,7 @@ impl Watch {
         }
     }
 
-    /// Returns the stage of a job, or `None` if it is not eligible or does not belong to the
-    /// policy.
+    /// Returns the stage of a job, or `None` if it does not belong to the policy.
     fn stage_of(
         &mut self,
         row: &QueueRow,
@@ -226,8 +223,7 @@ impl Watch {
             }
             (Some(_), _) if held && self.lags(row.key) => running,
             (None, Hold::None) => {
-                // In a fleet the nodes of the job are not known, unless an earlier bridge has
-                // chosen them.
+                // In a fleet the nodes are not known, unless an earlier bridge has chosen them.
                 let is_known = !self.is_fleet() || self.placed.contains_key(&row.key);
                 let found = self.map.find(row).ok().filter(|_| is_known);
                 found.map(Stage::Running)
@@ -254,8 +250,7 @@ impl Watch {
         self.operator.places().servers() > 1
     }
 
-    /// Returns the type of a waiting job. In a fleet, a job has no type if its owner chose the
-    /// nodes.
+    /// Returns the type of a waiting job. In a fleet, the nodes must not be chosen by the owner.
     pub(crate) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if self.is_fleet() && row.names_nodes && !self.placed.contains_key(&row.key) {
             return Err(Untyped::OWN_NODES);
@@ -272,8 +267,8 @@ impl Watch {
         !own.gave_up && now - since < LAG
     }
 
-    /// Records that a job was released but has not started. This is reported once, and after some
-    /// time the job is held again.
+    /// Records that a job was released but has not started. It is reported once and then held
+    /// again.
     fn look_into(&mut self, row: &QueueRow, found: &mut Changes) {
         let now = self.at.now;
         let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&row.key) else {
@@ -291,8 +286,7 @@ impl Watch {
         }
     }
 
-    /// Returns the jobs that were released but have not started. They are held again behind the
-    /// others.
+    /// Returns the jobs that were released but have not started, which are held again.
     pub(crate) fn give_up(&mut self, now: f64) -> Vec<JobId> {
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
@@ -306,7 +300,7 @@ impl Watch {
         .collect()
     }
 
-    /// Records a release. In a fleet, this returns the nodes, and the CPUs on each node if they are
+    /// Records a release. In a fleet, this returns the nodes, and the CPUs on each if they are
     /// equal.
     pub(crate) fn release(
         &mut self,
@@ -335,8 +329,7 @@ impl Watch {
         [waiting, without.count() - waiting]
     }
 
-    /// Reports all jobs to a new scheduler. The jobs in `before` were known to the previous
-    /// scheduler.
+    /// Reports all jobs to a new scheduler. The jobs in `before` were known to the previous one.
     pub(crate) fn again(&mut self, before: &Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
         let running = before.iter().filter(|(_, job)| job.runs());
         self.before = running.map(|(key, _)| *key).collect();

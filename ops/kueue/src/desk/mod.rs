@@ -21,13 +21,10 @@ use synth_multiresource::artifact::Checked;
 use synth_operator::{HostMoment, JobTypes, Nodes, Operator, Resources, read_policy};
 
 pub struct Desk {
-    /// The additional data specifies whether the release of a job has not yet been answered by the
-    /// API.
-    ///
+    /// The additional data specifies whether the API has not yet answered a release.
     ///
     /// The id of a job is its uid, which may be followed by a `#`. If a job is found on other
-    /// servers, it is adopted there before it leaves the old servers. Otherwise another job could
-    /// be started on the new servers.
+    /// servers, it is adopted there before it leaves the old ones, so that no other job can start.
     pub operator: Operator<Uid, bool>,
     resources: Resources,
     types: JobTypes<Condition>,
@@ -73,8 +70,7 @@ impl Desk {
         })
     }
 
-    /// Sets the result of a release. If it failed, the next state that is reported by the API is
-    /// used.
+    /// Sets the result of a release. If it failed, the next state from the API is used.
     pub fn released(&mut self, job: &Uid, is_done: bool) {
         if let Some(known) = self.operator.jobs.get_mut(job) {
             known.more = false;

@@ -85,8 +85,7 @@ impl Desk {
         notes
     }
 
-    /// Returns the amounts that are left by `others` on each server. If a node is closed, they are
-    /// 0.
+    /// Returns the amounts that `others` leave on each server. They are 0 if the node is closed.
     pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,

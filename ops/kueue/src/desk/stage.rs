@@ -96,10 +96,9 @@ impl Desk {
         }
     }
 
-    /// Returns the type of a job. If it has the label `synth/type`, this type is used. Otherwise it
-    /// is the first type in the file with a matching condition, or the cheapest type that covers
-    /// the demand. On one server the demand is the total of the pods, and in a fleet each pod needs
-    /// a server.
+    /// Returns the type of a job, which is the type in the label `synth/type`, or the first type in
+    /// the file with a matching condition, or the cheapest type that covers the demand. On one
+    /// server the demand is the total of the pods, and in a fleet each pod needs a server.
     pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
         let (demand, pods) = match self.is_pooled() {
             true => (&view.work.all, 1),
@@ -180,8 +179,7 @@ impl Desk {
         Some(servers)
     }
 
-    /// Moves a running job to the servers of its pods if Kueue or the kube-scheduler has chosen
-    /// others.
+    /// Moves a running job to the servers of its pods, if the policy did not choose them.
     fn move_to(&mut self, view: &View<'_>, i: usize, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {

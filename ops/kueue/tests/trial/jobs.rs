@@ -10,8 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::api::{create, object, pod, replace_gates};
 
-/// The name, the number of pods, the GPUs and cores of each pod, and the arrivals per hour, as in
-/// `cluster.yaml`.
+/// The name, the pods, the GPUs and cores of each pod, and the arrivals per hour.
 pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
     ("notebook", 1, [1, 4], 8.0),
     ("train", 1, [8, 32], 2.0),
@@ -114,9 +113,8 @@ impl Site {
     }
 }
 
-/// Submits each job at its arrival time. If the number of a job is a multiple of `beside`, it has a
-/// second gate. If it is a multiple of `rewritten`, its gate is soon replaced by an equivalent
-/// text.
+/// Submits each job at its arrival time. Each job whose number is a multiple of `beside` has a
+/// second gate, and each multiple of `rewritten` soon has an equivalent gate.
 pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
     let (api, clock) = (site.objects::<Job>(), site.clock);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));

@@ -1,5 +1,4 @@
-//! This program tests the controller on a real API server, with a replacement for Kueue and the
-//! kubelets. It is started by `scripts/kueue-trial`.
+//! This program tests the controller on a real API server, with a replacement for Kueue.
 
 mod api;
 mod jobs;
@@ -158,8 +157,7 @@ async fn run(trial: Trial, site: Site) -> (String, usize) {
     (report, found.len())
 }
 
-/// Returns a list of faults, such as gates that were removed twice, jobs that were forgotten, and
-/// jobs that were started without the policy.
+/// Returns the faults, such as jobs that were forgotten or were started without the policy.
 fn audit(
     stand_in: &StandIn,
     plan: &[Planned],

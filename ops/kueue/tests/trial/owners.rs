@@ -1,6 +1,5 @@
-//! These tests use sets of jobs and a group of pods. The gate is on the object that was submitted.
-//! The pods of a set are two steps away, and the pods of a group share a Workload that has no
-//! controller.
+//! The gate is on the object that was submitted. The pods of a set are two steps away, and the pods
+//! of a group share a Workload that has no controller.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -30,8 +29,7 @@ struct Place {
     pods: Api<Pod>,
 }
 
-/// Runs two gangs that use all nodes, and a third gang that waits for one of them. Returns the
-/// faults.
+/// Runs two gangs on all nodes, and a third gang that waits. Returns the faults.
 pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     site(client, SITE, NODES).await;
     let place = Place {

@@ -67,8 +67,7 @@ impl Controllers {
             .expect("the controller")
     }
 
-    /// Kills the leader at random times and starts it again. A replica that has exited is also
-    /// started again. This function does not return.
+    /// Kills the leader at random times, and starts each replica that has exited. Does not return.
     pub async fn kill(&mut self, client: &Client) {
         let trial = self.trial.clone();
         let leases: Api<Lease> = Api::namespaced(client.clone(), "default");

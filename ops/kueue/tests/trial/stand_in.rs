@@ -40,8 +40,7 @@ pub struct Seen {
 
 pub struct StandIn {
     site: Site,
-    /// Whether quota is reserved in order (StrictFIFO) or for the oldest job that fits
-    /// (BestEffortFIFO).
+    /// Whether quota is reserved in order (StrictFIFO) or for the oldest job that fits.
     is_strict: bool,
     pub seen: HashMap<usize, Seen>,
     /// The number of free GPUs and cores of each node.
@@ -217,8 +216,7 @@ impl StandIn {
         });
     }
 
-    /// Ends a job. The pods are deleted first, then the Workload is finished, and then the Job is
-    /// complete.
+    /// Ends a job. The pods are deleted before the Workload and the Job are completed.
     fn end(&mut self, i: usize) {
         self.vacate(i);
         if let Some(own) = self.seen.get_mut(&i) {

@@ -55,9 +55,7 @@ const EACH: Duration = Duration::from_millis(100);
 impl Slurm {
     /// Releases held jobs, and returns the jobs for which this was refused.
     ///
-    ///
     /// # Errors
-    ///
     /// If a command fails (see [`SlurmError`]). Some of the jobs may have been released.
     pub fn release(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("release", jobs)

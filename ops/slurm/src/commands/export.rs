@@ -62,9 +62,7 @@ fn sacct(since: &str) -> String {
 impl Slurm {
     /// Exports the configuration and the jobs since a time such as `now-4weeks` or `2026-11-01`.
     ///
-    ///
     /// # Errors
-    ///
     /// If the jobs cannot be exported. If a part of the configuration is missing, this is only
     /// reported in the remarks.
     pub fn export(&self, since: &str) -> Result<Exported, SlurmError> {

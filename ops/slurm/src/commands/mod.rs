@@ -1,8 +1,6 @@
 //! This module reads the state of a Slurm cluster and controls its jobs by the commands of Slurm.
 //!
-//!
 //! # Theory
-//!
 //! The state is printed as text with columns of fixed width (`squeue -O NAME:WIDTH`), so each
 //! column has exactly the requested number of bytes. If a name contains blanks, bars or line feeds,
 //! the other columns are therefore still found, and no text that is chosen by a user is long enough
@@ -11,9 +9,7 @@
 //! between versions. The code that prints these columns is the same in all versions from 22.05 to
 //! 26.05 (`src/squeue/print.c`, `src/sinfo/print.c`).
 //!
-//!
 //! # Practice
-//!
 //! [`Slurm`] runs each command with a time limit, and returns either a complete answer or a
 //! [`SlurmError`]. The rows that cannot be parsed are counted in [`Unread`] and are never guessed.
 //! Times are requested in UTC, so they are not ambiguous when the clocks change.
@@ -86,9 +82,7 @@ impl Slurm {
     /// Checks that the commands, the controller, the partition and the columns are available.
     /// Returns the cluster and the current nodes of the partition.
     ///
-    ///
     /// # Errors
-    ///
     /// If any of them is missing. The message contains its name.
     pub fn site(&self) -> Result<(SlurmCluster, Nodes), SlurmError> {
         let cluster = self.cluster()?;

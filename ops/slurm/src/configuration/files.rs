@@ -9,9 +9,7 @@ use crate::commands::{QUESTIONS, Text, Texts};
 /// Reads a site from slurm.conf, or from a folder with the files that are written by
 /// [`Exported::commands`](crate::commands::Exported::commands). Some of these files may be missing.
 ///
-///
 /// # Errors
-///
 /// If a file cannot be read or parsed.
 pub fn of_path(path: &Path) -> Result<SlurmSite, SiteError> {
     let read = |path: &Path| {

@@ -1,17 +1,13 @@
 //! This module reads the configuration of a cluster from the files of Slurm and the output of its
 //! commands.
 //!
-//!
 //! # Theory
-//!
 //! The file slurm.conf is read as it is read by Slurm. A line with `DEFAULT` applies to the lines
 //! after it, and if an option is set several times, the last value is used
 //! (`src/common/parse_config.c`). `scontrol show` prints the current configuration with the same
 //! keywords.
 //!
-//!
 //! # Practice
-//!
 //! The function [`of_texts`] returns a [`SlurmSite`]. If a value cannot be parsed, an error with
 //! the line number is returned. If a setting is unknown or is not modeled, a remark is added.
 
@@ -41,14 +37,11 @@ const CONF: &str = "config.txt";
 
 /// Reads a site. If there is no slurm.conf, the defaults of Slurm 22.05 are used.
 ///
-///
 /// If nodes and partitions are printed by `scontrol` or `sinfo`, they are used instead of the nodes
 /// and partitions of slurm.conf. Associations are read from `sshare` if there is no output of
 /// `sacctmgr`.
 ///
-///
 /// # Errors
-///
 /// If a text cannot be parsed, or there are no nodes or no partitions.
 pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     let mut site = SlurmSite::default();

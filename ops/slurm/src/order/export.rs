@@ -17,7 +17,6 @@ const PENDING: &str = include_str!("../../templates/order/pending.sh");
 /// commas.
 ///
 /// # Errors
-///
 /// If the name of a partition is invalid.
 pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, String)>, String> {
     for name in partitions.split(',') {

@@ -1,18 +1,14 @@
 //! This module converts the order of a queue to site factors, so that Slurm can use the order
 //! without another process.
 //!
-//!
 //! # Theory
-//!
 //! If jobs are sorted by `a ln e + b ln p − g ln(w + c)` in ascending order, as with a [`Priority`]
 //! by time limits, the result is the same as for points in descending order, where the number of
 //! points for each factor of ten is an integer ([`PriorityLevels`]). The script job_submit.lua sets
 //! the constant terms at submission. The term of the wait is either the linear age factor of Slurm,
 //! or is updated periodically by a script.
 //!
-//!
 //! # Practice
-//!
 //! [`SlurmOrder`] converts a policy or a name such as `easy+saf`, and [`export`] creates the files
 //! that have to be installed.
 

@@ -30,9 +30,7 @@ pub fn clock_of(log: &Log) -> f64 {
 /// an assumption. If jobs could never start with the limits and nodes of the site, they are removed
 /// from the log, and a remark about them is returned.
 ///
-///
 /// # Errors
-///
 /// If no jobs remain.
 pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, String> {
     assume(site, log);

@@ -1,8 +1,6 @@
 //! This module models the scheduler of Slurm as a rule for replays and simulations.
 //!
-//!
 //! # Theory
-//!
 //! Two schedulers share one queue. The queue is sorted by the tier of the partition, then by
 //! priority, and then by submission. The *main* scheduler (`job_scheduler.c`) runs when a job ends,
 //! a few seconds after a submission, and periodically. It starts the jobs in order. If a job does
@@ -13,9 +11,7 @@
 //! limits and groups these ends into windows, so the planned starts are too late. Both schedulers
 //! apply the limits of QOS and accounts. The model follows the source of 22.05.8.
 //!
-//!
 //! # Practice
-//!
 //! [`SlurmRule`] creates the rule for a [`SlurmSite`] if the nodes of the site are the servers of a
 //! fleet. The following features are not modeled: preemption, manual reservations, licenses,
 //! features and constraints, dependencies, heterogeneous jobs, and the time that is needed for

@@ -86,9 +86,7 @@ impl SlurmRule {
 
     /// Returns the rule `slurm`, or `slurm+saf` with an order. Returns `None` for any other name.
     ///
-    ///
     /// # Errors
-    ///
     /// If there is no order with this name.
     pub fn named(text: &str) -> Option<Result<Self, String>> {
         let order = text.strip_prefix(SlurmRule::NAME)?;

@@ -54,7 +54,7 @@ pub struct Mark {
     pub nodes: Vec<String>,
 }
 
-/// An object that can have a gate, which is a job, a set of jobs, or a pod.
+/// An object that can have a gate: a job, a set of jobs, or a pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Owner {
     pub own: Reference,

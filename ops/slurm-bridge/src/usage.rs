@@ -60,7 +60,8 @@ impl Usage {
         }
     }
 
-    /// Returns the amounts that others leave on each server, or nothing if no nodes were read yet.
+    /// Returns the amounts that others leave on each server. This is empty until the nodes are
+    /// read.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,

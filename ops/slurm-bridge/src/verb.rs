@@ -51,8 +51,8 @@ struct ReplayArguments {
     #[arg(value_name = "POLICY", required = true)]
     policy: Option<PathBuf>,
 
-    /// Write the completed jobs as CSV (type, arrival, size, wait, latency) for `synth simulate
-    /// --jobs`
+    /// Write the jobs that have arrived and ended as CSV (type, arrival, size, wait, latency), for
+    /// `synth simulate --jobs`
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
 

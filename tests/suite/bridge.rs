@@ -132,7 +132,7 @@ pub(crate) fn is_decided_again(dir: &PolicyDir) {
     let replayed = replay(dir);
     let printed = stdout(&replayed) + &stderr(&replayed);
     assert_eq!(code(&replayed), 0, "{printed}");
-    assert!(printed.contains("as they were"), "{printed}");
+    assert!(printed.contains("the same as before"), "{printed}");
 }
 
 /// CPUs of the running jobs, but those of a name.
@@ -327,7 +327,7 @@ fn one_bridge_a_partition_and_a_way_back() {
     std::fs::write(dir.path("policy.json"), &whole[..whole.len() / 2]).unwrap();
     running.signal("HUP");
     cluster.wait("it is refused", || {
-        log(&dir).contains("the old one stays in effect")
+        log(&dir).contains("the old policy is still used")
     });
     let id = cluster.submit("synth", 0.2, &["-n", "16"]);
     cluster.wait("the old one decides", || {

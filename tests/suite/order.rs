@@ -223,7 +223,7 @@ fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
     let learned: Vec<bool> = heads.map(|line| line.contains("\"learned\"")).collect();
     assert_eq!(learned, [false, true]);
     let printed = stdout(&works(&format!("bridge --replay {journal} {policy}")));
-    has(&printed, "as they were");
+    has(&printed, "the same as before");
     let printed = stdout(&works(&format!(
         "bridge --replay {journal} {policy} --why 17"
     )));

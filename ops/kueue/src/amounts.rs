@@ -1,5 +1,3 @@
-//! The amounts of resources as they are written in Kubernetes, and the names of the resources.
-
 use serde_json::Value;
 
 use synth_multiresource::workload::Workload;
@@ -8,8 +6,7 @@ use synth_operator::{Amounts, Resources, usual};
 /// All amounts are in billionths, which is the smallest unit in Kubernetes.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Parses the quantities by name in billionths. A quantity that is not valid is 0, because it would
-/// have been rejected by the API server.
+/// Parses quantities in billionths. A quantity that is not valid is rejected by the API, and is 0.
 pub fn amounts(written: &Value) -> Amounts {
     let amounts = written.as_object().into_iter().flatten();
     let amounts = amounts.map(|(name, value)| {
@@ -55,13 +52,13 @@ fn scale(suffix: &str) -> Option<(u128, u128)> {
     }
 }
 
-/// Returns the resources of a workload; `named` has options such as `memory=memory:M`.
+/// Returns the resources of a workload. The options in `named` have the form `memory=memory:M`.
 pub fn resources(workload: &Workload, named: &[String]) -> Result<Resources, String> {
     let names: Vec<&str> = workload.resources().iter().map(|own| own.name()).collect();
     let mut options = Vec::new();
     for option in named {
         let (name, source) = option.split_once('=').ok_or_else(|| {
-            format!("--resource {option}: write it as gpu=nvidia.com/gpu, or memory=memory:M")
+            format!("--resource {option}: use the form gpu=nvidia.com/gpu or memory=memory:M")
         })?;
         if !names.contains(&name) {
             let known = names.join(", ");

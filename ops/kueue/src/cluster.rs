@@ -1,4 +1,4 @@
-//! The observed state of a cluster: jobs and the owners of their gates, nodes, and scheduled pods.
+//! The jobs, the owners of their gates, the nodes, and the pods that have a node.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub struct Placed {
     pub node: String,
     pub demand: Amounts,
     pub parent: Option<Uid>,
-    /// The namespace and the name of its Workload, if there is an annotation.
+    /// The namespace and the name of the Workload, if the pod has the annotation.
     pub workload: Option<(String, String)>,
 }
 
@@ -56,7 +56,7 @@ impl Cluster {
                 .map(|(space, name)| (&**space, &**name));
             let named = named.and_then(|name| by_name.get(&name));
             named.copied().or_else(|| {
-                // A pod of a Job of a JobSet is three steps away.
+                // If a Job belongs to a JobSet, its pods are three steps away.
                 let mut next = Some(uid);
                 for _ in 0..4 {
                     let uid = next?;

@@ -1,9 +1,8 @@
-//! Leader election between replicas, using a Lease.
+//! A Lease is used to elect a leader among the replicas.
 //!
-//! As in client-go, a replica relies only on its own clock: a Lease has expired if it has not
-//! changed for its whole duration, so clock skew between replicas does not matter.
-//! (kube-lease-manager 0.13 and kube-leader-election 0.44 compare the holder's timestamp with their
-//! own clock.)
+//! As in client-go, a replica only uses its own clock. A Lease has expired if it has not changed
+//! for its duration, so the clocks of the replicas do not need to agree. (kube-lease-manager 0.13
+//! and kube-leader-election 0.44 compare the timestamp of the holder with their own clock.)
 
 use std::time::{Duration, Instant};
 
@@ -23,14 +22,14 @@ struct Election {
 }
 
 impl Election {
-    /// Returns the new contents of the Lease, or `None` if it is held by another replica. The time
-    /// in `wall` is written but never compared.
+    /// Returns the new Lease, or `None` if another replica holds it. The time `wall` is never
+    /// compared.
     fn next(&mut self, found: &LeaseSpec, now: Instant, wall: Timestamp) -> Option<LeaseSpec> {
         if self.seen.as_ref().is_none_or(|(seen, _)| seen != found) {
             self.seen = Some((found.clone(), now));
         }
         let holder = found.holder_identity.as_deref().unwrap_or_default();
-        // If the duration of the holder is longer, that one counts.
+        // If the duration of the holder is longer, it is used.
         let promised = u64::try_from(found.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
         let lasts = self.duration.max(Duration::from_secs(promised));
         let has_expired = self.seen.as_ref().is_some_and(|own| now - own.1 >= lasts);
@@ -48,14 +47,13 @@ impl Election {
         })
     }
 
-    /// Returns the time until which a replica acts. The last third of the duration is reserved for
-    /// requests that are still in progress.
+    /// Returns the time until which a replica acts. The rest is for requests that have been sent.
     fn until(&self, sent: Instant) -> Instant {
         sent + self.duration * 2 / 3
     }
 }
 
-/// The time until which this replica acts, if it does.
+/// The time until which this replica can act, or `None` if it is not the leader.
 #[derive(Clone)]
 pub struct Leadership(watch::Receiver<Option<Instant>>);
 
@@ -118,7 +116,7 @@ impl Elector {
         let begin = Instant::now();
         let until = match answer(self.election.duration / 5, self.renew(begin)).await {
             Ok(is_holder) => is_holder.then(|| self.election.until(begin)),
-            // The resourceVersion makes one of two simultaneous updates fail.
+            // Of two simultaneous updates, one fails because of the resourceVersion.
             Err(why) if why.code == 409 => None,
             Err(why) => return Err(why),
         };
@@ -142,7 +140,7 @@ impl Elector {
         Ok(true)
     }
 
-    /// Releases the Lease, so that another replica takes over immediately.
+    /// Releases the Lease, so that another replica can act immediately.
     pub async fn give_back(&mut self) {
         if !self.leadership().is_valid() {
             return;
@@ -207,7 +205,7 @@ mod tests {
         assert!(takes(&long, 70));
     }
 
-    /// Returns when the second replica first acts \[s\], after the first one ends at 60 s.
+    /// Returns the time at which the second replica acts \[s\]. The first one ends at 60 s.
     fn takeover(skew: i64) -> f64 {
         let begin = Instant::now();
         let mut lease = LeaseSpec::default();
@@ -215,7 +213,7 @@ mod tests {
         for tenth in 0..1200_u64 {
             let now = begin + Duration::from_millis(100 * tenth);
             for (n, (own, skew, until)) in replicas.iter_mut().enumerate() {
-                // They look once per second at different times; the first not after its end.
+                // Each replica checks the Lease once per second, and the first one ends at 60 s.
                 if tenth % 10 == 3 * n as u64 && (n == 1 || tenth < 600) {
                     let wall = Timestamp::from_second(1_767_225_600 + *skew + tenth as i64 / 10);
                     let next = own.next(&lease, now, wall.unwrap_or_default());
@@ -237,7 +235,7 @@ mod tests {
 
     #[test]
     fn clock_skew_does_not_matter() {
-        // Last renewed at 59.0 and observed at 59.3, so expired at 65.3, when the second one looks.
+        // The Lease was renewed at 59.0 and observed at 59.3. At 65.3 it has expired.
         for skew in [0, 3600, -3600, 100_000_000] {
             assert_eq!(takeover(skew), 65.3, "{skew}");
         }

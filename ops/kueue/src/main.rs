@@ -1,7 +1,8 @@
-//! Lets a scheduling policy decide when the jobs of a Kubernetes cluster start.
+//! This program lets a scheduling policy decide when the jobs of a Kubernetes cluster start.
 //!
-//! Jobs are submitted with an admission gate, which is removed when the policy starts them; Kueue
-//! and the kube-scheduler choose the nodes. `view`, `types` and `desk` are independent of the API.
+//! Jobs are submitted with an admission gate. The gate is removed when the policy starts the job,
+//! and the nodes are chosen by Kueue and the kube-scheduler. The modules `view`, `types` and `desk`
+//! do not use the API.
 
 mod amounts;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Metrics of the controller for Prometheus.
+//! The metrics of the controller for Prometheus.
 
 use k8s_openapi::jiff::Timestamp;
 use tracing::info;
@@ -11,7 +11,7 @@ pub struct Metrics {
     pub is_leader: bool,
     /// The time of the last round \[s since 1970\].
     last: i64,
-    /// What the rule is doing, and since when \[s since 1970\].
+    /// What the rule is doing, and the time since which it is doing this \[s since 1970\].
     doing: Option<(String, i64)>,
     values: synth_operator::Metrics,
 }
@@ -49,7 +49,7 @@ impl Metrics {
     pub fn count(&mut self, desk: &Desk, round: &Round) {
         self.last = Timestamp::now().as_second();
         let doing = desk.operator.scheduler.doing();
-        // If only the numbers change, the state is still the same.
+        // If only the numbers are different, the state is the same.
         self.doing = doing.map(|doing| match &self.doing {
             Some((was, since)) if words(was) == words(&doing) => (doing, *since),
             _ => (doing, self.last),
@@ -73,7 +73,7 @@ impl Metrics {
         }
     }
 
-    /// Returns `true` if rounds are being run or this replica does not act.
+    /// Returns `true` if rounds are run, or if this replica does not act.
     pub fn is_healthy(&self) -> bool {
         !self.is_leader || Timestamp::now().as_second() - self.last < 60
     }

@@ -1,5 +1,4 @@
-//! Reports to owners why their jobs are waiting, using Events, and when they are expected to start,
-//! using an annotation.
+//! Owners are told why their jobs wait (by Events) and when they will start (by an annotation).
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -24,41 +23,41 @@ use synth_advice::forecast::OnlineForecasts;
 use synth_operator::HostMoment;
 use synth_operator::protocol::Foresight;
 
-/// The annotation with the times by which 10 %, 50 % and 90 % of such jobs start.
+/// The annotation that contains the times by which 10 %, 50 % and 90 % of such jobs start.
 const FORECAST: &str = "synth/forecast";
-/// Intervals before the same reason, and a changed one, is reported again \[s\].
+/// The time after which the same reason is reported again, and the time for a new reason \[s\].
 const AGAIN: f64 = 600.0;
 const CHANGED: f64 = 30.0;
 /// If a job has waited for less than this time \[s\], nothing is reported.
 const SOON: i64 = 10;
-/// The interval between requests, and how many may be queued; further ones are dropped.
+/// The time between requests, and the maximum number of requests in the queue. Others are dropped.
 const PACE: Duration = Duration::from_millis(200);
 const QUEUE: usize = 50;
-/// How many jobs are forecast, and the interval for each \[s\].
+/// The number of jobs with forecasts, and the time between two forecasts of a job \[s\].
 const FORECASTS: usize = 20;
 const EACH: f64 = 300.0;
 /// The maximum fraction of time spent on forecasts.
 const SHARE: f64 = 0.05;
-/// Forecasts that move by less than this fraction of the wait are not written.
+/// A forecast is only written if it has changed by at least this fraction of the wait.
 const MOVED: f64 = 0.1;
 
 pub struct Notices {
     server: Server,
     recorder: Recorder,
     send: mpsc::Sender<BoxFuture<'static, ()>>,
-    /// By job, the time \[s\] and the key of the last report.
+    /// The time \[s\] and the key of the last report for each job.
     said: HashMap<Uid, (f64, String)>,
-    /// By job, the time of the last forecast \[s\], and the start that was written.
+    /// The time of the last forecast \[s\] for each job, and the start that was written.
     forecasts: HashMap<Uid, (f64, Option<f64>)>,
-    /// The jobs that have waited for the longest time, with the objects that were submitted.
+    /// The jobs that have waited for the longest time, and the objects that were submitted.
     next: Vec<(Uid, Reference)>,
     online: OnlineForecasts,
-    /// When the next forecast may be computed.
+    /// The time at which the next forecast can be made.
     rested: Instant,
 }
 
 impl Notices {
-    /// Creates a background writer, which drops requests that fail.
+    /// Starts a task that writes in the background. If a request fails, it is dropped.
     pub fn new(server: &Server, identity: &str) -> Self {
         let (send, mut requests) = mpsc::channel::<BoxFuture<'static, ()>>(QUEUE);
         let reporter = Reporter {
@@ -128,7 +127,7 @@ impl Notices {
             return;
         };
         let doing = waits.doing.clone().unwrap_or_default();
-        // If only the numbers change, the reason is still the same.
+        // If only the numbers are different, the reason is the same.
         let key = format!("{}{}", waits.is_shut_out, words(&doing));
         let is_said = |own: &(f64, String)| own.1 == key && now - own.0 < AGAIN;
         if self.said.get(uid).is_some_and(is_said) {
@@ -171,7 +170,7 @@ impl Notices {
         let _ = self.send.try_send(request.boxed());
     }
 
-    /// Forecasts the start of one of the jobs that have waited longest, if one is due.
+    /// Makes a forecast for one of the jobs that have waited for the longest time, if this is due.
     pub fn forecast(&mut self, desk: &Desk, at: HostMoment) {
         let Notices {
             next, forecasts, ..

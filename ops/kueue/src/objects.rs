@@ -1,4 +1,4 @@
-//! Access to the relevant fields of API objects; missing ones are empty.
+//! This module reads the fields of API objects. If a field is missing, it is empty.
 
 use kube::api::DynamicObject;
 use serde_json::Value;
@@ -10,13 +10,13 @@ pub fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// Returns a condition of this name if it is true.
+/// Returns the condition with this name if it is true.
 pub fn holds<'a>(object: &'a DynamicObject, name: &str) -> Option<&'a Value> {
     let mut conditions = items(&object.data["status"]["conditions"]);
     conditions.find(|own| own["type"] == name && own["status"] == "True")
 }
 
-/// Returns the maximum simultaneous demand of a pod, as the kube-scheduler computes it.
+/// Returns the maximum demand of a pod at any time, as it is computed by the kube-scheduler.
 pub fn demand(pod: &Value) -> Amounts {
     let mut beside = Amounts::default();
     let mut before = Amounts::default();
@@ -55,7 +55,7 @@ mod tests {
             "containers": [cpus("3"), {"resources": {"limits": {"cpu": 4, "nvidia.com/gpu": "1"}}}],
             "overhead": {"cpu": "500m"},
         });
-        // First 9, later 1 + 3 + 4, plus the overhead.
+        // The demand is 9 at first and 1 + 3 + 4 later. The overhead is added.
         assert_eq!(demand(&pod).get("cpu"), 19 * NANO / 2);
         assert_eq!(demand(&pod).get("nvidia.com/gpu"), NANO);
         pod["initContainers"] = json!([]);

@@ -1,4 +1,4 @@
-//! Removes gates, with a single atomic request for each object.
+//! This module removes gates. There is a single atomic request for each object.
 
 use std::time::Duration;
 
@@ -15,22 +15,22 @@ use crate::view::{GATES, MARK, Mark, Owner};
 
 #[derive(Debug, PartialEq)]
 pub enum Outcome {
-    /// The gate is removed, and the mark is set.
+    /// The gate was removed and the mark was set.
     Done,
-    /// Nothing was done because the object changed or is gone; its present state, if known.
+    /// The object was changed or deleted. Its current state is included if it is known.
     Changed(Vec<Owner>),
-    /// The request was refused, or its result is unknown; the reason.
+    /// The request was refused, or its result is not known. The reason is included.
     Failed(String),
 }
 
-/// The pause after the first attempt, which doubles each time.
+/// The pause after the first attempt. It is doubled after each attempt.
 const FIRST: Duration = Duration::from_millis(200);
 const ATTEMPTS: u32 = 7;
 
 #[derive(Clone)]
 pub struct Releaser {
     pub server: Server,
-    /// `None` for `--release-all`, which ignores other replicas.
+    /// This is `None` for `--release-all`, which ignores other replicas.
     pub leadership: Option<Leadership>,
     pub answer: Duration,
 }
@@ -67,13 +67,13 @@ impl Releaser {
             match answer(self.answer, request).await {
                 Ok(_) => return Outcome::Done,
                 Err(why) if why.code == 404 => return Outcome::Changed(Vec::new()),
-                // The test failed, or a webhook refused the request.
+                // The test has failed, or the request was refused by a webhook.
                 Err(why) if matches!(why.code, 409 | 422) => {
                     match self.read_again(&api, owner, &mark.gate).await {
                         Err(why) => last = why.text,
                         Ok(None) => return Outcome::Changed(Vec::new()),
                         Ok(Some(now)) => {
-                            // An earlier request succeeded, and its answer was lost.
+                            // A previous request was successful, but its answer was lost.
                             if now.mark.as_ref() == Some(mark) && !now.has(&mark.gate) {
                                 return Outcome::Done;
                             }
@@ -109,8 +109,9 @@ impl Releaser {
     }
 }
 
-/// Returns a request that tests whether the object is unchanged. For a suspended Job it tests the
-/// resourceVersion, for a gate only its value, because others update the status at any time.
+/// Returns a request that tests whether the object was changed. This is tested by the
+/// resourceVersion of a suspended Job, but by the value of a gate, because others often update the
+/// status.
 fn patch(owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
     let (uid, mark_text) = (&*owner.own.uid, json!(mark).to_string());
     if owner.is_suspended {
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(sent(&job), expected);
     }
 
-    /// Removes a gate on an API server that gives these answers; the last one repeats.
+    /// Removes a gate on an API server that returns these answers. The last answer is repeated.
     async fn removed(answers: &[(u16, serde_json::Value)]) -> (Outcome, usize) {
         let (sent, own) = (Arc::new(Mutex::new(0)), answers.to_vec());
         let count = Arc::clone(&sent);
@@ -254,8 +255,7 @@ mod tests {
     async fn names_missing_permissions() {
         let why = r#"jobs.batch "j" is forbidden: User "x" cannot patch resource "jobs" in API group "batch" in the namespace "s""#;
         let expected = Outcome::Failed(format!("{why}: add that verb to its role"));
-        // The request is retried for 25 s, because permissions may not be effective yet when the
-        // API server starts.
+        // The request is repeated for 25 s, because permissions may not be effective at once.
         assert_eq!(removed(&[(403, refusal(403, why))]).await, (expected, 7));
     }
 

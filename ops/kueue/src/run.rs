@@ -1,5 +1,4 @@
-//! The rounds of the controller, in which it reads the changes, lets the policy decide, and
-//! releases jobs.
+//! In each round the controller reads the changes, lets the policy decide, and releases jobs.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::view::{Mark, Owner};
 use crate::watch::Watch;
 use synth_operator::{HostMoment, plan_table};
 
-/// How long to wait for further changes after the first.
+/// The time to wait for more changes after the first change.
 const BATCH: Duration = Duration::from_millis(50);
 /// The maximum time between rounds.
 const TICK: Duration = Duration::from_secs(5);
@@ -36,9 +35,9 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Runs rounds while this replica holds the Lease, until it is ended by a signal.
+    /// Runs rounds while this replica holds the Lease, until a signal is received.
     pub async fn run(&self, identity: String) -> Result<(), String> {
-        // Errors are reported now, and not only when this replica becomes the leader.
+        // Errors are reported at the start, and not when this replica becomes the leader.
         let watch = self.watch().await?;
         self.desk(&watch)?;
         self.server.metrics().is_ready = true;
@@ -52,7 +51,7 @@ impl Controller {
             loop {
                 leadership.begin().await;
                 info!(identity, "leader");
-                // The previous leader may have made changes that are not in the old stream yet.
+                // The previous leader may have made changes that are not in the old stream.
                 let watch = match first.take() {
                     Some(watch) => watch,
                     None => self.watch().await?,
@@ -62,7 +61,7 @@ impl Controller {
                 warn!(identity, "leader lost");
             }
         };
-        // This is a separate task, because a round can take a long time.
+        // This is a separate task because a round can take a long time.
         let (stop, mut stopped) = oneshot::channel::<()>();
         let renewing = tokio::spawn(async move {
             loop {
@@ -90,8 +89,7 @@ impl Controller {
         Releaser {
             server: self.server.clone(),
             leadership: leadership.cloned(),
-            // The last third of the duration of the Lease is reserved for requests that are still
-            // in progress.
+            // The last third of the duration is reserved for requests that have already been sent.
             answer: (self.setup.lease_duration / 3).min(ANSWER),
         }
     }
@@ -110,15 +108,14 @@ impl Controller {
     ) -> Result<(), String> {
         let mut desk = Desk::new(&self.setup)?;
         if let Err(why) = desk.check(&watch.cluster()) {
-            // At the start this is an error, but a replica that takes over continues with the
-            // remaining nodes.
+            // At the start this is an error, but a new leader continues with the nodes that remain.
             warn!(why, "nodes");
         }
         let releaser = self.releaser(Some(leadership));
         self.server.metrics().begin(&desk);
         let begin = Instant::now();
         let mut notices = Notices::new(&self.server, identity);
-        // If the Lease is lost, requests that are still in progress are abandoned.
+        // If the Lease is lost, the requests that have not been answered are aborted.
         let mut releases = JoinSet::new();
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         while leadership.is_valid() {
@@ -147,7 +144,7 @@ impl Controller {
                 Duration::from_secs_f64((wake - at.now).clamp(0.0, TICK.as_secs_f64()))
             });
             let due = begin + Duration::from_secs_f64(at.now) + wake;
-            // If the Lease is lost, the wait between rounds ends as well.
+            // If the Lease is lost, the controller does not wait for the next round.
             while leadership.is_valid() {
                 tokio::select! {
                     () = watch.changed() => sleep(BATCH).await,
@@ -176,7 +173,7 @@ impl Controller {
             }
             Outcome::Changed(found) => {
                 metrics.add("failed_releases_total", "reason", "changed");
-                let why = "it has changed and is examined again";
+                let why = "it was changed and is checked again";
                 info!(job, why, "not released");
                 let found = found.into_iter().map(|own| (own.own.uid.clone(), own));
                 watch.cluster().owners.extend(found);
@@ -201,7 +198,7 @@ impl Controller {
         self.server.metrics().count(desk, round);
     }
 
-    /// Performs a dry run.
+    /// Returns the output of a dry run.
     pub async fn plan(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let mut desk = self.desk(&watch)?;
@@ -229,7 +226,7 @@ impl Controller {
         Ok(lines.join("\n"))
     }
 
-    /// Removes the gate from all objects, even if they have other gates.
+    /// Removes the gate from all objects, including objects with other gates.
     pub async fn release_all(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let gate = &self.setup.gate;

@@ -1,4 +1,4 @@
-//! Serves /metrics, /healthz and /readyz, one request per connection.
+//! This module serves /metrics, /healthz and /readyz, with one request per connection.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use crate::server::locked;
 
 pub async fn serve(address: SocketAddr, metrics: Arc<Mutex<Metrics>>) -> Result<(), String> {
     let listener = TcpListener::bind(address).await.map_err(|why| {
-        format!("cannot listen on {address}: {why}; choose another address with --listen")
+        format!("cannot listen on {address}: {why}; use --listen to choose another address")
     })?;
     tokio::spawn(async move {
         loop {
@@ -22,7 +22,7 @@ pub async fn serve(address: SocketAddr, metrics: Arc<Mutex<Metrics>>) -> Result<
                 continue;
             };
             let metrics = Arc::clone(&metrics);
-            // Idle clients are disconnected.
+            // If a client does not send anything, it is disconnected.
             tokio::spawn(timeout(Duration::from_secs(5), answer(stream, metrics)));
         }
     });

@@ -1,4 +1,4 @@
-//! The connection to the API server, and its errors.
+//! This module connects to the API server and handles its errors.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +26,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Connects according to the options, or like kubectl, or with a pod's service account.
+    /// Connects with the given options, or else as kubectl does, or with a pod's service account.
     pub async fn of(setup: &Setup) -> Result<Self, String> {
         let config = match &setup.kubeconfig {
             Some(path) => {
@@ -77,7 +77,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// Returns `true` if a retry is pointless.
+    /// Returns `true` if the request cannot succeed when it is repeated.
     pub fn is_final(&self) -> bool {
         (400..500).contains(&self.code) && self.code != 429
     }
@@ -124,8 +124,7 @@ pub fn resource(api_version: &str, kind: &str) -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
 }
 
-/// Locks a mutex. A mutex that is poisoned can still be used, because every change leaves it in a
-/// consistent state.
+/// Locks a mutex. It can be used after a panic, because each change leaves it in a valid state.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -138,8 +137,7 @@ pub mod tests {
     use serde_json::{Value, json};
     use tower::{BoxError, service_fn};
 
-    /// Returns an API server with these answers to requests. If there is no answer, the connection
-    /// is refused.
+    /// Returns an API server with these answers. If there is no answer, the connection is refused.
     pub fn fake(answers: impl FnMut(&str) -> Option<(u16, Value)> + Send + 'static) -> Server {
         let answers = Arc::new(Mutex::new(answers));
         let service = service_fn(move |request: http::Request<Body>| {

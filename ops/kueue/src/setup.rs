@@ -1,5 +1,3 @@
-//! Command-line options of the controller.
-
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,8 +6,7 @@ use clap::{Parser, ValueEnum};
 
 use synth_typed::duration;
 
-/// Let a scheduling policy decide when the jobs of a Kubernetes cluster start, by removing an
-/// admission gate from them
+/// Let a scheduling policy decide when the jobs of a Kubernetes cluster start by removing gates
 #[derive(Clone, Debug, Parser)]
 #[command(name = "synth-kueue", version)]
 pub struct Setup {
@@ -17,12 +14,12 @@ pub struct Setup {
     #[arg(value_name = "POLICY", required_unless_present = "release_all")]
     pub policy: Option<PathBuf>,
 
-    /// What prevents jobs from starting until the policy releases them
+    /// The mechanism that prevents jobs from starting before they are released by the policy
     #[arg(long, value_enum, default_value_t = Mode::Kueue)]
     pub mode: Mode,
 
-    /// Name of the gate in `kueue.x-k8s.io/admission-gated-by`; with --mode suspend, the value of
-    /// the label `synth/policy` of the jobs to handle
+    /// Name of the gate in `kueue.x-k8s.io/admission-gated-by`. With --mode suspend, this is the
+    /// value of the label `synth/policy` of the jobs to handle
     #[arg(long, value_name = "NAME", default_value = "synth/gate")]
     pub gate: String,
 
@@ -30,24 +27,24 @@ pub struct Setup {
     #[arg(long, value_name = "FILE")]
     pub types: Option<PathBuf>,
 
-    /// Kubernetes name of a resource of the policy (as in gpu=nvidia.com/gpu, memory=memory:M); may
-    /// be repeated
+    /// Kubernetes name of a resource of the policy (gpu=nvidia.com/gpu, memory=memory:M);
+    /// repeatable
     #[arg(long, value_name = "RESOURCE=NAME")]
     pub resource: Vec<String>,
 
-    /// What to do with gated jobs that fit no type of the policy
+    /// What to do with gated jobs that do not fit any type of the policy
     #[arg(long, value_enum, default_value_t = Unknown::Leave)]
     pub unknown: Unknown,
 
-    /// Only handle jobs of this namespace [default: all]
+    /// Only handle the jobs in this namespace [default: all]
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
 
-    /// Only use nodes with these labels as the policy's servers (as in pool=gpu)
+    /// Only use the nodes with these labels as servers of the policy (as in pool=gpu)
     #[arg(long, value_name = "SELECTOR")]
     pub nodes: Option<String>,
 
-    /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, or the pod's service account]
+    /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, or the service account of the pod]
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
@@ -59,11 +56,11 @@ pub struct Setup {
     #[arg(long, value_name = "NAME", env = "POD_NAME")]
     pub identity: Option<String>,
 
-    /// The time without a renewal after which another replica takes over
+    /// Time after which another replica becomes the leader if the Lease is not renewed
     #[arg(long, value_name = "TIME", default_value = "6s", value_parser = duration)]
     pub lease_duration: Duration,
 
-    /// Address that serves /metrics, /healthz and /readyz
+    /// Address at which /metrics, /healthz and /readyz are served
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:8080")]
     pub listen: SocketAddr,
 
@@ -71,43 +68,40 @@ pub struct Setup {
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub log: Format,
 
-    /// Print the waiting and running jobs and the jobs that would be released now, and exit without
-    /// releasing anything
+    /// Print the waiting and running jobs and the jobs that would be released now, and exit. No
+    /// jobs are released
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Remove the gate from all jobs and exit. This does not need a policy
+    /// Remove the gate from all jobs and exit. A policy is not needed
     #[arg(long, conflicts_with = "dry_run")]
     pub release_all: bool,
 
-    /// Seed of the policy's clocks
+    /// Seed of the random clocks of the policy
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
 }
 
-/// What prevents jobs from starting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Kueue's admission gate
+    /// The admission gate of Kueue
     Kueue,
     /// The field `spec.suspend` of batch/v1 Jobs, without Kueue
     Suspend,
 }
 
-/// What to do with gated jobs without a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Unknown {
-    /// Leave them gated
+    /// Do not remove the gate
     Leave,
-    /// Release them immediately; the resources they use are not available to the policy
+    /// Release them immediately. The resources that they use are not available to the policy
     Release,
 }
 
-/// Format of log messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// One line of JSON each
+    /// Write one line of JSON for each message
     Json,
-    /// One line of text each
+    /// Write one line of text for each message
     Text,
 }

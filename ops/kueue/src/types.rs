@@ -19,7 +19,7 @@ struct Written {
     types: Vec<TypeEntry<Condition>>,
 }
 
-/// Conditions that a job of the type must all meet; `*` matches any text and `?` any character.
+/// The conditions that must all be met by a job; `*` matches any text and `?` any character.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
@@ -57,7 +57,7 @@ impl Condition {
     }
 }
 
-/// Returns the types of a policy; `file` has the text and the name of the file of `--types`.
+/// Returns the types of a policy. The argument `file` contains the text and name of a file.
 pub fn types(policy: &Checked, file: Option<(&str, &str)>) -> Result<JobTypes<Condition>, String> {
     let fleet = policy.workload();
     let demands = fleet.types().iter().map(|own| own.units().to_vec());

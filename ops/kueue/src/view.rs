@@ -1,4 +1,4 @@
-//! A job in the API, and its phase for the policy.
+//! This module describes a job in the API and its phase for the policy.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use serde_json::Value;
 use crate::objects::{demand, holds, items};
 use synth_operator::Amounts;
 
-/// The annotation with the gates. Kueue does not admit a job if there is a gate.
+/// The annotation that contains the gates. Kueue does not admit a job that has a gate.
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
-/// The annotation, called the mark, that records who removed the gate.
+/// The annotation that records who has removed the gate. It is called the mark.
 pub const MARK: &str = "synth/released";
 pub const TYPE: &str = "synth/type";
-/// The label of the Jobs that are used in mode `suspend`.
+/// The label of the Jobs that are handled with `--mode suspend`.
 pub const POLICY: &str = "synth/policy";
 
 pub type Uid = Arc<str>;
@@ -41,30 +41,29 @@ impl Reference {
     }
 }
 
-/// The mark left on an object when its gate is removed, with all that the next controller needs.
+/// The mark that is set when a gate is removed. It contains the data for the next controller.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Mark {
     pub gate: String,
-    /// The digest of the policy; empty if no policy decided.
+    /// The digest of the policy, or an empty string if the decision was not made by a policy.
     pub policy: String,
     /// \[s since 1970\]
     pub at: i64,
-    /// The nodes that the policy chose in a fleet.
+    /// In a fleet, the nodes that were chosen by the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
 }
 
-/// An object with a gate: a job, a set of jobs, or a pod.
+/// An object that can have a gate: a job, a set of jobs, or a pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Owner {
     pub own: Reference,
-    /// The gates as written.
     pub gates: String,
     pub mark: Option<Mark>,
     pub labels: BTreeMap<String, String>,
     pub parent: Option<Uid>,
     pub version: String,
-    /// Whether `spec.suspend` acts as the gate.
+    /// Whether the gate is `spec.suspend`.
     pub is_suspended: bool,
 }
 
@@ -101,7 +100,7 @@ impl Owner {
         self.gates().any(|own| own == gate)
     }
 
-    /// Returns the other gates in the notation of the annotation.
+    /// Returns the other gates as they are written in the annotation.
     pub fn without(&self, gate: &str) -> String {
         self.gates()
             .filter(|own| *own != gate)
@@ -110,7 +109,7 @@ impl Owner {
     }
 }
 
-/// Returns the controller, or all owners: a group of pods has no controller.
+/// Returns the controller, or all owners if there is none, as for a group of pods.
 fn owners(metadata: &ObjectMeta) -> Vec<Reference> {
     let mut all: Vec<_> = metadata.owner_references.iter().flatten().collect();
     if all.iter().any(|own| own.controller == Some(true)) {
@@ -130,26 +129,26 @@ pub fn controller(metadata: &ObjectMeta) -> Option<Reference> {
     owners(metadata).into_iter().next()
 }
 
-/// A Workload, or a Job in mode `suspend`.
+/// A Workload, or a Job with `--mode suspend`.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     pub itself: Owner,
-    /// The submitted objects, which have the gate; empty if the object itself was submitted.
+    /// The objects that were submitted and have the gate. This is empty if it is the object itself.
     pub owners: Vec<Reference>,
     /// \[s since 1970\]
     pub created: i64,
     pub queue: String,
     pub class: String,
-    /// The number of simultaneous pods, their total demand, and the maximum per pod.
+    /// The number of pods at the same time, their total demand, and the maximum demand of a pod.
     pub pods: u64,
     pub all: Amounts,
     pub each: Amounts,
     /// The maximum run time \[s\].
     pub limit: Option<f64>,
     pub is_finished: bool,
-    /// Neither deleted nor deactivated.
+    /// The object was not deleted or deactivated.
     pub is_active: bool,
-    /// When capacity was reserved \[s since 1970\].
+    /// The time at which capacity was reserved \[s since 1970\].
     pub reserved: Option<i64>,
     pub is_evicted: bool,
 }
@@ -172,7 +171,7 @@ impl Work {
         self.each = std::mem::take(&mut self.each).most(demand);
     }
 
-    /// Reads a Workload. The priority class is in another place in v1beta2 than in v1beta1.
+    /// Reads a Workload. The priority class is not in the same place in v1beta1 and v1beta2.
     pub fn of_workload(workload: &DynamicObject, api_version: &str, gate: &str) -> Self {
         let spec = &workload.data["spec"];
         let class = spec["priorityClassRef"]["name"].as_str();
@@ -193,7 +192,7 @@ impl Work {
         work
     }
 
-    /// Reads a Job, which is gated while it is suspended.
+    /// Reads a Job. It has a gate while it is suspended.
     pub fn of_job(job: &DynamicObject, gate: &str) -> Self {
         let spec = &job.data["spec"];
         let is_suspended = spec["suspend"] == true;
@@ -211,7 +210,7 @@ impl Work {
         work
     }
 
-    /// Returns the submitted object, on which Events are recorded.
+    /// Returns the object that was submitted, for which Events are written.
     pub fn submitted(&self) -> &Reference {
         self.owners.first().unwrap_or(&self.itself.own)
     }
@@ -234,19 +233,18 @@ fn seconds(time: &Value) -> i64 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It has ended, or will not start.
+    /// The job has ended, or will not start.
     Gone,
-    /// It has the policy's gate and others.
+    /// The job has the gate of the policy and other gates.
     Held,
-    /// It only has the policy's gate.
+    /// The job only has the gate of the policy.
     Waiting,
-    /// The gate was removed, and no capacity is reserved yet.
+    /// The gate was removed, but no capacity is reserved yet.
     Released,
-    /// Capacity is reserved.
     Running,
-    /// The gate was removed, but the job was evicted and holds no capacity.
+    /// The gate was removed, but the job was evicted and has no capacity.
     Evicted,
-    /// It waits, but was never the policy's, or its gate was removed by others.
+    /// The job is waiting, but it never had the gate of the policy, or others have removed it.
     Foreign,
 }
 
@@ -304,7 +302,7 @@ fn phase(work: &Work, owners: &[&Owner], gate: &str) -> Phase {
     let is_others = owners.iter().any(|own| !own.without(gate).is_empty());
     let is_marked = owners.iter().any(|own| own.mark.is_some());
     match (is_ours, is_others, is_marked) {
-        // A group of pods is partially released; a single job was suspended again.
+        // Only some pods of a group were released, or a single job was suspended again.
         (true, _, true) if owners.len() > 1 => Phase::Released,
         (true, _, true) => Phase::Evicted,
         (true, true, false) => Phase::Held,

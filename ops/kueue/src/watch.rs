@@ -1,4 +1,4 @@
-//! The state of the cluster, from lists and subsequent watches.
+//! The state of the cluster is read from lists, and from watches after that.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
@@ -31,7 +31,7 @@ use crate::view::{Owner, POLICY, Uid, Work, controller};
 pub struct Watch {
     setup: Arc<Setup>,
     shared: Shared,
-    /// The kinds of owners that are watched, such as `batch/v1`, `Job`.
+    /// The kinds of owners that are watched, such as `batch/v1` and `Job`.
     kinds: Mutex<HashSet<(String, String)>>,
     streams: Mutex<JoinSet<()>>,
 }
@@ -43,17 +43,17 @@ struct Shared {
     changed: Arc<Notify>,
     /// The number of lists that have not been read completely.
     unread: Arc<AtomicUsize>,
-    /// Why a required list is unavailable.
+    /// The reason why a list that is needed is not available.
     refused: Arc<Mutex<Option<String>>>,
 }
 
-/// The bounds of pauses after errors.
+/// The minimum and maximum pause after an error.
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Watch {
-    /// Starts all watches, and waits until every list has been read. Unreachable API servers are
-    /// retried, except in one-off operations.
+    /// Starts all watches and waits until each list has been read. If the API server cannot be
+    /// reached, this is repeated, unless there is only one operation.
     pub async fn begin(server: &Server, setup: &Arc<Setup>) -> Result<Self, String> {
         let shared = Shared {
             server: server.clone(),
@@ -83,8 +83,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Watches the jobs. Jobs that have ended are ignored, because Kueue keeps their Workloads for
-    /// a long time.
+    /// Watches the jobs that have not ended. Kueue keeps a Workload for a long time after the end.
     async fn follow_jobs(&self) -> Result<(), String> {
         let (kind, setup) = (self.served().await?, Arc::clone(&self.setup));
         let is_kueue = setup.mode == Mode::Kueue;
@@ -187,7 +186,7 @@ impl Watch {
         Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or handle Jobs without Kueue by --mode suspend".into())
     }
 
-    /// Follows a stream forever. After an error, the objects are listed again.
+    /// Reads a stream forever. After an error, the objects are listed again.
     fn follow<K, V>(
         &self,
         api: Api<K>,
@@ -210,7 +209,7 @@ impl Watch {
         shared.unread.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).spawn(async move {
             let mut stream = pin!(stream);
-            // The keys of the current list, and the next list while it is read.
+            // These are the keys of the current list, and the next list while it is being read.
             let (mut held, mut listed, mut is_unread) = (HashSet::new(), HashMap::new(), true);
             while let Some(event) = stream.next().await {
                 let mut is_read = false;
@@ -239,7 +238,7 @@ impl Watch {
                         kept(&mut locked(&shared.cluster)).remove(&uid);
                         held.remove(&uid);
                     }
-                    // If a kind cannot be read, the others do not wait for it.
+                    // If a kind cannot be read, the other kinds do not have to wait for it.
                     Err(why) => is_read = shared.complain(&name, &why),
                 }
                 if is_read && std::mem::take(&mut is_unread) {
@@ -254,13 +253,12 @@ impl Watch {
 }
 
 impl Shared {
-    /// Records an error; returns whether the list is unavailable until someone intervenes.
+    /// Records an error. Returns `true` if the list is not available until this is corrected.
     fn complain(&self, name: &str, why: &watcher::Error) -> bool {
         use watcher::Error::{InitialListFailed, WatchError, WatchFailed, WatchStartFailed};
         let why = match why {
             InitialListFailed(why) | WatchStartFailed(why) | WatchFailed(why) => Refused::from(why),
-            // A watch that has expired is reported as an event, and the objects are listed again
-            // immediately.
+            // If a watch has expired, the objects are immediately listed again.
             WatchError(status) => {
                 self.server.metrics().answered(status.code);
                 Refused {
@@ -352,7 +350,7 @@ mod tests {
         };
         let begin = tokio::time::Instant::now();
         let watch = Watch::begin(&away(8), &setup(&[])).await.unwrap();
-        // Pauses of 0.2, 0.4, 0.8, 1.6, 3.2, 5 and 5 s.
+        // The pauses are 0.2, 0.4, 0.8, 1.6, 3.2, 5 and 5 s.
         assert_eq!(begin.elapsed().as_millis() / 100, 162);
         assert_eq!(watch.cluster().works.len(), 1);
         let why = Watch::begin(&away(8), &setup(&["--dry-run"])).await;

@@ -1,4 +1,4 @@
-//! Amounts in a scheduler's units, and in the whole units of a policy.
+//! This module converts amounts between the units of a scheduler and the whole units of a policy.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use num_traits::ToPrimitive;
 
 use synth_multiresource::workload::{Resource, Workload};
 
-/// Amounts by the name of a resource in a scheduler. A missing resource has the amount 0.
+/// The amount of each resource by its name in a scheduler. A missing resource has the amount 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amounts(pub BTreeMap<String, u128>);
 
@@ -22,17 +22,17 @@ impl Amounts {
         self.0.insert(name.into(), amount.into());
     }
 
-    /// Adds other amounts.
+    /// Adds the other amounts.
     pub fn add(&mut self, other: &Amounts) {
         *self = std::mem::take(self).plus(other);
     }
 
-    /// Returns the sum of both.
+    /// Returns the sum of the amounts.
     pub fn plus(self, other: &Amounts) -> Self {
         self.with(other, u128::saturating_add)
     }
 
-    /// Returns the difference, which is never below 0.
+    /// Returns the difference of the amounts, or 0 if it would be negative.
     pub fn less(self, other: &Amounts) -> Self {
         self.with(other, u128::saturating_sub)
     }
@@ -57,12 +57,12 @@ impl Amounts {
         self
     }
 
-    /// Returns a multiple of the amounts.
+    /// Returns the amounts multiplied by `count`.
     pub fn times(&self, count: u64) -> Self {
         self.each(|amount| amount.saturating_mul(count.into()))
     }
 
-    /// Returns one of several equal parts, rounded up.
+    /// Returns the amounts divided by `parts`, rounded up.
     pub fn part(&self, parts: u32) -> Self {
         self.each(|amount| amount.div_ceil(parts.max(1).into()))
     }
@@ -81,22 +81,21 @@ impl Amounts {
 #[derive(Clone, Debug)]
 pub struct Resources(Vec<CountedResource>);
 
-/// A resource as a scheduler counts it.
+/// A resource as it is counted by a scheduler.
 #[derive(Clone, Debug)]
 pub struct CountedResource {
     /// The name in the policy.
     pub name: String,
     /// The name in the scheduler.
     pub source: String,
-    /// The scheduler's amount for one of the policy's.
+    /// The amount in the scheduler that is equal to one unit of the policy.
     pub scale: u128,
-    /// A whole unit in the scheduler's amounts, as a fraction; `None` if no type has demand.
+    /// A whole unit as a fraction of the scheduler's amounts, or `None` if no type has any demand.
     unit: Option<[u128; 2]>,
 }
 
 impl Resources {
-    /// Returns the resources of a workload; `source` maps a name to name and scale in the
-    /// scheduler.
+    /// Returns the resources of a workload; `source` returns the name and scale in the scheduler.
     pub fn new(
         workload: &Workload,
         source: impl Fn(&str) -> Result<(String, u128), String>,
@@ -120,7 +119,7 @@ impl Resources {
         own.collect::<Result<_, String>>().map(Resources)
     }
 
-    /// Returns the resources in the policy's order (R).
+    /// Returns the resources in the order of the policy (R).
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &CountedResource> {
         self.0.iter()
     }
@@ -147,7 +146,7 @@ impl Resources {
         self.0.iter().map(of).collect()
     }
 
-    /// Converts whole units of resource j to the policy's amounts.
+    /// Converts whole units of resource `j` to an amount of the policy.
     pub fn amount(&self, j: usize, units: u64) -> f64 {
         let own = &self.0[j];
         let [numerator, denominator] = own.unit.unwrap_or([0, 1]).map(|part| part as f64);
@@ -155,8 +154,8 @@ impl Resources {
     }
 }
 
-/// Maps names such as `cpus`, `memory` (GiB) or `memory_gb` to a given name and its amount (of
-/// memory in bytes) per one of the resource; `None` for uncommon names.
+/// Converts a name such as `cpus`, `memory` (GiB) or `memory_gb` to one of the three names, and
+/// returns the amount of one unit (for memory, in bytes). Returns `None` for other names.
 pub fn usual<'a>(name: &str, [cpu, memory, gpu]: [&'a str; 3]) -> Option<(&'a str, u64)> {
     let name = name.to_lowercase();
     Some(match &*name {
@@ -170,7 +169,7 @@ pub fn usual<'a>(name: &str, [cpu, memory, gpu]: [&'a str; 3]) -> Option<(&'a st
     })
 }
 
-/// Returns the bytes of a unit such as `gib`.
+/// Returns the number of bytes in a unit such as `gib`.
 fn bytes(unit: &str) -> Option<u64> {
     let (prefix, base) = match unit.strip_suffix("ib") {
         Some(prefix) => (prefix, 1024),

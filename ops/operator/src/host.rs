@@ -1,4 +1,4 @@
-//! Preparations for running a policy on a real scheduler.
+//! The functions in this module prepare a policy for a real scheduler.
 
 use std::error::Error;
 use std::path::Path;
@@ -10,10 +10,11 @@ use synth_core::number::seconds_in;
 use synth_multiresource::artifact::{Checked, Family, Preemption};
 use synth_multiresource::workload::Fleet;
 
-/// Reads a policy file and its digest; `changes` says whether edited files are accepted.
+/// Reads a policy file and its digest. The argument `changes` specifies if edited files are
+/// accepted.
 ///
 /// # Errors
-/// If it cannot be read or is rejected.
+/// If the file cannot be read or the policy is rejected.
 pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), Box<dyn Error>> {
     let name = path.display().to_string();
     let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
@@ -21,8 +22,7 @@ pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), B
     Ok((policy, digest(&text)))
 }
 
-/// Checks that a policy neither stops jobs nor waits for setups. If it does, the error explains
-/// this with `why`.
+/// Checks that a policy does not stop jobs or need setups. The reason `why` is in the error.
 pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     let rule = &policy.artifact().policy;
     let stops = |rule: &Family| {
@@ -40,27 +40,27 @@ pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the number of seconds in a policy's time unit; unknown units are errors.
+/// Returns the number of seconds in the time unit of a policy, or an error if the unit is unknown.
 pub fn second_of(fleet: &Fleet) -> Result<f64, String> {
     let unit = fleet.time_unit();
     seconds_in(unit).ok_or_else(|| {
         format!(
-            "the policy measures time in `{unit}`, whose length is unknown: write the workload in s, min, h or d"
+            "the policy measures time in `{unit}`, but the length of this unit is unknown: use s, min, h or d in the workload"
         )
     })
 }
 
-/// A moment on a program's own clock and in wall-clock time.
+/// A moment on the clock of the program and in wall-clock time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostMoment {
-    /// Time since the program began \[s\].
+    /// The time since the start of the program \[s\].
     pub now: f64,
-    /// Wall-clock time \[s since 1970\].
+    /// The wall-clock time \[s since 1970\].
     pub wall: i64,
 }
 
 impl HostMoment {
-    /// Returns the present moment, for a program that began at `begin`.
+    /// Returns the current moment of a program that was started at `begin`.
     pub fn of(begin: Instant) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         HostMoment {
@@ -70,7 +70,7 @@ impl HostMoment {
     }
 }
 
-/// Returns the certificate's prices of whole units; empty unless they hold for all servers.
+/// Returns the prices of whole units, which are empty if they do not hold for all servers.
 pub fn prices(policy: &Checked) -> &[f64] {
     match &policy.artifact().evidence.servers[..] {
         [server] if policy.workload().is_one_server() => &server.resource_prices,
@@ -78,7 +78,7 @@ pub fn prices(policy: &Checked) -> &[f64] {
     }
 }
 
-/// Formats a table by type: name, waiting and running jobs, and the jobs to release now.
+/// Formats a table of the waiting and running jobs and the jobs to release of each type.
 pub fn plan_table(rows: impl IntoIterator<Item = (String, [usize; 2], String)>) -> String {
     let rows = rows.into_iter().map(|(name, counts, jobs)| {
         let [waiting, running] = counts.map(|count| count.to_string());

@@ -1,7 +1,8 @@
-//! Runs a policy on a real scheduler: it consumes events with job ids, and produces decisions.
+//! This crate runs a policy on a real scheduler. It receives events and returns decisions.
 //!
-//! [`Scheduler`] adds job identities, clocks and capacity used by others to an online rule.
-//! [`protocol`] offers it as lines of JSON. [`Operator`] compares it with a real cluster.
+//! The [`Scheduler`] adds the ids of jobs, clocks and the use by others to an online rule. The
+//! [`protocol`] makes it available as lines of JSON. The [`Operator`] compares it with a real
+//! cluster.
 
 mod amounts;
 mod host;
@@ -37,7 +38,7 @@ struct Known {
     order: u64,
     limit: f64,
     user: u32,
-    /// The arrival time \[time\].
+    /// The time at which the job arrived \[time\].
     since: f64,
     place: Place,
 }
@@ -45,22 +46,21 @@ struct Known {
 #[derive(Clone, PartialEq)]
 enum Place {
     In(Job),
-    /// The job waits, but it would not fit even if no other job was running, because others use the
+    /// The job is waiting, but it would not fit without other jobs, because others use the
     /// capacity.
     Aside(Option<Job>),
-    /// The job runs on these servers although the rule has no capacity for it there. It counts as
-    /// use by others.
+    /// The job runs on these servers without capacity for it, so it is counted as used by others.
     Beyond(Vec<usize>),
 }
 
-/// A policy with the jobs of a cluster.
+/// A policy and the jobs of a cluster.
 pub struct Scheduler {
     places: Places,
     site: Site,
     known: HashMap<Arc<str>, Known>,
     aside: BTreeMap<u64, Arc<str>>,
     came: u64,
-    /// The mean time for which a job holds its capacity beyond its run \[time\].
+    /// The mean time for which the capacity of a job is used in addition to its run time \[time\].
     latency: f64,
     now: f64,
     has_begun: bool,
@@ -69,12 +69,12 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Returns the policy on an empty cluster; `seed` is for its clocks.
+    /// Creates a scheduler for an empty cluster. The random clocks of the policy use `seed`.
     pub fn new(policy: &Checked, seed: u64) -> Self {
         Scheduler::with_learned(policy, seed, None)
     }
 
-    /// Like [`Scheduler::new`], with earlier [learned](Scheduler::learned) runtimes.
+    /// Creates a scheduler with runtimes that were [learned](Scheduler::learned) before.
     pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&LearnedRuntimes>) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
@@ -96,16 +96,17 @@ impl Scheduler {
         }
     }
 
-    /// Returns the types, resources and servers by name.
+    /// Returns the names of the types, resources and servers.
     pub fn places(&self) -> &Places {
         &self.places
     }
 
-    /// Applies a line, and decides; with [`Line::more`] the decision may follow later.
+    /// Applies a line and makes a decision. If [`Line::more`] is set, the decision can be made
+    /// later.
     ///
     /// # Errors
-    /// If the line is invalid, which changes nothing, or after an internal error, which is
-    /// permanent.
+    /// If the line is not valid. In this case nothing is changed. After an internal error, all
+    /// later lines also return an error.
     pub fn tell(&mut self, line: &Line) -> Result<Decided, String> {
         self.is_sound()?;
         line.is_of_one_thing()?;
@@ -156,7 +157,7 @@ impl Scheduler {
             self.go_on(line);
             self.ring_due();
         }
-        // The last of several lines may be one to which the rule does not react.
+        // The rule may not react to the last one of several lines.
         self.site.decide_noted(self.now);
         self.is_sound()?;
         Ok(std::mem::take(&mut self.site.decided))
@@ -195,12 +196,12 @@ impl Scheduler {
                 "job {job:?} is running: it can leave or be put back"
             )),
             Some(false) => Err(format!(
-                "job {job:?} is waiting: use withdraw to remove a job that was not started"
+                "job {job:?} is waiting: use withdraw to remove a job that has not been started"
             )),
         }
     }
 
-    /// Advances the time. The rule begins with the first line that is not an adopted job.
+    /// Advances the time. The rule is started by the first line that does not adopt a job.
     fn go_on(&mut self, line: &Line) {
         self.now = line.t;
         self.site.has_more = line.more;
@@ -210,8 +211,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the runtimes that the rule has learned from ended jobs, or `None` if it does not
-    /// learn.
+    /// Returns the runtimes that were learned from completed jobs, or `None` if there are none.
     pub fn learned(&self) -> Option<LearnedRuntimes> {
         self.site.rule.learned()
     }
@@ -225,24 +225,24 @@ impl Scheduler {
         })
     }
 
-    /// Returns `true` if the rule requires the limit of each job.
+    /// Returns `true` if the rule needs the time limit of each job.
     pub fn needs_limits(&self) -> bool {
         self.needs_limits
     }
 
-    /// Returns the time of the next clock or scheduled decision.
+    /// Returns the time of the next clock or of the next decision that is scheduled.
     pub fn wake(&self) -> Option<f64> {
         let at = self.site.due().0.min(self.site.system.wake());
         at.is_finite().then_some(at)
     }
 
-    /// Returns the next clock to ring.
+    /// Returns the index of the next clock that rings.
     pub fn next_clock(&self) -> Option<usize> {
         let (at, clock) = self.site.due();
         at.is_finite().then_some(clock)
     }
 
-    /// Returns `true` if the job is known, waiting or running.
+    /// Returns `true` if the job is waiting or running.
     pub fn knows(&self, job: &str) -> bool {
         self.known.contains_key(job)
     }
@@ -254,18 +254,18 @@ impl Scheduler {
             .is_some_and(|known| self.is_running(known))
     }
 
-    /// Returns `true` if anything but running jobs has been reported.
+    /// Returns `true` if anything except for running jobs has been reported.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Checks the invariants of the system.
+    /// Checks the invariants of the system, and returns an error if one is violated.
     pub fn audit(&mut self) -> Result<(), String> {
         self.site.system.audit();
         self.is_sound()
     }
 
-    /// Returns the numbers of waiting and running jobs of a type.
+    /// Returns the number of waiting jobs and the number of running jobs of a type.
     pub fn count(&self, job_type: usize) -> [u64; 2] {
         let mut count = [0; 2];
         for known in self.known.values().filter(|k| k.job_type == job_type) {
@@ -274,7 +274,7 @@ impl Scheduler {
         count
     }
 
-    /// Describes what the rule is doing at present, if it provides that.
+    /// Returns a description of what the rule is doing now, if the rule provides it.
     pub fn doing(&self) -> Option<String> {
         let names: Vec<&str> = self.places.types().collect();
         self.site.rule.doing(&names, &self.site.system)
@@ -296,7 +296,7 @@ impl Scheduler {
         }
     }
 
-    /// Admits a job that could run now, and returns the event for the rule, if any.
+    /// Adds a job that could run now, and returns the event for the rule, if there is one.
     fn admit(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
@@ -406,8 +406,7 @@ impl Scheduler {
         }
     }
 
-    /// Updates the capacity that others use on these servers. Jobs that cannot run at all are kept
-    /// aside.
+    /// Updates the capacity that is used by others, and sets aside the jobs that cannot run at all.
     fn review(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);
@@ -434,7 +433,7 @@ impl Scheduler {
         }
     }
 
-    /// Each clock rings at most once: one that is set again at this time is not due.
+    /// Each clock rings at most once. If it is set again at this time, it is not due.
     fn ring_due(&mut self) {
         let clocks = 0..self.site.rule.clocks();
         let due = clocks.map(|clock| (self.site.rings_at(clock), clock));

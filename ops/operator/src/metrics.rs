@@ -1,8 +1,8 @@
-//! Metrics in the Prometheus text format 0.0.4.
+//! This module writes metrics in the Prometheus text format 0.0.4.
 
 use std::collections::BTreeMap;
 
-/// The metrics of an operator; names that end with `_total` are counters, others are gauges.
+/// The metrics of an operator. Each name that ends with `_total` is a counter.
 #[derive(Debug)]
 pub struct Metrics {
     prefix: &'static str,
@@ -12,7 +12,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Returns metrics without values; `prefix` is added to the names in the lines `name: help`.
+    /// Creates metrics without values from lines `name: help`. The `prefix` is added to each name.
     pub fn new(prefix: &'static str, help: &'static str, labels: &[(&str, &str)]) -> Self {
         Metrics {
             prefix,
@@ -22,24 +22,24 @@ impl Metrics {
         }
     }
 
-    /// Returns the value of a metric with these labels, initially 0.
+    /// Returns the value of a metric with these labels. The initial value is 0.
     pub fn value(&mut self, name: &'static str, labels: &[(&str, &str)]) -> &mut f64 {
         let labels = format!("{}{}", self.labels, written(labels));
         let values = self.values.entry(name).or_default();
         values.entry(labels).or_default()
     }
 
-    /// Sets a metric without further labels.
+    /// Sets the value of a metric that has no other labels.
     pub fn set(&mut self, name: &'static str, value: f64) {
         *self.value(name, &[]) = value;
     }
 
-    /// Removes the values of a metric.
+    /// Removes all values of a metric.
     pub fn clear(&mut self, name: &'static str) {
         self.values.remove(name);
     }
 
-    /// Formats all metrics.
+    /// Returns all metrics as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let lines = self.help.lines();
@@ -49,7 +49,7 @@ impl Metrics {
             let full = format!("{}{name}", self.prefix);
             text += &format!("# HELP {full} {help}\n# TYPE {full} {kind}\n");
             for (labels, value) in self.values.get(name).into_iter().flatten() {
-                // Each label has a leading comma; without labels there are no braces.
+                // There is a comma before each label. If there are no labels, there are no braces.
                 let braces = labels
                     .strip_prefix(',')
                     .map(|labels| format!("{{{labels}}}"));

@@ -1,4 +1,4 @@
-//! The jobs of a cluster as a policy knows them.
+//! This module contains the jobs of a cluster that are known to a policy.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
@@ -14,96 +14,95 @@ use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;
 use synth_multiresource::workload::Fleet;
 
-/// The stage of a job that the policy knows, with its type.
+/// The stage of a job that is known to the policy, with the index of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Waiting.
+    /// The job is waiting.
     Waiting(usize),
-    /// Holding its servers, from the moment of its release.
+    /// The job uses its servers. This stage begins when the job is released.
     Running(usize),
 }
 
-/// A job that the policy knows; `X` holds further data.
+/// A job that is known to the policy, with additional data of type `X`.
 #[derive(Clone, Debug)]
 pub struct KnownJob<X> {
     /// The stage.
     pub stage: Stage,
-    /// The id in the scheduler.
+    /// The id of the job in the scheduler.
     pub id: String,
-    /// The servers of a fleet that it holds.
+    /// The servers of a fleet that are used by the job.
     pub servers: Vec<usize>,
-    /// The time of its release by this operator \[s\].
+    /// The time at which the job was released by this operator \[s\].
     pub released: Option<f64>,
-    /// Further data.
+    /// The additional data.
     pub more: X,
 }
 
-/// A job that arrives or is found running; times are in seconds.
+/// A job that arrives or is already running. All times are in seconds.
 #[derive(Clone, Debug, Default)]
 pub struct JobReport<'a> {
     /// The user.
     pub user: &'a str,
     /// The time limit.
     pub limit: Option<f64>,
-    /// The time it has waited.
+    /// The time for which the job has been waiting.
     pub waited: f64,
-    /// The time it has run.
+    /// The time for which the job has been running.
     pub ran: f64,
-    /// The servers of a fleet on which it is known to run.
+    /// The servers of a fleet on which the job is running, if they are known.
     pub servers: Vec<usize>,
 }
 
-/// Shorter waits are not reported \[s\], because a round can take as long, and clocks can differ by
-/// as much.
+/// If a job has waited for less than this time \[s\], this is not reported. A round can take the
+/// same time, and clocks can be different by this time.
 const SHORTEST_WAIT: f64 = 5.0;
 
-/// The reports and decisions of a round.
+/// The changes and decisions of a round.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Round {
-    /// The time, in the policy's unit.
+    /// The time in the unit of the policy.
     pub t: f64,
-    /// The reported changes, followed by a line with the time alone if clocks were due.
+    /// The changes that were reported. If a clock was due, the last line has no event.
     pub told: Vec<Line>,
-    /// The jobs to release, in order.
+    /// The jobs to release, in this order.
     pub start: Vec<Started>,
-    /// The jobs whose first process has been seen to run.
+    /// The jobs whose first process is running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub began: Vec<String>,
-    /// The messages in the log.
+    /// The messages that are written to the log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The duration of the decision, without requests to the cluster \[ms\].
+    /// The time that was needed for the decision, without requests to the cluster \[ms\].
     pub ms: f64,
 }
 
-/// A policy at work on the jobs of a cluster, identified by keys of type `K`.
+/// A policy that is applied to the jobs of a cluster. The jobs are identified by keys of type `K`.
 pub struct Operator<K, X> {
     /// The policy.
     pub policy: Checked,
     /// The digest of the policy file.
     pub digest: String,
     seed: u64,
-    /// The policy with its jobs.
+    /// The scheduler with the rule and its jobs.
     pub scheduler: Scheduler,
-    /// The runtimes that the scheduler began with, unless they are those of the policy file.
+    /// The runtimes at the start of the scheduler, if they are not the runtimes of the policy file.
     pub learned: Option<LearnedRuntimes>,
-    /// Seconds per unit of the policy's time.
+    /// The number of seconds in the time unit of the policy.
     pub second: f64,
     is_by_job: bool,
-    /// The jobs that the scheduler knows.
+    /// The jobs that are known to the scheduler.
     pub jobs: BTreeMap<K, KnownJob<X>>,
-    /// The servers with running jobs. If the servers of an adopted job are not known, other servers
-    /// are assigned to it first.
+    /// The servers that have running jobs. If a job already ran on unknown servers, it gets others.
     pub busy: HashSet<usize>,
     lines: Vec<Line>,
 }
 
 impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
-    /// Returns an operator without jobs; `why` explains why jobs cannot be stopped.
+    /// Creates an operator without jobs. The reason why jobs cannot be stopped is given by `why`.
     ///
     /// # Errors
-    /// If the policy does more than start jobs, or its time unit is unknown.
+    /// If the policy does not only start jobs, or its time unit is unknown.
     pub fn new((policy, digest): (Checked, String), seed: u64, why: &str) -> Result<Self, String> {
         only_starts(&policy, why)?;
         let scheduler = Scheduler::new(&policy, seed);
@@ -121,18 +120,18 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         })
     }
 
-    /// Returns the servers and types.
+    /// Returns the servers and job types.
     pub fn fleet(&self) -> &Fleet {
         self.policy.workload()
     }
 
-    /// Returns the types, resources and servers by name.
+    /// Returns the names of the types, resources and servers.
     pub fn places(&self) -> &Places {
         self.scheduler.places()
     }
 
-    /// Restarts without jobs, using the runtimes that were learned under the policy with this
-    /// digest. They are ignored if the policy is another one that has its own.
+    /// Restarts without jobs. The runtimes that were learned with the policy of this digest are
+    /// used, unless this is another policy and it contains its own runtimes.
     pub fn take_over(&mut self, learned: Option<(LearnedRuntimes, String)>) {
         let mut family = self.policy.artifact().policy.clone();
         let learns = family.by_jobs();
@@ -144,24 +143,24 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.lines.clear();
     }
 
-    /// Restarts without jobs, but keeps the learned runtimes. Returns the jobs that were known.
+    /// Restarts without jobs, but with the same learned runtimes. Returns the jobs that were known.
     pub fn restart(&mut self) -> BTreeMap<K, KnownJob<X>> {
         let learned = self.scheduler.learned();
         self.take_over(learned.map(|own| (own, self.digest.clone())));
         std::mem::take(&mut self.jobs)
     }
 
-    /// Returns the time of the policy's next clock \[s\].
+    /// Returns the time of the next clock of the policy \[s\].
     pub fn wake(&self) -> Option<f64> {
         self.scheduler.wake().map(|wake| wake * self.second)
     }
 
-    /// Returns the stage of a job, if it is known.
+    /// Returns the stage of a job, or `None` if the job is not known.
     pub fn stage(&self, key: &K) -> Option<Stage> {
         self.jobs.get(key).map(|job| job.stage)
     }
 
-    /// Returns the numbers of waiting and running jobs of each type (K).
+    /// Returns the number of waiting and running jobs of each type (K).
     pub fn counts(&self) -> Vec<[u64; 2]> {
         let mut counts = vec![[0; 2]; self.places().types().len()];
         for job in self.jobs.values() {
@@ -173,7 +172,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         counts
     }
 
-    /// Records the stage of a job; `None` if it is not the policy's.
+    /// Changes the stage of a job. If this is `None`, the job does not belong to the policy.
     pub fn change<'a>(
         &mut self,
         key: &K,
@@ -193,7 +192,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
                 }
                 return;
             }
-            // Instead of put back and withdrawn, because the rule would start it in between.
+            // If the job was put back and then withdrawn, the rule could start it again in between.
             _ => drop(self.leave(key)),
         }
         if let Some(stage) = now {
@@ -201,7 +200,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }
     }
 
-    /// Removes a job: a waiting one is withdrawn, a running one leaves.
+    /// Removes a job. If it is waiting, it is withdrawn, and if it is running, it leaves.
     pub fn leave(&mut self, key: &K) -> Option<KnownJob<X>> {
         let job = self.jobs.remove(key)?;
         let (mut line, id) = (Line::default(), Some(job.id.clone()));
@@ -213,7 +212,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         Some(job)
     }
 
-    /// Reports a job under this id: it arrives, or is found running.
+    /// Adds a job with this id, which arrives or is already running.
     pub fn enter(&mut self, key: &K, id: String, stage: Stage, report: JobReport<'_>) {
         let places = self.scheduler.places();
         let units = |seconds: f64| seconds / self.second;
@@ -248,7 +247,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         self.jobs.insert(key.clone(), job);
     }
 
-    /// Reports the capacity that others use, given the amounts that they leave on each server.
+    /// Reports the capacity that is used by others, given the amounts that are left.
     pub fn occupy(&mut self, resources: &Resources, left: impl IntoIterator<Item = Amounts>) {
         let changed = self.scheduler.places.others(resources, left);
         let places = self.scheduler.places();
@@ -262,7 +261,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }));
     }
 
-    /// Reports all changes at this time \[s\] to the scheduler, in a round that began at `begun`.
+    /// Reports all changes at this time \[s\] to the scheduler. The round was started at `begun`.
     /// If errors are returned, the scheduler must be [restarted](Operator::restart).
     pub fn decide(&mut self, now: f64, begun: Instant) -> (Round, Vec<String>) {
         let t = now / self.second;
@@ -277,7 +276,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
             }
             let more = n < last;
             let mut line = Line { t, more, ..line };
-            // An earlier line may have started the job; then it leaves instead of being withdrawn.
+            // If the job was started by a previous line, it leaves instead of being withdrawn.
             line.leave = line
                 .leave
                 .or(line.withdraw.take_if(|id| self.scheduler.runs(id)));
@@ -299,13 +298,13 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         (round, refused)
     }
 
-    /// Returns the servers of a job that starts.
+    /// Returns the servers of a job that is started.
     pub fn servers_of(&self, start: &Started) -> Vec<usize> {
         let (places, names) = (self.places(), start.servers().iter());
         names.filter_map(|name| places.server(name)).collect()
     }
 
-    /// Updates the metrics after a round that ended at this wall-clock time.
+    /// Updates the metrics after a round that has ended at this wall-clock time.
     pub fn count(&self, metrics: &mut Metrics, round: &Round, wall: i64) {
         metrics.clear("jobs");
         for (name, counts) in self.places().types().zip(self.counts()) {
@@ -323,7 +322,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }
     }
 
-    /// Records a release at this time \[s\]; returns the type of the job, and further data.
+    /// Records the release of a job at this time \[s\]. Returns its type and its additional data.
     pub fn release(&mut self, key: &K, servers: Vec<usize>, now: f64) -> Option<(usize, &mut X)> {
         let job = self.jobs.get_mut(key)?;
         let Stage::Waiting(i) = job.stage else {
@@ -348,15 +347,14 @@ impl<X: Default> KnownJob<X> {
         }
     }
 
-    /// Returns `true` if it holds its servers.
+    /// Returns `true` if the job uses its servers.
     pub fn runs(&self) -> bool {
         matches!(self.stage, Stage::Running(_))
     }
 }
 
-/// Returns the order in which simultaneous changes are reported. Withdrawals are first, and
-/// reductions of the capacity come before increases, so that no job is started on capacity that is
-/// no longer there.
+/// Returns the position of a change among simultaneous changes. Withdrawals are first, and the
+/// capacity is decreased before it is increased, so that no job starts on missing capacity.
 fn turn(line: &Line) -> u8 {
     match line {
         Line {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::amounts::{Amounts, Resources};
 use synth_multiresource::workload::{Fleet, JobType, Resource};
 
-/// The types, resources and servers of a policy by name, and what others use on each server.
+/// The types, resources and servers of a policy, and the capacity of each server used by others.
 pub struct Places {
     fleet: Fleet,
     servers: Vec<Server>,
@@ -14,15 +14,15 @@ struct Server {
     name: String,
     capacity: Vec<f64>,
     units: Vec<u64>,
-    /// The last observed use by others ([`Places::others`]), in whole units by resource.
+    /// The last known use by others ([`Places::others`]), in whole units of each resource.
     seen: Vec<u64>,
     reported: Vec<u64>,
-    /// The use by running jobs that exceed the rule's capacity.
+    /// The capacity that is used by running jobs for which the rule has no capacity.
     beyond: Vec<u64>,
 }
 
 impl Places {
-    /// Returns the places of a fleet that others do not use.
+    /// Creates the places of a fleet that is not used by others.
     pub fn new(fleet: &Fleet) -> Self {
         let servers = fleet.shapes().iter().enumerate().flat_map(|(h, shape)| {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
@@ -45,7 +45,7 @@ impl Places {
         }
     }
 
-    /// Returns the servers and types.
+    /// Returns the servers and job types.
     pub fn fleet(&self) -> &Fleet {
         &self.fleet
     }
@@ -55,12 +55,12 @@ impl Places {
         self.servers.len()
     }
 
-    /// Returns the name of server n: its shape and its number from 1 within the shape.
+    /// Returns the name of server `n`, which contains its shape and a number that starts at 1.
     pub fn server_name(&self, n: usize) -> &str {
         &self.servers[n].name
     }
 
-    /// Returns the server of this name.
+    /// Returns the index of the server with this name.
     pub fn server(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.name == name)
     }
@@ -68,7 +68,7 @@ impl Places {
     pub(super) fn server_of(&self, name: Option<&str>) -> Result<usize, String> {
         match name {
             None if self.servers() == 1 => Ok(0),
-            None => Err("name the server with \"server\"".into()),
+            None => Err("specify the server with \"server\"".into()),
             Some(name) => self.server(name).ok_or_else(|| {
                 let [first, last] = [0, self.servers() - 1].map(|n| self.server_name(n));
                 format!("there is no server {name:?}: the servers are {first} to {last}")
@@ -87,7 +87,7 @@ impl Places {
         };
         if servers.len() != expected || different != expected {
             return Err(format!(
-                "a job of type {} runs on {} different servers of the policy: name them",
+                "a job of type {} runs on {} different servers of the policy: specify all of them",
                 self.type_name(i),
                 self.nodes(i)
             ));
@@ -108,18 +108,18 @@ impl Places {
         Ok(amounts)
     }
 
-    /// Returns the capacity of server n (R).
+    /// Returns the capacity of server `n` (R).
     pub fn capacity(&self, n: usize) -> &[f64] {
         &self.servers[n].capacity
     }
 
-    /// Returns the capacity of server n in whole units (R).
+    /// Returns the capacity of server `n` in whole units (R).
     pub fn units(&self, n: usize) -> &[u64] {
         &self.servers[n].units
     }
 
-    /// Records the amounts that others leave. Returns the servers whose use by others has changed,
-    /// with the amounts used (R).
+    /// Sets the amounts that are left by others. Returns the servers that have changed, and the
+    /// amounts that are used there (R).
     pub(super) fn others(
         &mut self,
         resources: &Resources,
@@ -148,23 +148,22 @@ impl Places {
         self.fleet.types().iter().map(JobType::name)
     }
 
-    /// Returns the name of type i.
+    /// Returns the name of type `i`.
     pub fn type_name(&self, i: usize) -> &str {
         self.fleet.types()[i].name()
     }
 
-    /// Returns the type of this name.
+    /// Returns the index of the type with this name.
     pub fn job_type(&self, name: &str) -> Option<usize> {
         self.types().position(|own| own == name)
     }
 
-    /// Returns the number of servers of a job of type i.
+    /// Returns the number of servers that are used by a job of type `i`.
     pub fn nodes(&self, i: usize) -> usize {
         self.fleet.types()[i].nodes() as usize
     }
 
-    /// Returns the servers of a running job. If there are fewer `named` servers than the job needs,
-    /// others are added, starting with idle ones.
+    /// Returns the servers of a running job. If `named` is too short, idle servers are added first.
     pub fn taken(
         &self,
         i: usize,
@@ -182,7 +181,7 @@ impl Places {
         servers
     }
 
-    /// Returns the demand of type i on each of its servers (R).
+    /// Returns the demand of a job of type `i` on each server (R).
     pub fn demand(&self, i: usize) -> Vec<f64> {
         let demand = self.fleet.types()[i].demand().iter();
         demand.map(|amount| amount.value()).collect()
@@ -194,7 +193,7 @@ impl Places {
         resources.map(Resource::name)
     }
 
-    /// Sets the amounts that others use on server n; the rest is rounded down to whole units.
+    /// Sets the amounts that others use on server `n`. The rest is rounded down to whole units.
     pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
         let server = &mut self.servers[n];
         for (j, amount) in amounts.iter().enumerate() {
@@ -206,7 +205,7 @@ impl Places {
         }
     }
 
-    /// Counts a job of type i that runs (or no longer runs) on servers without capacity for it.
+    /// Counts a job of type `i` that runs on servers without capacity for it, or has left them.
     pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], runs: bool) {
         for &n in servers {
             let beyond = &mut self.servers[n].beyond;
@@ -229,7 +228,7 @@ impl Places {
     }
 }
 
-/// The assignment of a cluster's nodes to a policy's servers.
+/// Maps the nodes of a cluster to the servers of a policy.
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
     of_servers: Vec<Option<String>>,
@@ -237,7 +236,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Assigns these nodes to servers; if empty, all nodes are one server.
+    /// Assigns these nodes to servers. If the list is empty, all nodes are one server.
     pub fn new(of_servers: Vec<Option<String>>) -> Self {
         let pairs = of_servers.iter().cloned().zip(0..);
         Nodes {
@@ -246,12 +245,12 @@ impl Nodes {
         }
     }
 
-    /// Returns the node of each server; empty if all nodes are one server.
+    /// Returns the node of each server. The list is empty if all nodes are one server.
     pub fn of_servers(&self) -> &[Option<String>] {
         &self.of_servers
     }
 
-    /// Returns the server of a node.
+    /// Returns the index of the server of a node.
     pub fn server(&self, node: &str) -> Option<usize> {
         if self.of_servers.is_empty() {
             return Some(0);
@@ -259,7 +258,7 @@ impl Nodes {
         self.servers.get(node).copied()
     }
 
-    /// Returns the nodes of these servers; empty if all nodes are one server.
+    /// Returns the nodes of these servers. The list is empty if all nodes are one server.
     pub fn named(&self, servers: &[usize]) -> Vec<String> {
         let nodes = servers
             .iter()

@@ -1,4 +1,4 @@
-//! The scheduler as a protocol of JSON lines, one answer per line (`docs/drive.md`).
+//! The scheduler reads lines of JSON and writes one answer for each line (see `docs/drive.md`).
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
@@ -11,11 +11,11 @@ use synth_core::document::harmless;
 
 const LONGEST: usize = 1 << 20;
 
-/// A line: a time, and at most one event.
+/// A line of the input, which contains a time and at most one event.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// The time, in the policy's unit.
+    /// The time in the unit of the policy.
     pub t: f64,
     /// The type of a job that arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,25 +23,25 @@ pub struct Line {
     /// The type of a job that is already running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt: Option<String>,
-    /// The id of the arriving or running job.
+    /// The id of the job that arrives or is already running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// Its maximum run time, for rules that use limits \[time\].
+    /// The maximum run time of the job, for rules that use time limits \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
-    /// Its user.
+    /// The user of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// How long an arriving job has waited before \[time\].
+    /// The time for which an arriving job has already been waiting \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<f64>,
-    /// How long an adopted job has run \[time\].
+    /// The time for which an adopted job has been running \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<f64>,
-    /// The servers of a fleet on which an adopted job runs.
+    /// The servers of a fleet on which an adopted job is running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
-    /// The id of a running job that ended.
+    /// The id of a running job that has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave: Option<String>,
     /// The id of a waiting job that is canceled.
@@ -50,19 +50,19 @@ pub struct Line {
     /// The id of a running job that waits again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub put_back: Option<String>,
-    /// The amounts that others use now; 0 for resources that are not named.
+    /// The amounts that are used by others now. If a resource is missing, its amount is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occupy: Option<BTreeMap<String, f64>>,
     /// The server of a fleet to which `occupy` refers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// A clock that rings, due or not.
+    /// The index of a clock that rings, even if it is not due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<usize>,
-    /// The id of a waiting job whose start is to be forecast.
+    /// The id of a waiting job whose start should be predicted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<String>,
-    /// Whether the next line has the same time and is decided on together with this one.
+    /// Whether the next line has the same time, and a single decision is made for both lines.
     #[serde(default, skip_serializing_if = "is_false")]
     pub more: bool,
 }
@@ -72,12 +72,12 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Line {
-    /// Checks requirements that depend on the state of the scheduler.
+    /// Checks the conditions that depend on the state of the scheduler.
     fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
         let comes = self.arrive.is_some() || self.adopt.is_some();
         if self.adopt.is_some() && scheduler.has_begun() {
             return Err(
-                "adopt must precede all other lines: report what others start later with occupy"
+                "lines with adopt must precede all other lines: use occupy to report jobs that are started by others later"
                     .into(),
             );
         }
@@ -99,7 +99,7 @@ impl Line {
         let of_job = self.job.is_some() || self.limit.is_some() || self.user.is_some();
         let of_adopted = self.ran.is_some() || !self.servers.is_empty();
         let why = if events.filter(|is_there| *is_there).count() > 1 {
-            "the line has several events: send each in a line of its own"
+            "the line has several events: send each event in a separate line"
         } else if of_job && !comes || of_adopted && self.adopt.is_none() {
             "job, limit and user belong to arrive or adopt; ran and servers belong to adopt"
         } else if self.waited.is_some() && self.arrive.is_none() {
@@ -113,13 +113,13 @@ impl Line {
     }
 }
 
-/// A job that starts: its id, followed in a fleet by its servers.
+/// A job that is started. In a fleet, the id is followed by the names of the servers.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Started {
-    /// On the only server.
+    /// The job is started on the only server.
     Job(String),
-    /// The id and the servers.
+    /// The id and the names of the servers.
     On(Vec<String>),
 }
 
@@ -132,7 +132,7 @@ impl Started {
         }
     }
 
-    /// Returns the servers of a fleet.
+    /// Returns the names of the servers in a fleet.
     pub fn servers(&self) -> &[String] {
         match self {
             Started::Job(_) => &[],
@@ -141,30 +141,30 @@ impl Started {
     }
 }
 
-/// The answer to a line.
+/// The answer to a line of the input.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum LineAnswer {
-    /// The decisions.
+    /// The decisions that were made.
     Decided {
         /// The time of the line.
         t: f64,
-        /// The jobs that start, in order.
+        /// The jobs that are started, in this order.
         start: Vec<Started>,
         /// The jobs that are stopped.
         stop: Vec<String>,
-        /// The time of the next clock, at which a line with only the time is due.
+        /// The time of the next clock. A line without an event should be sent at this time.
         #[serde(skip_serializing_if = "Option::is_none")]
         wake: Option<f64>,
-        /// The requested forecast.
+        /// The forecast that was requested.
         #[serde(skip_serializing_if = "Option::is_none")]
         forecast: Option<Forecast>,
     },
-    /// The line was rejected and nothing was done.
+    /// The line was rejected, and nothing was changed.
     Refused {
         /// The reason.
         error: String,
-        /// The number of the line, from 1.
+        /// The number of the line, which starts at 1.
         line: u64,
     },
 }
@@ -173,35 +173,36 @@ pub enum LineAnswer {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Forecast {
-    /// The times by which 10 %, 50 % and 90 % of such jobs start.
+    /// The times by which 10 %, 50 % and 90 % of such jobs are started.
     Starts([f64; 3]),
-    /// Why no forecast is possible.
+    /// The reason why there is no forecast.
     Unknown(String),
 }
 
-/// Predicts when jobs start, and learns from earlier predictions.
+/// Predicts when jobs are started, and learns from the results of earlier predictions.
 pub trait Foresight {
-    /// Returns the times by which 10 %, 50 % and 90 % of jobs like this known job start, or why no
-    /// forecast is possible.
+    /// Returns the times by which 10 %, 50 % and 90 % of jobs like this one are started, or the
+    /// reason why there is no forecast. The job must be known.
     fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String>;
 
-    /// Records that a job starts at this time.
+    /// Records that a job was started at this time.
     fn started(&mut self, job: &str, t: f64);
 }
 
-/// The numbers of processed lines.
+/// The number of lines that were processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Driven {
-    /// Lines that were answered.
+    /// The number of lines that were answered.
     pub lines: u64,
-    /// Lines that were rejected.
+    /// The number of lines that were rejected.
     pub refused: u64,
 }
 
-/// Answers line by line until the input ends, flushing when no complete line is buffered.
+/// Reads lines and writes answers until the end of the input. The output is flushed if there is no
+/// other complete line in the buffer.
 ///
 /// # Errors
-/// If reading or writing fails.
+/// If the input cannot be read or the output cannot be written.
 pub fn drive(
     scheduler: &mut Scheduler,
     mut input: BufReader<impl Read>,
@@ -231,7 +232,7 @@ pub fn drive(
     Ok(driven)
 }
 
-/// Reads a line; `Some(false)` if it was too long and was skipped, `None` at the end of input.
+/// Reads a line. Returns `Some(false)` if it was too long and skipped, or `None` at the end.
 fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result<Option<bool>> {
     text.clear();
     let mut limited = input.by_ref().take(LONGEST as u64 + 1);
@@ -270,7 +271,7 @@ pub fn answer(
     })
 }
 
-/// Formats the jobs that start.
+/// Formats the jobs that are started.
 pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
     let started = |(id, servers): &(Arc<str>, Vec<usize>)| {
         if servers.is_empty() {

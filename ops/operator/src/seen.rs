@@ -1,4 +1,4 @@
-//! The present and past jobs of a scheduler, on which forecasts are based.
+//! The current and previous jobs of a scheduler, which are used for forecasts.
 
 use std::sync::Arc;
 
@@ -6,42 +6,42 @@ use super::{Known, Place, Scheduler};
 use synth_multiresource::policy::Policy;
 use synth_multiresource::workload::Fleet;
 
-/// A present or past job; times are in the policy's unit.
+/// A current or previous job. All times are in the unit of the policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobView {
     /// The type.
     pub job_type: usize,
-    /// The maximum time for which it holds its capacity; infinite if unknown.
+    /// The maximum time for which the job uses its capacity, or infinity if this is unknown.
     pub limit: f64,
-    /// The user; 0 if unknown.
+    /// The user, or 0 if the user is unknown.
     pub user: u32,
     /// The arrival time.
     pub since: f64,
-    /// The start time, if it has started.
+    /// The start time, or `None` if the job has not been started.
     pub started: Option<f64>,
-    /// The end time, if it has ended.
+    /// The end time, or `None` if the job has not ended.
     pub ended: Option<f64>,
-    /// The servers of a fleet on which it runs.
+    /// The servers of a fleet on which the job runs.
     pub servers: Vec<usize>,
 }
 
-/// Why a job waits.
+/// The reason why a job is waiting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitReason {
     /// The type.
     pub job_type: usize,
-    /// The number of jobs ahead of it, of its type or of all types.
+    /// The number of jobs ahead of the job. All types are counted if `is_of_all` is set.
     pub ahead: usize,
-    /// Whether the rule has one order for all types.
+    /// Whether the rule has a single order for the jobs of all types.
     pub is_of_all: bool,
-    /// Whether it would not fit even if no other job ran, because others use the capacity.
+    /// Whether the job would not fit without other jobs, because others use the capacity.
     pub is_shut_out: bool,
-    /// What the rule is doing at present.
+    /// A description of what the rule is doing now.
     pub doing: Option<String>,
 }
 
 impl WaitReason {
-    /// Describes what the job waits for.
+    /// Returns a description of what the job is waiting for.
     pub fn place(&self) -> String {
         let of = if self.is_of_all { "" } else { " of its type" };
         match self.ahead {
@@ -87,7 +87,7 @@ impl Scheduler {
         })
     }
 
-    /// Returns why a job waits, or `None` if it does not wait.
+    /// Returns the reason why a job is waiting, or `None` if it is not waiting.
     pub fn waits(&self, job: &str) -> Option<WaitReason> {
         let known = self
             .known
@@ -110,8 +110,7 @@ impl Scheduler {
         })
     }
 
-    /// Returns the waiting and running jobs in order of arrival, except for those that are kept
-    /// aside.
+    /// Returns the jobs in order of arrival, except for the jobs that cannot run at all.
     pub fn present(&self) -> Vec<(Arc<str>, JobView)> {
         let mut known: Vec<_> = self.known.iter().collect();
         known.sort_unstable_by_key(|(_, known)| known.order);
@@ -119,13 +118,12 @@ impl Scheduler {
         known.into_iter().filter_map(seen).collect()
     }
 
-    /// Returns the ended jobs that are kept, the latest last.
+    /// Returns the jobs that have ended and are kept. The job that ended last is at the end.
     pub fn ended(&self) -> impl Iterator<Item = &JobView> {
         self.ended.iter()
     }
 
-    /// Takes over the ended jobs of a previous scheduler. The end of that scheduler is the
-    /// beginning of this one.
+    /// Keeps the completed jobs of a previous scheduler, which ends when this one starts.
     pub fn remember(&mut self, before: &Scheduler) {
         for job in before.ended() {
             self.keep(JobView {
@@ -137,12 +135,12 @@ impl Scheduler {
         }
     }
 
-    /// Returns the last reported time.
+    /// Returns the last time that was reported.
     pub fn now(&self) -> f64 {
         self.now
     }
 
-    /// Returns a copy of the rule in its present state.
+    /// Returns a copy of the rule in its current state.
     pub fn rule(&self) -> Box<dyn Policy> {
         self.site.rule.clone()
     }
@@ -152,12 +150,12 @@ impl Scheduler {
         self.places.fleet()
     }
 
-    /// Returns `true` if jobs of this type could run if no other job did.
+    /// Returns `true` if a job of this type could run if no other job was running.
     pub fn is_open(&self, job_type: usize) -> bool {
         self.site.open[job_type]
     }
 
-    /// Returns the servers that others use, with the used units of each resource.
+    /// Returns the servers that are used by others, with the used units of each resource.
     pub fn occupied(&self) -> Vec<(usize, Vec<u64>)> {
         let servers = (0..self.places.servers()).map(|n| (n, self.places.occupied(n)));
         let used = servers.filter(|(_, units)| units.iter().any(|units| *units > 0));

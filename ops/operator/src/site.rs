@@ -4,27 +4,27 @@ use synth_multiresource::policy::{Action, Event, Family, Job, Policy, System};
 use synth_multiresource::workload::Fleet;
 use synth_simulation::RandomStream;
 
-/// Decisions to carry out.
+/// The decisions that have to be carried out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decided {
-    /// The jobs that start, in order, with their servers in a fleet.
+    /// The jobs to start, in this order. In a fleet the servers are included.
     pub start: Vec<(Arc<str>, Vec<usize>)>,
-    /// The jobs that are stopped.
+    /// The jobs to stop.
     pub stop: Vec<Arc<str>>,
 }
 
 pub(super) struct Site {
     pub system: System,
     pub rule: Box<dyn Policy>,
-    /// For each clock the rate for which it was drawn, and when it rings.
+    /// The rate that was used to draw the time of each clock, and the time at which it rings.
     timers: Vec<(f64, f64)>,
-    /// Job ids by slot of the system.
+    /// The id of the job in each slot of the system.
     ids: Vec<Arc<str>>,
-    /// By type, whether a job could run if no other did.
+    /// For each type, whether a job could run if no other job was running.
     pub open: Vec<bool>,
-    /// Whether more events of this time follow, on which the rule may decide together.
+    /// Whether there are more events at this time, so that the rule can make a single decision.
     pub has_more: bool,
-    /// Whether an event was noted on which the rule has not decided.
+    /// Whether there was an event for which the rule has not made a decision.
     is_noted: bool,
     clocks: RandomStream,
     pub decided: Decided,
@@ -48,7 +48,7 @@ impl Site {
     }
 
     pub(crate) fn begin(&mut self, adopted: bool, now: f64) {
-        // A system begins at 0, clusters at any time.
+        // The time of a system begins at 0, but a cluster can begin at any time.
         self.system.start_at(now);
         if adopted {
             self.rule.resume(&mut self.system);
@@ -58,7 +58,7 @@ impl Site {
         self.set_timers();
     }
 
-    /// Lets the rule react to an event or another change, and sets its clocks.
+    /// Passes an event or another change to the rule, and sets its clocks.
     pub(crate) fn act(&mut self, event: Option<Event>, now: f64) {
         self.system.advance(now);
         if let Some(Event::Clock(clock)) = event {
@@ -96,8 +96,7 @@ impl Site {
         self.take();
     }
 
-    /// Sets the clocks whose rate has changed to a new random time. This is correct because
-    /// exponential clocks have no memory.
+    /// Draws a new time for each clock whose rate has changed. Exponential clocks have no memory.
     fn set_timers(&mut self) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
@@ -110,8 +109,8 @@ impl Site {
         }
     }
 
-    /// Collects the actions of the system. A job that is stopped and started again immediately
-    /// continues to run.
+    /// Collects the actions of the system. A job that is stopped and started again simply
+    /// continues.
     fn take(&mut self) {
         let decided = &mut self.decided;
         for &action in self.system.actions() {
@@ -152,7 +151,7 @@ impl Site {
         }
     }
 
-    /// Withdraws the waiting jobs that could not run even if no other job did.
+    /// Withdraws the waiting jobs that could not run even if no other job was running.
     pub(crate) fn shut_out(&mut self, now: f64) -> Vec<(Arc<str>, Job)> {
         let mut out = Vec::new();
         for own in (0..self.open.len()).filter(|i| !self.open[*i]) {

@@ -1,20 +1,20 @@
-//! Assignment of jobs to a policy's types, by demand or by the conditions of a file.
+//! This module assigns jobs to the types of a policy, by demand or by the conditions in a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use synth_core::document::{Fault, TimeRange, place, suggest};
 use synth_multiresource::workload::{ByDemand, Fleet, JobType};
 
-/// Conditions on the jobs of a type, all of which must hold.
+/// The conditions on the jobs of a type. All of them must be met.
 pub trait Condition: Default + PartialEq {
-    /// The names of the fields, for messages.
+    /// The names of the fields, which are used in messages.
     const FIELDS: &'static str;
 
-    /// Returns the range of time limits.
+    /// Returns the range of the time limit.
     fn time_limit(&mut self) -> &mut TimeRange;
 }
 
-/// A type in a file; if it has conditions, its jobs meet at least one of them.
+/// A type in a file. If there are conditions, a job must meet at least one of them.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TypeEntry<C> {
@@ -23,10 +23,10 @@ pub struct TypeEntry<C> {
     conditions: Vec<C>,
 }
 
-/// Types with their conditions, in the order of a file.
+/// The types and their conditions, in the order of the file.
 pub type TypeRules<C> = Vec<(usize, Vec<C>)>;
 
-/// Checks the types of a file against a policy, and reports faults.
+/// Checks the types in a file against a policy, and reports all faults.
 pub fn type_rules<C: Condition>(
     entries: Vec<TypeEntry<C>>,
     fleet: &Fleet,
@@ -43,14 +43,14 @@ pub fn type_rules<C: Condition>(
         };
         if rules.iter().any(|rule| rule.0 == i) {
             let message = format!("the type `{name}` is listed twice");
-            let help = "put all its conditions into one `match:`";
+            let help = "write all conditions of the type in one `match:`";
             faults.push(Fault::new(at, message, help));
         }
         let check = |(m, mut condition): (usize, C)| {
             let at = place!("types", n, "match", m);
             if condition == C::default() {
                 let help = format!(
-                    "use {}; a type without `match:` accepts all jobs that fit it",
+                    "use {}; if there is no `match:`, all jobs that fit the type are accepted",
                     C::FIELDS
                 );
                 faults.push(Fault::new(at, "empty condition", help));
@@ -65,7 +65,7 @@ pub fn type_rules<C: Condition>(
     rules
 }
 
-/// The types of a policy, assigned by demand or by conditions.
+/// The types of a policy, which are assigned by demand or by conditions.
 #[derive(Clone, Debug)]
 pub struct JobTypes<C> {
     demands: Vec<Vec<u64>>,
@@ -80,7 +80,7 @@ enum By<C> {
 }
 
 impl<C: Condition> JobTypes<C> {
-    /// Returns the types with these demands. Jobs are assigned by `rules` if they are given, and
+    /// Creates the types with these demands. If there are `rules`, jobs are assigned by them, and
     /// otherwise by demand, using the prices of whole units.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl<C: Condition> JobTypes<C> {
         let by_demand = || {
             ByDemand::new(fleet, prices, &demands).map_err(|[first, second]| {
                 format!(
-                    "the types `{first}` and `{second}` have the same demand, so demand does not determine the type of a job: write a file with `types:` and conditions (`match:` of {}), and pass it with --types",
+                    "the types `{first}` and `{second}` have the same demand, so the type of a job cannot be determined by its demand: write a file with `types:` and conditions (`match:` of {}), and pass it with --types",
                     C::FIELDS
                 )
             })
@@ -110,7 +110,7 @@ impl<C: Condition> JobTypes<C> {
         })
     }
 
-    /// Returns the type of a job with this demand per server, and time limit \[s\].
+    /// Returns the type of a job with this demand on each server and this time limit \[s\].
     pub fn find(
         &self,
         units: &[u64],
@@ -128,7 +128,7 @@ impl<C: Condition> JobTypes<C> {
         rule.map(|rule| rule.0)
     }
 
-    /// Returns `true` if a job fits type i. Types with one server only fit jobs with one server.
+    /// Returns `true` if a job fits type `i`. If the type has one server, the job must have one.
     pub fn holds(&self, i: usize, units: &[u64], nodes: u32) -> bool {
         let mut pairs = units.iter().zip(&self.demands[i]);
         (nodes > 1) == (self.nodes[i] > 1)
@@ -136,7 +136,7 @@ impl<C: Condition> JobTypes<C> {
             && pairs.all(|(job, own)| job <= own)
     }
 
-    /// Returns the largest number of servers of a type.
+    /// Returns the maximum number of servers of a type.
     pub fn most_nodes(&self) -> u32 {
         self.nodes.iter().copied().max().unwrap_or(1)
     }

@@ -1,4 +1,4 @@
-//! The file of `--types`, which maps jobs to job types.
+//! The file of the option `--types`, which maps jobs to job types.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::{TypeEntry, TypeRules, type_rules};
 use synth_slurm::commands::{QueueRow, expand};
 
-/// The contents of such a file, checked against a policy.
+/// The contents of the file, after they have been checked against a policy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TypesFile {
-    /// By name, the name in Slurm and the amount there of one of the policy's.
+    /// The name of each resource in Slurm, and the amount in Slurm that is one unit of the policy.
     pub resources: BTreeMap<String, (String, u128)>,
-    /// Types with the conditions of their jobs, in order; `None` to decide by demand.
+    /// The job types and their conditions in order, or `None` if the type is selected by demand.
     pub rules: Option<TypeRules<Condition>>,
     /// The node of each server.
     pub servers: Option<Vec<Option<String>>>,
@@ -36,7 +36,7 @@ struct Written {
     servers: Option<BTreeMap<String, Vec<String>>>,
 }
 
-/// Conditions that a job of the type must all meet; `*` matches any text and `?` any character.
+/// The conditions that must all be met by a job; `*` matches any text and `?` any character.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Condition {
@@ -93,7 +93,7 @@ fn resources(
             sources.insert(name, source);
         } else {
             let message = format!("`{text}` is not a resource of Slurm");
-            let help = "write cpu, mem:G (memory and the unit in which the policy counts it: K, M, G, T, or for example 1000M), gres/NAME, or none";
+            let help = "write cpu, mem:G (memory, with the unit that is used by the policy, such as K, M, G, T or 1000M), gres/NAME, or none";
             faults.push(Fault::new(place, message, help));
         }
     }
@@ -131,7 +131,8 @@ fn nodes(
     for shape in fleet.shapes() {
         let (name, count) = (shape.name(), shape.count() as usize);
         let Some(lists) = written.get(name) else {
-            let message = format!("no nodes for the {count} servers of the shape `{name}`");
+            let message =
+                format!("there are no nodes for the {count} servers of the shape `{name}`");
             let help = format!("add `{name}: [n1, \"n[2-4]\"]`");
             faults.push(Fault::new(place!("servers"), message, help));
             continue;
@@ -141,7 +142,7 @@ fn nodes(
             let at = place!("servers", name, n);
             let Some(names) = expand(list) else {
                 let message = format!("`{list}` is not a list of nodes");
-                let help = "write node names such as n1, or \"n[1-4,7]\" in quotes";
+                let help = "write the names of nodes, such as n1, or \"n[1-4,7]\" in quotes";
                 faults.push(Fault::new(at, message, help));
                 continue;
             };
@@ -155,9 +156,11 @@ fn nodes(
         }
         let found = taken.len() - before;
         if found != count {
-            let message =
-                format!("{found} nodes, but the policy has {count} servers of this shape");
-            let help = "list as many nodes, or generate a policy for this many servers";
+            let message = format!(
+                "there are {found} nodes, but the policy has {count} servers of this shape"
+            );
+            let help =
+                "list the same number of nodes, or generate a policy for this number of servers";
             faults.push(Fault::new(place!("servers", name), message, help));
         }
     }

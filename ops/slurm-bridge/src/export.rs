@@ -1,5 +1,4 @@
-//! The files that an administrator has to install so that a policy can start the jobs of a
-//! partition.
+//! This module creates the files that must be installed so that a policy starts the jobs of Slurm.
 
 use std::path::Path;
 
@@ -14,11 +13,10 @@ use synth_multiresource::workload::{Fleet, JobType, Resource, Shape, alike};
 use synth_slurm::commands::is_plain;
 use synth_slurm::templates;
 
-/// Returns the names and contents of the files. `policy` is the path of the policy file in
-/// commands.
+/// Returns the name and the contents of each file. The path of the policy file is `policy`.
 ///
 /// # Errors
-/// If the partition name is invalid, or the policy cannot be carried out by Slurm.
+/// If the name of the partition is not valid, or the policy cannot be used with Slurm.
 pub fn slurm(
     checked: &Checked,
     policy: &Path,
@@ -67,7 +65,7 @@ pub fn slurm(
     ])
 }
 
-/// Describes how a policy handles jobs with several nodes.
+/// Describes how a policy starts jobs with several nodes.
 pub fn gangs(policy: &Checked) -> String {
     let fleet = policy.workload();
     let gangs = fleet.types().iter().filter(|job| job.nodes() > 1);
@@ -77,13 +75,13 @@ pub fn gangs(policy: &Checked) -> String {
     let passes = "are passed to Slurm immediately and reduce the capacity of the policy";
     match &gangs[..] {
         [] if fleet.is_one_server() => format!(
-            "**Jobs with several nodes** have no type in this policy, which is for one server: they {passes}. A policy for a fleet (`servers:`) whose types have `nodes:` can run them. `--dry-run` reports their number."
+            "**Jobs with several nodes** have no type in this policy, because it is for one server. They {passes}. They can be used with a policy for a fleet (`servers:`) whose types have `nodes:`. `--dry-run` prints the number of these jobs."
         ),
         [] => format!(
-            "**Jobs with several nodes** have no type in this policy: they {passes}. Types with `nodes:` can run them. `--dry-run` reports their number."
+            "**Jobs with several nodes** have no type in this policy. They {passes}. They can be used with a policy whose types have `nodes:`. `--dry-run` prints the number of these jobs."
         ),
         gangs => format!(
-            "**Jobs with several nodes** are released when all their nodes are free, as {}. Jobs that fit no type {passes}; `--dry-run` reports their number.",
+            "**Jobs with several nodes** are released when all their nodes are free, as {}. Jobs that do not fit any type {passes}. `--dry-run` prints the number of these jobs.",
             gangs.join(", ")
         ),
     }
@@ -96,13 +94,13 @@ struct Site<'a> {
     unit: &'a str,
     folder: &'a str,
     gangs: &'a str,
-    /// Name, name in Slurm, and whether the latter is a guess.
+    /// The name, the name in Slurm, and whether the name in Slurm is a guess.
     resources: Vec<(String, String, bool)>,
-    /// Types with the same demand.
+    /// The names of types that have the same demand.
     alike: Option<String>,
-    /// Name, name for use in a pattern, and demand.
+    /// The name, the name that is used in a pattern, and the demand of each type.
     types: Vec<[String; 3]>,
-    /// Name, count and capacity of each shape of a fleet.
+    /// The name, the count and the capacity of each shape of a fleet.
     shapes: Vec<(String, u32, String)>,
 }
 
@@ -128,7 +126,7 @@ fn word(name: &str) -> String {
     if word.is_empty() { "NAME".into() } else { word }
 }
 
-/// Formats nonzero amounts as `cpu 3, memory 7`.
+/// Formats the amounts that are not zero as `cpu 3, memory 7`.
 pub(super) fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     let pairs = fleet.envelope().resources().iter().zip(amounts);
     let there = pairs.filter(|(_, amount)| !amount.is_zero());
@@ -136,7 +134,7 @@ pub(super) fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats a text as YAML, quoted if necessary.
+/// Formats a text as YAML, in quotes if this is necessary.
 pub(super) fn yaml(text: &str) -> String {
     to_yaml(&text).trim_end().to_owned()
 }

@@ -1,4 +1,4 @@
-//! The journal of a bridge, one JSON object per round, and its replay.
+//! The journal of a bridge contains one JSON object per round. It can be replayed.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -20,12 +20,12 @@ use synth_slurm::commands::Key;
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub(super) enum JournalRecord {
-    /// A policy takes over.
+    /// A policy was loaded.
     Head(Head),
-    /// A round in which something was observed or decided.
+    /// A round in which there was a change or a decision.
     Round(Round),
     Learned {
-        /// The estimates, which are used by the next bridge.
+        /// The estimates that are used by the next bridge.
         learned: LearnedRuntimes,
     },
 }
@@ -39,23 +39,23 @@ pub(super) struct Head {
     pub digest: String,
     pub cluster: String,
     pub partition: String,
-    /// The policy's unit of all times, which are measured from the start of the bridge.
+    /// The time unit of the policy. All times are measured from the start of the bridge.
     pub time_unit: String,
-    /// The seed of the policy's clocks.
+    /// The seed of the random clocks of the policy.
     pub seed: u64,
-    /// The runtime estimates learned earlier, if they differ from the policy file's.
+    /// The learned runtime estimates, if they are not the estimates of the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedRuntimes>,
 }
 
 pub(super) struct Journal {
     file: Option<File>,
-    /// The state that was left by earlier bridges.
+    /// The state that was left by the previous bridges.
     pub before: TakenOver,
 }
 
 impl Journal {
-    /// Opens a journal for appending. If the last line is not complete, it is removed.
+    /// Opens a journal and appends to it. If the last line is incomplete, it is removed.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -74,11 +74,11 @@ impl Journal {
         Ok(Journal { file, before })
     }
 
-    /// Writes a line. If this fails, the error is returned once, and nothing more is written.
+    /// Writes a line. If this fails, the error is returned, and no more lines are written.
     pub(crate) fn write(&mut self, record: &JournalRecord) -> Option<io::Error> {
         let file = self.file.as_mut()?;
         let line = serde_json::to_string(record).map_err(io::Error::other);
-        // The line is written at once, so only the last line can be incomplete.
+        // The line is written at once, so that only the last line of the file can be incomplete.
         let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
         written.err().inspect(|_| self.file = None)
     }
@@ -86,9 +86,9 @@ impl Journal {
 
 #[derive(Default)]
 pub(super) struct TakenOver {
-    /// The last learned estimates, and the digest of their policy.
+    /// The estimates that were learned last, and the digest of their policy.
     pub learned: Option<(LearnedRuntimes, String)>,
-    /// Jobs that were sent to servers.
+    /// The jobs that were started on these servers.
     pub placed: HashMap<Key, Started>,
 }
 
@@ -99,7 +99,7 @@ impl TakenOver {
         for line in text.split(|byte| *byte == b'\n') {
             let is_of_policy =
                 line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
-            // In a fleet a started job is a list with its servers.
+            // In a fleet, a job that was started is a list that contains its servers.
             if !is_of_policy && !line.windows(10).any(|part| part == b"\"start\":[[") {
                 continue;
             }
@@ -118,7 +118,7 @@ impl TakenOver {
                     let placed = starts.filter_map(|job| Some((job.id().parse().ok()?, job)));
                     own.placed.extend(placed);
                 }
-                // After a line that is damaged, the policy of the following lines is not known.
+                // If a line is damaged, the policy that is used after it is not known.
                 None if is_of_policy => (own.learned, digest) = (None, None),
                 None => {}
             }
@@ -128,23 +128,23 @@ impl TakenOver {
 }
 
 pub(super) struct ReplayedJournal {
-    /// Rounds with decisions of this policy.
+    /// The number of rounds in which this policy made a decision.
     pub rounds: u64,
-    /// Started jobs.
+    /// The number of jobs that were started.
     pub starts: u64,
-    /// The first round with different decisions: its line, and the jobs started then and now.
+    /// The line of the first round with a different decision, and the jobs started then and now.
     pub differs: Option<(usize, Vec<Started>, Vec<Started>)>,
-    /// The jobs that arrived and ended, in order of arrival.
+    /// The jobs that have arrived and ended, in the order in which they arrived.
     pub jobs: Vec<EndedJob>,
     pub scheduler: Scheduler,
-    /// The time at the end.
+    /// The time at the end of the journal.
     pub t: f64,
     pub present: OpenJobs,
-    /// The start of the current bridge on the concatenated time axis, without gaps.
+    /// The time at which the current bridge was started. There are no gaps between bridges.
     began: f64,
 }
 
-/// Called with each line, the scheduler after it, and the jobs that it starts.
+/// This function is called for each line, with the scheduler and the jobs that it starts.
 pub(super) type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
 
 pub(super) fn replay(
@@ -164,7 +164,7 @@ pub(super) fn replay(
         }
         let wrong = |why: &dyn Display| format!("{name}, line {}: {why}", n + 1);
         let object = unsealed(line.trim_end()).ok_or_else(|| {
-            wrong(&"its checksum does not match, so it was damaged or changed; remove it and the following lines to replay the preceding ones")
+            wrong(&"its checksum does not match, so it was damaged or changed; to replay the lines before it, remove this line and all lines after it")
         })?;
         match serde_json::from_str(&object).map_err(|why| wrong(&why))? {
             JournalRecord::Head(head) => {
@@ -192,14 +192,14 @@ pub(super) fn replay(
     }
     if heads.is_empty() {
         return Err(format!(
-            "{name}, line 1: there is no policy header: the file is empty or not a journal"
+            "{name}, line 1: there is no policy header: the file is empty or is not a journal"
         ));
     }
     replay.ok_or_else(|| {
         let heads = heads.iter();
         let policies = heads.map(|head| format!("{} ({})", head.policy, head.digest));
         let policies = policies.collect::<Vec<_>>().join(", ");
-        format!("{name} has no decisions of the policy {digest}, only of {policies}")
+        format!("{name} does not contain decisions of the policy {digest}, but only of {policies}")
     })
 }
 
@@ -258,7 +258,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Journals outlive the program, so the line in docs/production.md must stay valid.
+    /// The line in docs/production.md must remain valid, because journals are kept for a long time.
     #[test]
     fn reads_and_writes_the_documented_line() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
     }
 
-    /// If a bridge is killed, it may leave an incomplete line, which is removed by the next one.
+    /// If a bridge is killed, the last line may be incomplete. It is removed by the next bridge.
     #[test]
     fn truncates_incomplete_lines() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The files that an administrator has to install so that a policy can start the jobs of Kueue.
+//! This module creates the files that must be installed so that a policy starts the jobs of Kueue.
 
 use askama::Template;
 use synth_slurm::templates;
@@ -10,10 +10,10 @@ use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::usual;
 
-/// Returns the names and contents of the files for a namespace. `written` is the policy's text.
+/// Returns the name and the contents of each file. The text of the policy is `written`.
 ///
 /// # Errors
-/// If the namespace is invalid.
+/// If the name of the namespace is not valid.
 pub fn kueue(
     checked: &Checked,
     written: &str,
@@ -87,7 +87,7 @@ impl Named {
     }
 }
 
-/// Returns the Kubernetes suffix for a unit of this many bytes; empty if there is none.
+/// Returns the suffix of a unit in Kubernetes, or an empty string if it does not exist.
 fn unit(bytes: u64) -> &'static str {
     let [binary, decimal] = [["Ki", "Mi", "Gi", "Ti"], ["k", "M", "G", "T"]];
     let of = |base: u64, units: [&'static str; 4]| {
@@ -102,7 +102,7 @@ struct Flavor {
     name: String,
     shape: String,
     count: u32,
-    /// The capacity of a node, and the total by resource name in Kubernetes.
+    /// The capacity of a node, and the total of each resource by its name in Kubernetes.
     each: String,
     quotas: Vec<(String, String)>,
 }

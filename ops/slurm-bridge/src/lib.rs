@@ -1,7 +1,7 @@
-//! Policies on a real Slurm: a bridge that runs them, and the files to install.
+//! This crate runs policies on a real Slurm. It contains a bridge and the files to be installed.
 //!
-//! [`TypeMap`] translates between the jobs and nodes of [`synth_slurm::commands`] and the types,
-//! units and servers of a policy.
+//! The [`TypeMap`] converts the jobs and nodes of [`synth_slurm::commands`] to the types, units and
+//! servers of a policy.
 
 mod document;
 mod export;
@@ -33,10 +33,10 @@ use synth_operator::only_starts;
 const CANNOT_STOP: &str =
     "which Slurm cannot do without losing their work or keeping their memory allocated";
 
-/// Checks that a policy only starts jobs, which is all that Slurm can do for it.
+/// Checks that a policy only starts jobs. Slurm cannot do anything else for a policy.
 ///
 /// # Errors
-/// If it stops running jobs or needs setups; the message suggests another policy.
+/// If the policy stops running jobs or needs setups. The message suggests another policy.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
     only_starts(policy, CANNOT_STOP)
 }

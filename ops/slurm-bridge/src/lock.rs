@@ -3,7 +3,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Locks a partition against other bridges on this host, for all users, until the file is closed.
+/// Locks a partition until the file is closed, so that no user on this host can run another bridge.
 pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
     let safe = |name: &str| -> String {
         name.replace(|c: char| !(c.is_alphanumeric() || "-.".contains(c)), "_")
@@ -12,7 +12,7 @@ pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
     let path = std::env::temp_dir().join(name);
     let failed = |why: io::Error| {
         format!(
-            "cannot lock {}: {why}; TMPDIR is the folder for lock files",
+            "cannot lock {}: {why}; use TMPDIR to set the folder for lock files",
             path.display()
         )
     };
@@ -25,19 +25,18 @@ pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
             let known = file.read_to_string(&mut pid).is_ok() && !pid.trim().is_empty();
             let pid = if known { pid.trim() } else { "unknown" };
             return Err(format!(
-                "another bridge (process {pid}) runs the partition `{partition}` of `{cluster}`: stop it first; {} is locked",
+                "another bridge (process {pid}) runs the partition `{partition}` of `{cluster}`: stop it first; the file {} is locked",
                 path.display()
             ));
         }
     }
-    // The process id is only for information. The file of another user cannot be written.
+    // The process id is only informative, and it cannot be written to the file of another user.
     let written = file.set_len(0).and_then(|()| file.rewind());
     let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
     Ok(file)
 }
 
-/// Opens the lock file, which is shared by all users and is never removed. A read-only file can
-/// also be locked.
+/// Opens the lock file of all users, which is never removed. It can be locked if it is read-only.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     match options.read(true).write(true).open(path) {

@@ -9,7 +9,7 @@ use synth_operator::{Places, Round};
 #[derive(Default)]
 pub(super) struct OpenJob {
     job_type: String,
-    /// When it was first seen waiting \[time\].
+    /// The time at which the job was first seen in the queue \[time\].
     pub arrival: f64,
     start: Option<f64>,
     began: Option<f64>,
@@ -18,13 +18,12 @@ pub(super) struct OpenJob {
 pub(super) struct EndedJob {
     pub id: String,
     pub job_type: String,
-    /// The arrival, the run time, the time until the job was released, and the time from there
-    /// until its first process was seen \[time\].
+    /// The arrival, the run time, the time until the job was released, and the time between its
+    /// release and the start of its first process \[time\].
     pub times: [f64; 4],
 }
 
-/// The jobs by id, except for those that were already running. If a job is withdrawn and comes
-/// back, its first arrival counts.
+/// The jobs that were not already running. If a job arrives again, its first arrival is used.
 #[derive(Default)]
 pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
 
@@ -70,20 +69,20 @@ pub(super) struct Measured {
     since: f64,
     jobs: OpenJobs,
     types: Vec<OfType>,
-    /// The number of delays from the release to the first process, and their sum \[time\].
+    /// The number of delays between the release and the first process, and their sum \[time\].
     latency: (u64, f64),
 }
 
 #[derive(Clone, Default)]
 struct OfType {
     arrivals: u64,
-    /// The number of ended jobs, and the sums of their run times and of the squares.
+    /// The number of jobs that have ended, the sum of their run times, and the sum of the squares.
     ended: u64,
     sum: f64,
     squares: f64,
 }
 
-/// A relative difference above this is reported if it also exceeds [`ERRORS`] standard errors.
+/// A larger relative difference is reported if it is also more than [`ERRORS`] standard errors.
 const APART: f64 = 0.1;
 const ERRORS: f64 = 3.0;
 
@@ -97,8 +96,7 @@ impl Measured {
         }
     }
 
-    /// Counts a round. The jobs that are already waiting in the first round are not counted as
-    /// arrivals.
+    /// Counts a round. The jobs that are waiting in the first round are not counted as arrivals.
     pub(crate) fn count(&mut self, round: &Round, is_first: bool, places: &Places) {
         for line in &round.told {
             if let Some(id) = &line.withdraw {
@@ -122,7 +120,7 @@ impl Measured {
         }
     }
 
-    /// Returns a line per type, and whether any value deviates from the policy's workload.
+    /// Returns a line for each type, and whether a value deviates from the workload of the policy.
     pub(crate) fn lines(&self, fleet: &Fleet, now: f64) -> (Vec<String>, bool) {
         let unit = fleet.time_unit();
         let time = (now - self.since).max(f64::MIN_POSITIVE);
@@ -138,13 +136,12 @@ impl Measured {
                 if apart { " (!)" } else { "" }
             };
             let rate_mark = mark(rate, of.arrival_rate(), n.max(1.0).sqrt() / time);
-            let mut runs = "none ended".to_owned();
+            let mut runs = "no jobs have ended".to_owned();
             if own.ended > 0 {
                 let expected = of.size().mean();
                 let ended = own.ended as f64;
                 let mean = own.sum / ended;
-                // The variance of a few samples is not reliable, so an exponential distribution is
-                // assumed.
+                // If there are few samples, we assume an exponential distribution.
                 let spread = match own.ended {
                     ..10 => mean.max(expected),
                     _ => (own.squares / ended - mean * mean).max(0.0).sqrt(),
@@ -162,7 +159,7 @@ impl Measured {
         if self.latency.0 > 0 {
             let mean = self.latency.1 / self.latency.0 as f64;
             lines.push(format!(
-                "mean delay from release to first process: {mean:.3} {unit} ({} starts)",
+                "mean delay between the release and the first process: {mean:.3} {unit} ({} starts)",
                 self.latency.0
             ));
         }

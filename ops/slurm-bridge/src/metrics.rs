@@ -1,4 +1,4 @@
-//! Metrics of a bridge, in a file for the textfile collector of node_exporter.
+//! The metrics of a bridge are written to a file for the textfile collector of node_exporter.
 
 use std::path::Path;
 use std::{fs, io};
@@ -50,9 +50,9 @@ pub(super) fn count(
     }
 }
 
-/// Replaces a file atomically.
+/// Replaces the contents of a file atomically.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
-    // The collector only reads files that end with .prom.
+    // The collector only reads files whose names end with `.prom`.
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     fs::write(&beside, text)?;

@@ -1,12 +1,11 @@
-//! Releases and holds jobs as decided in a round.
+//! This module releases and holds the jobs that were selected in a round.
 
 use super::setup::HoldBy;
 use super::watch::{Changes, Sent};
 use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
 use synth_verb::{VerbResult, refuse};
 
-/// Carries out the decisions of a round. If a command fails, this can be seen in the queue, and it
-/// is reported to the rule.
+/// Carries out the decisions of a round. If a command fails, the next queue shows this.
 pub(super) fn act(
     slurm: &Slurm,
     hold: HoldBy,
@@ -43,8 +42,7 @@ fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> VerbResult<()
     Ok(())
 }
 
-/// Releases all held jobs of the partition, except for those that are only released with `--hold
-/// admin`.
+/// Releases all held jobs of the partition, except for jobs that require `--hold admin`.
 pub(crate) fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
     let queue = slurm.queue()?;
     let mut jobs: Vec<JobId> = Vec::new();
@@ -61,7 +59,7 @@ pub(crate) fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
     Ok(match remaining {
         0 => released,
         _ => format!(
-            "{released}; {remaining} more are held by an operator (released by --hold admin)"
+            "{released}; {remaining} more jobs are held by an operator (use --hold admin to release them)"
         ),
     })
 }

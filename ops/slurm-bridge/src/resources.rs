@@ -1,12 +1,12 @@
-//! Names and units of a policy's resources in Slurm.
+//! The names and units in Slurm of the resources of a policy.
 
 use synth_multiresource::workload::Workload;
 use synth_operator::{Resources, usual};
 
-/// Marks a resource that Slurm does not count.
+/// The name of a resource that is not counted by Slurm.
 pub(super) const UNCOUNTED: &str = "none";
 
-/// Parses `cpu`, `mem:G`, `gres/net` or `none` into a name and the amount of one unit.
+/// Parses `cpu`, `mem:G`, `gres/net` or `none`. Returns the name and the amount of one unit.
 pub(super) fn source_of(text: &str) -> Option<(String, u128)> {
     if let Some(unit) = text.strip_prefix("mem:") {
         return Some(("mem".into(), bytes_of(unit)?.into()));
@@ -21,7 +21,7 @@ pub(super) fn usual_source(name: &str) -> Option<(String, u128)> {
     Some((source.to_owned(), scale.into()))
 }
 
-/// The inverse of [`source_of`].
+/// Formats a name and an amount. This is the inverse of [`source_of`].
 pub(super) fn written(source: &str, scale: u128) -> String {
     if source != "mem" {
         return source.to_owned();
@@ -31,10 +31,10 @@ pub(super) fn written(source: &str, scale: u128) -> String {
     format!("mem:{}{unit}", scale >> steps)
 }
 
-/// Units of memory as powers of 2 bytes, in descending order.
+/// The units of memory, each as a power of 2 bytes, in descending order.
 const UNITS: [(&str, u32); 5] = [("T", 40), ("G", 30), ("M", 20), ("K", 10), ("B", 0)];
 
-/// Parses `G`, `GiB`, `1000M` or `4096B`, with Slurm's factors of 1024.
+/// Parses `G`, `GiB`, `1000M` or `4096B`. As in Slurm, each factor is 1024.
 fn bytes_of(unit: &str) -> Option<u64> {
     let letters = unit.find(|c: char| !c.is_ascii_digit())?;
     let (digits, letters) = unit.split_at(letters);
@@ -47,7 +47,7 @@ fn bytes_of(unit: &str) -> Option<u64> {
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
 }
 
-/// Returns the resources of a workload; `named` looks a name up in the file of `--types`.
+/// Returns the resources of a workload. The names in the file of `--types` are given by `named`.
 pub(super) fn resources(
     workload: &Workload,
     named: impl Fn(&str) -> Option<(String, u128)>,

@@ -1,4 +1,4 @@
-//! The rounds of a bridge, in which it reads the queue, lets the policy decide, and releases jobs.
+//! In each round the bridge reads the queue, lets the policy decide, and releases jobs.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -22,17 +22,16 @@ use synth_verb::VerbResult;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signals {
     pub end: Arc<AtomicBool>,
-    /// Reload the policy.
+    /// Load the policy again.
     pub reload: Arc<AtomicBool>,
-    /// Hold jobs again that were released but do not start.
+    /// Hold jobs again if they were released but have not been started.
     pub give_up: Arc<AtomicBool>,
 }
 
 /// The maximum pause after a failed round. The pause is doubled after each failure.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The maximum age of the list of nodes, and of the start time of the controller if no jobs are
-/// held.
+/// The maximum age of the nodes, and of the start time of the controller if no jobs are held.
 const NODES: Duration = Duration::from_secs(1);
 const BOOTED: Duration = Duration::from_secs(10);
 
@@ -56,12 +55,12 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    /// Reads the state of the cluster and locks the partition. No job is released yet.
+    /// Reads the state of the cluster and locks the partition. No jobs are released yet.
     pub(crate) fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
         let watch = Watch::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
         watch.map.check_nodes(&nodes.rows)?;
-        // A dry run may be made next to a running bridge.
+        // A dry run is possible while another bridge is running.
         let lock = (!setup.dry_run).then(|| locked(&cluster.name, &slurm.partition));
         let lock = lock.transpose()?;
         let now = Instant::now();
@@ -102,7 +101,7 @@ impl Bridge {
         });
         let unwritten = |why| {
             let path = path.display();
-            format!("cannot write the journal {path}: {why}; choose another path with --journal")
+            format!("cannot write the journal {path}: {why}; use --journal to choose another path")
         };
         self.journal = Some(begun.map_err(unwritten)?);
         Ok(())
@@ -147,10 +146,10 @@ impl Bridge {
                 Err(why) if why.is::<SlurmError>() => {
                     *self.metrics.value("failed_rounds_total", &[]) += 1.0;
                     say(&format!(
-                        "warning: {why}; no decision is made, and the next round follows in {:.1} s",
+                        "warning: {why}; no decision is made, and the next round is in {:.1} s",
                         pause.as_secs_f64()
                     ));
-                    // The next answer may come from another controller.
+                    // The next answer may be sent by another controller.
                     self.booted_read = None;
                     self.pause(pause, signals);
                     pause = (2 * pause).min(LONGEST);
@@ -185,7 +184,7 @@ impl Bridge {
         until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    /// Returns the time until the next poll, or until a clock rings before that.
+    /// Returns the time until the next poll or the next clock, if this is earlier.
     fn until_next(&self) -> Duration {
         let wake = self.watch.operator.wake();
         let left = wake.map(|wake| wake - HostMoment::of(self.started).now);
@@ -193,13 +192,12 @@ impl Bridge {
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
 
-    /// Returns the time between rounds. A shorter time is not useful because Slurm takes longer to
-    /// start jobs.
+    /// Returns the time between rounds, which is at least 50 ms because Slurm is not faster.
     fn poll(&self) -> Duration {
         self.setup.poll.max(Duration::from_millis(50))
     }
 
-    /// Sleeps in short intervals, so that signals are noticed.
+    /// Sleeps in short intervals, so that a signal is noticed.
     fn pause(&self, time: Duration, signals: &Signals) {
         let until = Instant::now() + time;
         while Instant::now() < until && !signals.end.load(Ordering::Relaxed) && !self.is_over() {
@@ -233,11 +231,10 @@ impl Bridge {
         self.notes.append(&mut found.notes);
         for (job, reason) in &found.stuck {
             self.notes.push(format!(
-                "warning: job {job} was released {STUCK:.0} s ago, but Slurm does not start it ({reason}); its capacity stays reserved"
+                "warning: job {job} was released {STUCK:.0} s ago, but Slurm does not start it ({reason}); its capacity is still reserved"
             ));
         }
-        // The round is recorded before the commands run, because the decision counts even if a
-        // command fails.
+        // The round is recorded first, because the decision was made even if a command fails.
         let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
             self.note(JournalRecord::Round(round.clone()));
@@ -254,8 +251,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Reports the changes to the scheduler. Returns its decisions, and whether it accepted all
-    /// changes.
+    /// Reports the changes. Returns the decisions, and whether all changes were accepted.
     fn decide(&mut self, found: &mut Changes, at: HostMoment, start: Instant) -> (Round, bool) {
         let (mut round, refused) = self.watch.operator.decide(at.now, start);
         round.began = std::mem::take(&mut found.began);
@@ -297,7 +293,7 @@ impl Bridge {
         Ok(Some(nodes))
     }
 
-    /// Returns `true` if the nodes have reported their jobs after a restart of the controller.
+    /// Returns `true` if all nodes have reported their jobs after a restart of the controller.
     fn has_settled(&mut self, holds: bool) -> Result<bool, SlurmError> {
         let often = if holds { NODES } else { BOOTED };
         if self.booted_read.is_none_or(|at| at.elapsed() > often) {
@@ -307,7 +303,7 @@ impl Bridge {
                 self.cluster.booted = cluster.booted;
                 self.settled = Instant::now() + self.setup.settle;
                 self.notes.push(format!(
-                    "the controller was restarted: nothing is released for {:.0} s",
+                    "the controller was restarted: no jobs are released for {:.0} s",
                     self.setup.settle.as_secs_f64()
                 ));
             }
@@ -315,7 +311,7 @@ impl Bridge {
         Ok(Instant::now() >= self.settled)
     }
 
-    /// Performs a dry run.
+    /// Returns the output of a dry run.
     pub(crate) fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
@@ -328,7 +324,7 @@ impl Bridge {
         Ok(lines.join("\n"))
     }
 
-    /// Returns why a job does not wait for the policy, or `None` if it does.
+    /// Returns the reason why a job is not waiting for the policy, or `None` if it is waiting.
     pub(crate) fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
         let queue = self.slurm.queue()?;
         let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);
@@ -357,7 +353,7 @@ impl Bridge {
         self.notes.extend(lines);
         if is_apart {
             self.notes.push(
-                "warning: values with (!) differ from the workload of the policy by more than 10 % and three standard errors: fit the recent jobs (`synth fit --since POLICY`) and generate a new policy".into(),
+                "warning: the values with (!) differ from the workload of the policy by more than 10 % and three standard errors: use `synth fit --since POLICY` to fit the recent jobs, and generate a new policy".into(),
             );
         }
         if let Some(learned) = self.watch.operator.scheduler.learned() {
@@ -384,12 +380,12 @@ impl Bridge {
         let journal = self.journal.as_mut();
         if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
             self.notes.push(format!(
-                "warning: cannot write the journal ({why}): it ends here, but the bridge continues"
+                "warning: cannot write the journal ({why}): no more lines are written, but the bridge continues"
             ));
         }
     }
 
-    /// Reloads the policy; if it is rejected, the old one stays in effect.
+    /// Loads the policy again. If the new policy is rejected, the old policy is still used.
     fn reload(&mut self) -> VerbResult<()> {
         match self.read_again() {
             Ok((before, queue)) => {
@@ -398,7 +394,7 @@ impl Bridge {
             }
             Err(why) => {
                 let why = format!(
-                    "warning: the new policy is rejected and the old one stays in effect: {why}"
+                    "warning: the new policy was rejected and the old policy is still used: {why}"
                 );
                 self.notes.push(why);
                 Ok(())
@@ -406,7 +402,7 @@ impl Bridge {
         }
     }
 
-    /// Loads the policy file; returns the jobs known so far, and the queue.
+    /// Reads the policy file. Returns the jobs that are known so far, and the queue.
     fn read_again(&mut self) -> VerbResult<(Jobs, SlurmQueue)> {
         let mut watch = Watch::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
@@ -424,7 +420,7 @@ impl Bridge {
         Ok((before, queue))
     }
 
-    /// Starts a new scheduler with the waiting and running jobs.
+    /// Creates a new scheduler with the waiting and running jobs.
     fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
         let at = HostMoment::of(self.started);
         let mut found = self.watch.again(before, queue, at);

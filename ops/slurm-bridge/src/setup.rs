@@ -1,4 +1,4 @@
-//! Options of a bridge.
+//! The options of a bridge.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,8 +16,7 @@ pub(crate) struct Setup {
     #[arg(skip)]
     pub changes: Changes,
 
-    /// YAML file that maps jobs to job types and names the policy's resources in Slurm [default: by
-    /// demand]
+    /// YAML file that maps jobs to job types and sets the names of resources [default: by demand]
     #[arg(long, value_name = "FILE")]
     pub types: Option<PathBuf>,
 
@@ -25,38 +24,37 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
     pub poll: Duration,
 
-    /// Record observations and decisions in this file, one line of JSON per round
+    /// Write the observations and decisions to this file, one line of JSON per round
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
 
-    /// Write metrics to this file in each round, for Prometheus (node_exporter's textfile
-    /// collector)
+    /// Write metrics to this file in each round (for the textfile collector of node_exporter)
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
 
-    /// Print the waiting jobs and the jobs that would be released now, and exit without releasing
-    /// anything
+    /// Print the waiting jobs and the jobs that would be released now, and exit. No jobs are
+    /// released
     #[arg(long)]
     pub dry_run: bool,
 
-    /// What to do with held jobs on exit
+    /// What to do with held jobs when the bridge exits
     #[arg(long, value_enum, default_value_t = OnExit::Hold)]
     pub on_exit: OnExit,
 
-    /// Whether jobs can also be released by their owners, or only by operators
+    /// Whether jobs can be released by their owners or only by operators
     #[arg(long, value_enum, default_value_t = HoldBy::User)]
     pub hold: HoldBy,
 
-    /// What to do with held jobs that fit no type of the policy
+    /// What to do with held jobs that do not fit any type of the policy
     #[arg(long, value_enum, default_value_t = Unknown::Pass)]
     pub unknown: Unknown,
 
-    /// Treat all nodes of the partition as a single server. Jobs may then have to wait after they
-    /// are started, because the free capacity can be on several nodes
+    /// Treat all nodes of the partition as a single server. A job may then have to wait after it
+    /// was started, because the free capacity can be on several nodes
     #[arg(long)]
     pub pool: bool,
 
-    /// Release nothing for this time after a restart of the controller
+    /// Do not release any jobs for this time after the controller was restarted
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub settle: Duration,
 
@@ -65,29 +63,29 @@ pub(crate) struct Setup {
     pub until: Option<Duration>,
 }
 
-/// What to do with held jobs on exit.
+/// The action for held jobs when the bridge exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnExit {
-    /// Leave them held until a bridge runs again
+    /// Hold them until a bridge is started again
     Hold,
     /// Release them
     Release,
 }
 
-/// Who can release jobs in addition to the bridge.
+/// Who can release jobs, in addition to the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HoldBy {
-    /// Jobs stay held as they were submitted, so that they can also be released by their owners
+    /// Jobs are held in the same way as at submission, so they can also be released by their owners
     User,
-    /// New jobs are held by an operator, so that their owners cannot release them
+    /// New jobs are held by an operator, so they cannot be released by their owners
     Admin,
 }
 
-/// What to do with held jobs without a type.
+/// The action for held jobs that have no type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Unknown {
-    /// Release them immediately; the resources they use are not available to the policy
+    /// Release them immediately. The resources that they use are not available to the policy
     Pass,
-    /// Keep them held
+    /// Do not release them
     Hold,
 }

@@ -1,4 +1,4 @@
-//! Reports on a queue: the jobs by type, and the jobs without one.
+//! This module reports the number of jobs of each type in a queue, and the jobs without a type.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue};
 /// The maximum number of jobs that are listed by name.
 const NAMED: usize = 20;
 
-/// Warns about jobs without a type: their number, their share of the work, and the reasons.
+/// Returns a warning with the number of jobs without a type, their work, and the reasons.
 pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> {
-    // Jobs without a limit are counted with the longest limit of the queue.
+    // If a job has no limit, the longest limit in the queue is used.
     let limits = queue.rows.iter().filter_map(|row| row.time_limit);
     let longest = limits.max().unwrap_or(1);
     let mut reasons: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> 
     });
     let done = match watch.setup.unknown {
         Unknown::Pass => "are passed to Slurm immediately and reduce the capacity of the policy",
-        Unknown::Hold => "stay held",
+        Unknown::Hold => "remain held",
     };
     (jobs > 0).then(|| {
         format!(
@@ -109,7 +109,7 @@ pub(super) fn plan(
             && operator.stage(&row.key).is_none()
     };
     let later = queue.rows.iter().filter(is_later).count();
-    let why = "– (held by others, not yet eligible, or dependent on other jobs)";
+    let why = "– (held by others, not yet eligible, or waiting for other jobs to end)";
     let not_now = ("not now".into(), [later, 0], why.into());
     plan_table(rows.chain([without, not_now]))
 }

@@ -12,7 +12,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 use synth_operator::Amounts;
 use synth_slurm::commands::{Hold, JobState, Key, NodeRow, NodeState, QueueRow};
 
-/// The shapes of `models/section7.yaml`, and a copy of the lean type with a longer run time.
+/// The shapes of `models/section7.yaml`, with a copy of the lean type that has a longer run time.
 const SERVER: &str =
     "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20, memory: 15}}\njobs:
   - {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: .01, mean_size: 1, limit: 60}
@@ -127,7 +127,7 @@ fn rejects_jobs_that_fit_no_type() {
     assert_eq!(of_fleet.find(&gpu), Ok(1));
 }
 
-/// At the certificate's prices only memory is scarce, so the type with more CPUs is cheaper.
+/// According to the certificate only memory is scarce, so the type with more CPUs is cheaper.
 #[test]
 fn prices_determine_the_cheapest_type() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 20, memory: 15}}\njobs:
@@ -162,7 +162,7 @@ fn files_assign_types_by_conditions() {
     assert_eq!(of(|row| row.time_limit = Some(3601)), Some(1));
     assert_eq!(of(|row| row.comment = "wide one".into()), Some(3));
     assert_eq!(of(|_| ()), Some(1));
-    // A type that does not fit the job is skipped.
+    // If a type does not fit the job, it is skipped.
     let found = of(|row| (row.qos, row.amounts) = ("debug".into(), amounts(3, 2048)));
     assert_eq!(found, Some(1));
     assert_eq!(of(|row| row.amounts = amounts(9, 512)), None);

@@ -1,4 +1,4 @@
-//! The mapping from Slurm's jobs and nodes to job types and servers.
+//! This module maps the jobs and nodes of Slurm to job types and servers.
 
 use std::path::Path;
 
@@ -11,13 +11,14 @@ use synth_multiresource::workload::{Fleet, Shape};
 use synth_operator::{Amounts, JobTypes, Nodes, Resources, prices};
 use synth_slurm::commands::{NodeRow, QueueRow, expand};
 
-/// Maps jobs and nodes of a cluster to the types and servers of a policy.
+/// Maps the jobs and nodes of a cluster to the types and servers of a policy.
 ///
-/// A job gets the cheapest type, at the prices of the certificate, whose demand is at least that of
-/// the job. Every schedule of types is therefore feasible for the jobs. If there is a file, the job
-/// gets the first type with a matching condition instead. If several types have the same demand,
-/// the smallest sufficient `limit` is chosen, or else the largest. A job on several nodes needs a
-/// type with at least as many nodes, whose demand is sufficient on each node.
+/// The demand of a type must be at least as large as the demand of the job, so every schedule of
+/// types is also feasible for the jobs. Among these types, the cheapest one is selected, using the
+/// prices of the certificate. If there is a file, the first type with a matching condition is
+/// selected instead. If several types have the same demand, the smallest `limit` that is sufficient
+/// is selected, or the largest if there is none. If a job uses several nodes, the type must have at
+/// least as many nodes, and its demand must be sufficient on each of them.
 #[derive(Clone, Debug)]
 pub struct TypeMap {
     pub(super) resources: Resources,
@@ -25,7 +26,7 @@ pub struct TypeMap {
     /// The capacity of each server in whole units (R).
     units: Vec<Vec<u64>>,
     types: JobTypes<Condition>,
-    /// Whether all nodes form one server, so that the number of nodes of a job does not matter.
+    /// Whether all nodes are one server, so that the number of nodes of a job is ignored.
     pub(super) is_pooled: bool,
 }
 
@@ -44,15 +45,15 @@ impl Untyped {
     pub(crate) const COMPONENT: Self = Untyped("that are components of heterogeneous jobs");
     pub(crate) const GRES: Self =
         Untyped("with generic resources that are unknown before they start");
-    /// In a fleet the policy chooses the nodes.
+    /// If the policy is for a fleet, the nodes are chosen by the policy.
     pub(crate) const OWN_NODES: Self = Untyped("that request nodes or features by name (-w, -C)");
 }
 
 impl TypeMap {
-    /// Creates the mapping for a policy, with the file of `--types` if given.
+    /// Creates the mapping for a policy and the file of `--types`, if there is one.
     ///
     /// # Errors
-    /// If the file is invalid, or types, resources or servers cannot be assigned.
+    /// If the file is not valid, or a type, resource or server cannot be assigned.
     pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
         let fleet = policy.workload();
         let written = match file {
@@ -68,7 +69,7 @@ impl TypeMap {
         TypeMap::of(fleet, prices(policy), written)
     }
 
-    /// `prices` are per whole unit of each resource; empty if there are none.
+    /// The `prices` are per whole unit of each resource. The slice is empty if there are no prices.
     pub(super) fn of(fleet: &Fleet, prices: &[f64], written: TypesFile) -> Result<Self, String> {
         let shapes = fleet.shapes();
         if written.servers.is_none() && !fleet.is_one_server() {
@@ -80,7 +81,7 @@ impl TypeMap {
         }
         let named = |name: &str| written.resources.get(name).cloned();
         let resources = resources(fleet.envelope(), named)?;
-        // The resources that are not counted by Slurm are not limited.
+        // If a resource is not counted by Slurm, it is not limited.
         let demands = fleet.types().iter().map(|job| {
             let pairs = resources.iter().zip(job.units());
             let counted = pairs.map(|(own, units)| u64::from(own.source != UNCOUNTED) * units);
@@ -145,16 +146,16 @@ impl TypeMap {
         nodes.iter().map(|node| self.nodes.server(node)).collect()
     }
 
-    /// Checks that the nodes have the capacity of the policy's servers.
+    /// Checks that the nodes have the capacity of the servers of the policy.
     ///
     /// # Errors
-    /// If a node is missing or too small, or several nodes would form one server.
+    /// If a node is missing or is too small, or several nodes would be used as one server.
     pub fn check_nodes(&self, nodes: &[NodeRow]) -> Result<(), String> {
         let servers = self.nodes.of_servers();
         if servers.is_empty() {
             if nodes.is_empty() || nodes.len() > 1 && !self.is_pooled {
                 return Err(format!(
-                    "the policy is for one server, but the partition has {} nodes: generate a policy for a fleet (a workload with `servers:`), or treat all nodes as one server with --pool, in which case started jobs may have to wait because free capacity is spread over several nodes",
+                    "the policy is for one server, but the partition has {} nodes: generate a policy for a fleet (a workload with `servers:`), or treat all nodes as one server with --pool, but then a job may have to wait after it was started, because the free capacity can be on several nodes",
                     nodes.len()
                 ));
             }

@@ -1,4 +1,4 @@
-//! The capacity that is used by jobs of others.
+//! The capacity that is used by the jobs of others.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,13 @@ use super::TypeMap;
 use synth_operator::Amounts;
 use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
 
-/// The capacity that others use on each server. If a node has more capacity than the policy
-/// expects, they use that first.
+/// The capacity that is used by others on each server. If a node has more capacity than the server
+/// of the policy, the additional capacity is used first.
 #[derive(Default)]
 pub(super) struct Usage {
     nodes: Vec<NodeRow>,
-    /// For each node, the allocated amounts that are not explained by the queue, and their minimum
-    /// over the last two readings. A difference that is seen only once may come from a job that has
-    /// just started or ended.
+    /// The amounts of each node that do not belong to jobs in the queue, and their minimum in the
+    /// last two readings. A single difference may be due to a job that has just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
 }
 
@@ -36,14 +35,14 @@ impl Usage {
                         _ => format!("`scontrol update nodename={name} state=resume`"),
                     };
                     notes.push(format!(
-                        "node {name} is {words} ({reason}): no jobs start there until {until}"
+                        "node {name} is {words} ({reason}): no jobs are started there until {until}"
                     ));
                 }
                 (false, true) => notes.push(format!("node {} is back", node.name)),
                 _ => {}
             }
         }
-        // If the row of a node cannot be parsed, the last known state is kept.
+        // If a row cannot be parsed, the previous state of the node is kept.
         let unread = |was: &NodeRow| nodes.unread.known.contains(&was.name);
         self.nodes.retain(unread);
         self.nodes.splice(0..0, nodes.rows.iter().cloned());
@@ -61,7 +60,8 @@ impl Usage {
         }
     }
 
-    /// Returns the amounts that others leave on each server. Empty until the nodes have been read.
+    /// Returns the amounts that others leave on each server. This is empty until the nodes are
+    /// read.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,

@@ -1,4 +1,4 @@
-//! `synth bridge`: a policy starts the jobs of a real scheduler.
+//! The subcommand `synth bridge`, which uses a policy to start the jobs of a real scheduler.
 
 use std::collections::HashMap;
 use std::fs;
@@ -43,20 +43,20 @@ enum To {
 
 #[derive(Args)]
 struct ReplayArguments {
-    /// Repeat the decisions of this journal, without Slurm, and check that they are the same
+    /// Repeat the decisions of this journal without Slurm, and check that they are the same
     #[arg(long, value_name = "JOURNAL", required = true)]
     replay: Option<PathBuf>,
 
-    /// The policy: a JSON file made by `synth FILE`
+    /// The policy, which is a JSON file written by `synth FILE`
     #[arg(value_name = "POLICY", required = true)]
     policy: Option<PathBuf>,
 
-    /// Write the jobs that arrived and ended as CSV (type, arrival, size, wait, latency), for
+    /// Write the jobs that have arrived and ended as CSV (type, arrival, size, wait, latency), for
     /// `synth simulate --jobs`
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
 
-    /// Explain why this job waits at the end of the journal, and predict its start
+    /// Explain why this job is waiting at the end of the journal, and predict its start
     #[arg(long, value_name = "JOBID")]
     why: Option<String>,
 }
@@ -64,7 +64,7 @@ struct ReplayArguments {
 #[derive(Args)]
 #[command(after_help = include_str!("verb.txt").trim_ascii_end())]
 struct SlurmArguments {
-    /// The policy: a JSON file made by `synth FILE`
+    /// The policy, which is a JSON file written by `synth FILE`
     #[arg(
         value_name = "POLICY",
         required_unless_present = "release_all",
@@ -72,19 +72,19 @@ struct SlurmArguments {
     )]
     policy: Option<PathBuf>,
 
-    /// The partition, whose jobs must be held at submission (`synth export slurm` writes the setup)
+    /// The partition. Its jobs must be held at submission (see `synth export slurm`)
     #[arg(long, value_name = "NAME")]
     partition: String,
 
     #[command(flatten)]
     setup: Setup,
 
-    /// Release all held jobs of the partition and exit. This does not need a policy
+    /// Release all held jobs of the partition and exit. A policy is not needed
     #[arg(long)]
     release_all: bool,
 
-    /// Explain why this job waits, and predict its start, from the queue and the journal of the
-    /// running bridge
+    /// Explain why this job is waiting, and predict its start, using the journal of a running
+    /// bridge
     #[arg(long, value_name = "JOBID", requires = "journal", conflicts_with_all = ["release_all", "dry_run"])]
     why: Option<String>,
 }
@@ -167,7 +167,7 @@ impl SlurmArguments {
     }
 }
 
-/// Installs the signal handlers. The bridge ends on SIGTERM or SIGINT, and a second signal ends it
+/// Installs the signal handlers. The bridge ends after a SIGTERM or SIGINT. A second signal ends it
 /// immediately.
 fn listen() -> Result<Signals, String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -187,7 +187,7 @@ fn listen() -> Result<Signals, String> {
 impl ReplayArguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let (Some(file), Some(policy)) = (&self.replay, &self.policy) else {
-            return Err("specify --replay JOURNAL and the policy".into());
+            return Err("use --replay JOURNAL, and specify the policy".into());
         };
         let policy = read_policy(policy, caller.changes)?;
         let replayed = replay(file, &policy, &mut |_, _, _| ())?;
@@ -199,10 +199,12 @@ impl ReplayArguments {
             why(file, &policy, job, 0.0)?
         } else if let Some((line, then, now)) = &replayed.differs {
             answered.negative = true;
-            format!("line {line} is decided differently: {then:?} started then, and {now:?} now")
+            format!(
+                "the decision of line {line} is different: {then:?} started then, and {now:?} starts now"
+            )
         } else {
             format!(
-                "{} rounds with {} starts are decided as they were; {} jobs arrived and ended",
+                "the decisions of {} rounds with {} starts are the same as before; {} jobs have arrived and ended",
                 replayed.rounds,
                 replayed.starts,
                 replayed.jobs.len()
@@ -213,10 +215,10 @@ impl ReplayArguments {
     }
 }
 
-/// The maximum number of jobs of a journal that are used to measure the accuracy of forecasts.
+/// The maximum number of jobs in a journal that are used to measure the accuracy of forecasts.
 const LOOKED_AT: usize = 200;
 
-/// Explains a wait at the end of a journal, and predicts the start from `later` seconds after it.
+/// Explains why a job is waiting at the end of a journal, and predicts its start.
 fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbResult<String> {
     let mut came = 0;
     replay(file, policy, &mut |line, scheduler, _| {
@@ -230,7 +232,7 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
         if let Some(id) = newly_waits(line, scheduler) {
             came += 1;
             if came % every == 0 {
-                // A failed forecast has no outcome to learn from.
+                // If a forecast fails, there is no result from which we can learn.
                 let _ = foresight.forecast(scheduler, id);
             }
         }
@@ -269,14 +271,14 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
     Ok(format!("{text}{}\n{when}", counts.join("; ")))
 }
 
-/// Returns the job that arrived with a line, if it still waits after all decisions at that time.
+/// Returns the job that has arrived in this line, if it is still waiting after all decisions.
 fn newly_waits<'a>(line: &'a Line, scheduler: &Scheduler) -> Option<&'a str> {
     let came = line.arrive.as_ref().filter(|_| !line.more);
     let job = came.and(line.job.as_deref());
     job.filter(|job| !scheduler.runs(job))
 }
 
-/// Formats the times by which 10 %, 50 % and 90 % of such jobs start, and their accuracy.
+/// Formats the times by which 10 %, 50 % and 90 % of these jobs start, and the accuracy.
 fn when(starts: Result<[f64; 3], String>, (count, right): (usize, [f64; 3])) -> String {
     let [one, half, most] = match starts {
         Ok(starts) => starts.map(|wait| length(wait.max(0.0))),
@@ -285,12 +287,12 @@ fn when(starts: Result<[f64; 3], String>, (count, right): (usize, [f64; 3])) -> 
     let jobs = counted(count as f64, "job");
     let [first, second, third] = right.map(percent);
     let record = match count {
-        0 => "the journal does not yet show how accurate this is".into(),
+        0 => "the journal is too short to show how accurate this is".into(),
         _ => format!(
             "of {jobs} in this journal, {first} started by the first time, {second} by the second and {third} by the third"
         ),
     };
     format!(
-        "Of ten such jobs, one starts within {one}, five within {half}, nine within {most}: {record}."
+        "One of ten such jobs starts within {one}, five of ten start within {half}, and nine of ten start within {most}: {record}."
     )
 }

@@ -1,4 +1,4 @@
-//! Compares the cluster with its last known state.
+//! This module compares the state of the cluster with its previous state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
@@ -11,31 +11,31 @@ use synth_operator::protocol::Started;
 use synth_operator::{HostMoment, JobReport, KnownJob, Operator, Stage, read_policy};
 use synth_slurm::commands::{Hold, JobId, JobState, Key, Nodes, QueueRow, SlurmQueue};
 
-/// Findings of a round other than the changes reported to the scheduler.
+/// The results of a round, except for the changes that are reported to the scheduler.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Jobs without a type that are to be released.
+    /// The jobs without a type that have to be released.
     pub pass: Vec<JobId>,
-    /// Jobs that must first be held by an operator.
+    /// The jobs that must first be held by an operator.
     pub hold: Vec<JobId>,
     /// The jobs whose first process is now running.
     pub began: Vec<String>,
-    /// Jobs that were released some time ago but do not start, with Slurm's reason.
+    /// The jobs that were released some time ago but have not started, and the reason.
     pub stuck: Vec<(JobId, String)>,
-    /// Jobs that are to be held again because they have not started for long, or may not start yet.
+    /// The jobs that have to be held again, because they have not started or must not start yet.
     pub give_up: Vec<JobId>,
-    /// Messages for the log.
+    /// The messages that are written to the log.
     pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
-    /// Since when it could start but has not \[s\].
+    /// The time since which the job could start but has not started \[s\].
     pub pending_since: Option<f64>,
     has_begun: bool,
-    /// Since when it appears as held although it was released \[s\].
+    /// The time since which the job appears as held although it was released \[s\].
     held_since: Option<f64>,
-    /// Whether it was held again because Slurm did not start it; it then goes behind the others.
+    /// Whether the job was held again because it was not started. It is then behind the others.
     gave_up: bool,
     is_warned: bool,
 }
@@ -44,13 +44,13 @@ pub(super) type Jobs = BTreeMap<Key, KnownJob<Progress>>;
 
 pub(super) type Sent = (Vec<String>, Option<u128>);
 
-/// The time for which a released job may still be reported as held \[s\].
+/// The time for which a job may still be reported as held after its release \[s\].
 const LAG: f64 = 5.0;
 
-/// The seed of the policy's clocks.
+/// The seed of the random clocks of the policy.
 pub(crate) const SEED: u64 = 1;
 
-/// If a released job does not start within this time \[s\], this is reported.
+/// The time after which a job that was released but has not started is reported \[s\].
 pub(crate) const STUCK: f64 = 30.0;
 
 const GIVE_UP: f64 = 600.0;
@@ -63,14 +63,14 @@ pub(super) struct Watch {
     pub present: HashSet<u32>,
     pub usage: Usage,
     at: HostMoment,
-    /// The jobs that were sent to their nodes by a bridge, and not by their owners.
+    /// The jobs whose nodes were chosen by a bridge and not by their owners.
     pub placed: HashMap<Key, Vec<String>>,
-    /// The jobs that were running under the previous scheduler.
+    /// The jobs that were already running with the previous scheduler.
     before: HashSet<Key>,
 }
 
 impl Watch {
-    /// Reads the policy and the types; rejects policies that Slurm cannot carry out.
+    /// Reads the policy and the types. A policy that cannot be used with Slurm is rejected.
     pub(crate) fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
         let policy = read_policy(&setup.policy, setup.changes)?;
         let operator = Operator::new(policy, SEED, CANNOT_STOP)?;
@@ -136,8 +136,7 @@ impl Watch {
     fn compare(&mut self, row: &QueueRow, found: &mut Changes) {
         let before = self.operator.stage(&row.key);
         let stage = match self.stage_of(row, before, found) {
-            // A job that has just been released may still be reported as held, but it is counted as
-            // running.
+            // After its release a job may still be reported as held, but it is counted as running.
             Some(Stage::Waiting(i)) if self.before.contains(&row.key) => Some(Stage::Running(i)),
             stage => stage,
         };
@@ -178,7 +177,7 @@ impl Watch {
         }
     }
 
-    /// Returns the stage of a job, or `None` if it is not eligible or not the policy's.
+    /// Returns the stage of a job, or `None` if it does not belong to the policy.
     fn stage_of(
         &mut self,
         row: &QueueRow,
@@ -206,10 +205,9 @@ impl Watch {
         let held =
             row.hold == Hold::User || self.setup.hold == HoldBy::Admin && row.hold == Hold::Admin;
         match (running, row.hold) {
-            // Slurm delays this job by itself. The job is not held, so it does not belong to the
-            // policy yet.
+            // The job is delayed by Slurm and is not held, so it does not belong to the policy yet.
             (_, Hold::None) if row.depends => None,
-            // This is the state of a job that was requeued. It would start by itself.
+            // This is the state of a job that was requeued. It would start without the policy.
             (_, Hold::None) if is_early => {
                 found.give_up.push(row.key.id);
                 found.notes.push(format!(
@@ -218,21 +216,20 @@ impl Watch {
                 ));
                 None
             }
-            // The job was released by the bridge or its owner, but it has not started.
+            // The job was released by the bridge or by its owner, but it has not started.
             (Some(_), Hold::None) => {
                 self.look_into(row, found);
                 running
             }
             (Some(_), _) if held && self.lags(row.key) => running,
             (None, Hold::None) => {
-                // If the policy is for a fleet, the nodes of the job are not known, unless they
-                // were chosen by an earlier bridge.
+                // In a fleet the nodes are not known, unless an earlier bridge has chosen them.
                 let is_known = !self.is_fleet() || self.placed.contains_key(&row.key);
                 let found = self.map.find(row).ok().filter(|_| is_known);
                 found.map(Stage::Running)
             }
             _ if !held || is_early => None,
-            // When these jobs have ended, Slurm decides at the release whether the job may start.
+            // When these jobs have ended, Slurm decides at the release whether the job can start.
             _ if row.waits_for.iter().any(|job| self.present.contains(job)) => None,
             _ => self.waiting(row, found),
         }
@@ -253,8 +250,7 @@ impl Watch {
         self.operator.places().servers() > 1
     }
 
-    /// Returns the type of a waiting job. If the policy is for a fleet, a job has no type if its
-    /// owner requested nodes by name.
+    /// Returns the type of a waiting job. In a fleet, the nodes must not be chosen by the owner.
     pub(crate) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if self.is_fleet() && row.names_nodes && !self.placed.contains_key(&row.key) {
             return Err(Untyped::OWN_NODES);
@@ -271,8 +267,8 @@ impl Watch {
         !own.gave_up && now - since < LAG
     }
 
-    /// Records that a released job has not started. It is reported once, and held again after a
-    /// longer time.
+    /// Records that a job was released but has not started. It is reported once and then held
+    /// again.
     fn look_into(&mut self, row: &QueueRow, found: &mut Changes) {
         let now = self.at.now;
         let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&row.key) else {
@@ -290,7 +286,7 @@ impl Watch {
         }
     }
 
-    /// Returns the released jobs that do not start, which are held again behind the others.
+    /// Returns the jobs that were released but have not started, which are held again.
     pub(crate) fn give_up(&mut self, now: f64) -> Vec<JobId> {
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
@@ -304,7 +300,8 @@ impl Watch {
         .collect()
     }
 
-    /// Records a release. Returns the job's nodes in a fleet, and its CPUs on each if equal.
+    /// Records a release. In a fleet, this returns the nodes, and the CPUs on each if they are
+    /// equal.
     pub(crate) fn release(
         &mut self,
         start: &Started,
@@ -343,7 +340,7 @@ impl Watch {
     }
 }
 
-/// Returns the time at which a job started to wait \[s since 1970\], as used by Slurm to sort jobs.
+/// Returns the time \[s since 1970\] since which a job is waiting. Slurm uses it to sort the jobs.
 fn since(row: &QueueRow) -> i64 {
     row.eligible.unwrap_or(row.key.submitted)
 }

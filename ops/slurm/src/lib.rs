@@ -1,12 +1,13 @@
-//! Support for real Slurm clusters: their [`commands`] and [`configuration`], a model of their
-//! scheduler ([`rule`]), and job orders that Slurm applies by itself ([`order`]).
+//! This crate works with real Slurm clusters. It runs their [`commands`], reads their
+//! [`configuration`], models their scheduler ([`rule`]), and converts a job order to settings of
+//! Slurm ([`order`]).
 
 pub mod commands;
 pub mod configuration;
 pub mod order;
 pub mod rule;
 
-/// Declares a struct for each template file, with the fields that the template uses.
+/// Declares a struct for each template file. Its fields are the values used in the template.
 #[macro_export]
 macro_rules! templates {
     ($($Name:ident: $path:literal, $($(#[$doc:meta])* $field:ident: $Type:ty),+;)+) => {

@@ -1,4 +1,4 @@
-//! Runs the policy on the state of the cluster that has been observed.
+//! This module applies the policy to the state of the cluster.
 
 mod round;
 mod site;
@@ -21,27 +21,25 @@ use synth_multiresource::artifact::Checked;
 use synth_operator::{HostMoment, JobTypes, Nodes, Operator, Resources, read_policy};
 
 pub struct Desk {
-    /// The extra data say whether the API has not yet answered the release of a job.
+    /// The additional data specifies whether the API has not yet answered a release.
     ///
-    /// The id of a job is its uid, possibly with a trailing `#`: a job found on other servers is
-    /// adopted there before it leaves the old ones, so that nothing starts on the new ones in
-    /// between.
+    /// The id of a job is its uid, which may be followed by a `#`. If a job is found on other
+    /// servers, it is adopted there before it leaves the old ones, so that no other job can start.
     pub operator: Operator<Uid, bool>,
     resources: Resources,
     types: JobTypes<Condition>,
     nodes: Nodes,
     closed: BTreeSet<Uid>,
     setup: Setup,
-    /// The last note that was reported for each job.
+    /// The last note that was written for each job.
     noted: HashMap<Uid, Concern>,
     at: HostMoment,
 }
 
-/// How long the API may report a state older than a release \[s\].
+/// The time for which the API may report a state that is older than a release \[s\].
 const LAG: f64 = 30.0;
 
 impl Desk {
-    /// Reads the policy and the types of jobs.
     pub fn new(setup: &Setup) -> Result<Self, String> {
         let path = setup.policy.as_ref().ok_or("no policy specified")?;
         let policy = read_policy(path, Changes::Refused).map_err(|why| why.to_string())?;
@@ -53,7 +51,7 @@ impl Desk {
         Desk::of(policy, Some((&text, &name)), setup)
     }
 
-    /// Like [`Desk::new`], for a policy and the digest of its file.
+    /// Creates a desk from a policy and the digest of its file.
     pub fn of(
         policy: (Checked, String),
         file: Option<(&str, &str)>,
@@ -72,7 +70,7 @@ impl Desk {
         })
     }
 
-    /// Records the result of a release; after a failure, the next state from the API decides.
+    /// Sets the result of a release. If it failed, the next state from the API is used.
     pub fn released(&mut self, job: &Uid, is_done: bool) {
         if let Some(known) = self.operator.jobs.get_mut(job) {
             known.more = false;
@@ -88,8 +86,9 @@ impl Desk {
         let mut round = Round::default();
         let views = cluster.views(&self.setup.gate);
         if let Err(why) = self.report(cluster, &views, begin, &mut round) {
-            let text =
-                format!("{why}; the policy restarts with the current waiting and running jobs");
+            let text = format!(
+                "{why}; the policy is restarted with the jobs that are waiting or running now"
+            );
             round.note(None, Concern::Policy, text);
             let before = self.operator.restart();
             round.releases.retain(|own| own.job_type.is_none());
@@ -136,7 +135,7 @@ impl Desk {
             let job: Uid = start.id().trim_end_matches('#').into();
             let servers = self.operator.servers_of(start);
             let nodes = self.nodes.named(&servers);
-            // A job may be released by others and found running in the same round.
+            // A job can be released by others and found running in the same round.
             if let Some(view) = by_uid.get(&job)
                 && let Some((i, is_pending)) = self.operator.release(&job, servers, self.at.now)
             {

@@ -1,5 +1,3 @@
-//! The results of a round of the controller.
-
 use crate::view::{Mark, Owner, Uid};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +18,7 @@ pub enum Concern {
     Policy,
 }
 
-/// A gate to remove, with all data for the request.
+/// A gate to remove, and the data that is needed for the request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
     pub job: Uid,
@@ -35,7 +33,6 @@ pub struct Round {
     pub releases: Vec<Release>,
     pub notes: Vec<Note>,
     pub decided: synth_operator::Round,
-    /// The number of waiting jobs without a type.
     pub untyped: usize,
 }
 

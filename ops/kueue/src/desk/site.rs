@@ -1,4 +1,4 @@
-//! The assignment of nodes to servers, and their use by others.
+//! This module assigns nodes to servers and computes their use by others.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -45,7 +45,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Assigns a node to each server that has none, starting with the largest servers.
+    /// Assigns a node to each server that does not have one. The largest servers are first.
     fn assign(&mut self, machines: &HashMap<Uid, Machine>) {
         let places = self.operator.places();
         let mut nodes = self.nodes.of_servers().to_vec();
@@ -76,7 +76,7 @@ impl Desk {
         let closed = closed.filter(|name| self.nodes.server(name).is_some());
         let closed: BTreeSet<Uid> = closed.cloned().collect();
         let gone = closed.difference(&self.closed).map(|name| {
-            format!("node {name} is not ready or unschedulable: no jobs start there, and running jobs continue")
+            format!("node {name} is not ready or unschedulable: no jobs are started there, and running jobs continue")
         });
         let back = self.closed.difference(&closed);
         let back = back.map(|name| format!("node {name} is back or was removed"));
@@ -85,8 +85,7 @@ impl Desk {
         notes
     }
 
-    /// Returns the amounts that `others` leave on each server. Nothing is left on a node that is
-    /// closed.
+    /// Returns the amounts that `others` leave on each server. They are 0 if the node is closed.
     pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,

@@ -1,4 +1,4 @@
-//! The stage of each job, and its changes.
+//! This module determines the stage of each job and reports its changes.
 
 use std::collections::HashMap;
 
@@ -62,7 +62,7 @@ impl Desk {
             Phase::Foreign | Phase::Held | Phase::Waiting if runs && lags => before,
             Phase::Gone | Phase::Foreign => None,
             Phase::Held => {
-                let others = "also waits for other gates, and is not queued yet";
+                let others = "is also waiting for other gates, and is not in the queue yet";
                 let text = format!("{} {others}", view.work.called());
                 self.note_once(uid, Concern::OtherGates, text, round);
                 None
@@ -86,7 +86,7 @@ impl Desk {
             }
             Phase::Released | Phase::Running if runs => before,
             Phase::Released => typed.ok().map(Stage::Running),
-            // If there is no mark, the servers of a job are not known until its pods have nodes.
+            // If there is no mark, the servers of a job are not known before its pods have nodes.
             Phase::Running => {
                 let is_known = view.mark().is_some()
                     || self.is_pooled()
@@ -96,9 +96,9 @@ impl Desk {
         }
     }
 
-    /// Returns the type of a job: that of its label `synth/type`; else the first of the file with a
-    /// matching condition; else the cheapest that covers its demand. On one server the total of its
-    /// pods counts; in a fleet each pod needs a server.
+    /// Returns the type of a job, which is the type in the label `synth/type`, or the first type in
+    /// the file with a matching condition, or the cheapest type that covers the demand. On one
+    /// server the demand is the total of the pods, and in a fleet each pod needs a server.
     pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
         let (demand, pods) = match self.is_pooled() {
             true => (&view.work.all, 1),
@@ -119,7 +119,7 @@ impl Desk {
             return match self.types.holds(named, &units, pods) {
                 true => Ok(named),
                 false => Err(format!(
-                    "it demands more than the type `{label}` of its label {TYPE}"
+                    "its demand is larger than that of the type `{label}` in its label {TYPE}"
                 )),
             };
         }
@@ -133,7 +133,7 @@ impl Desk {
         })
     }
 
-    /// Releases the remaining pods of a job if only some have lost their gate.
+    /// If only some pods of a job have lost their gate, the other pods are also released.
     fn finish(&mut self, view: &View<'_>, i: usize, round: &mut Round) {
         let has_gate = view.gated(&self.setup.gate).next().is_some();
         let known = self.operator.jobs.get_mut(view.work.uid());
@@ -162,7 +162,7 @@ impl Desk {
         }
     }
 
-    /// Records a note that is only reported once. Returns `true` if it is new.
+    /// Adds a note that is only written once. Returns `true` if it is new.
     fn note_once(&mut self, uid: &Uid, concern: Concern, text: String, round: &mut Round) -> bool {
         let is_new = self.noted.insert(uid.clone(), concern) != Some(concern);
         if is_new {
@@ -179,8 +179,7 @@ impl Desk {
         Some(servers)
     }
 
-    /// Moves a running job to the servers of its pods, if other servers were chosen by Kueue or the
-    /// kube-scheduler.
+    /// Moves a running job to the servers of its pods, if the policy did not choose them.
     fn move_to(&mut self, view: &View<'_>, i: usize, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {

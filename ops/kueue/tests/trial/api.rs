@@ -1,4 +1,4 @@
-//! Requests that are retried until they are carried out, and the initial objects.
+//! This module repeats requests until they are successful, and creates the initial objects.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -17,8 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::jobs::GATES;
 
-/// Retries a request until it is carried out; `None` if the object is missing, exists already, or
-/// has changed.
+/// Repeats a request until it succeeds. Returns `None` if the object is missing or was changed.
 pub async fn done<T, F>(mut request: impl FnMut() -> F) -> Option<T>
 where
     F: Future<Output = kube::Result<T>>,
@@ -44,7 +43,7 @@ pub async fn change<K: Clone + Debug + DeserializeOwned>(api: &Api<K>, name: &st
     done(|| api.patch(name, &params, &patch)).await;
 }
 
-/// Sets the conditions of an object. A condition is false if its name starts with `!`.
+/// Sets the conditions of an object. If a name starts with `!`, the condition is false.
 pub async fn set_conditions<K>(api: &Api<K>, name: &str, conditions: &str)
 where
     K: Clone + Debug + DeserializeOwned,
@@ -63,7 +62,7 @@ where
     done(|| api.patch_status(name, &params, &patch)).await;
 }
 
-/// Replaces the gates of an object, if they are `before`.
+/// Replaces the gates of an object, if they are still `before`.
 pub async fn replace_gates(api: &Api<Job>, name: &str, before: Option<&str>, gates: &str) {
     let path = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
     let test = before.map(|own| json!({"op": "test", "path": path, "value": own}));
@@ -120,7 +119,7 @@ fn objects(client: &Client, namespace: &str, kind: [&str; 3]) -> Api<DynamicObje
     Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
 }
 
-/// Defines the required kinds of Kueue and JobSet, without validation.
+/// Defines the kinds of Kueue and JobSet that are needed, without validation.
 pub async fn kinds(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     for (group, version, kind, scope) in [
@@ -145,7 +144,7 @@ pub async fn kinds(client: &Client) {
         }));
         create(&definitions, &definition).await;
     }
-    // A kind is not served immediately after its definition.
+    // A kind is not served immediately after it was defined.
     for kind in [workloads(client, "default"), job_sets(client, "default")] {
         while kind.list(&Default::default()).await.is_err() {
             sleep(Duration::from_millis(200)).await;
@@ -153,7 +152,7 @@ pub async fn kinds(client: &Client) {
     }
 }
 
-/// Creates a namespace and its nodes, with eight GPUs and 64 cores each.
+/// Creates a namespace and its nodes. Each node has eight GPUs and 64 cores.
 pub async fn site(client: &Client, name: &str, nodes: usize) {
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let namespace = object(json!({"metadata": {"name": name}}));

@@ -1,4 +1,4 @@
-//! The jobs of a trial, drawn from the workload of the policy.
+//! The jobs of a trial are drawn from the workload of the policy.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::api::{create, object, pod, replace_gates};
 
-/// As in `cluster.yaml`: name, pods, GPUs and cores of each, arrivals per hour.
+/// The name, the pods, the GPUs and cores of each pod, and the arrivals per hour.
 pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
     ("notebook", 1, [1, 4], 8.0),
     ("train", 1, [8, 32], 2.0),
@@ -18,7 +18,7 @@ pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
 ];
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
 pub const OURS: &str = "synth/gate";
-/// A gate that is removed by others.
+/// The name of a gate that is removed by others.
 pub const OTHERS: &str = "other.example/gate";
 
 /// SplitMix64 (Steele et al. 2014).
@@ -42,7 +42,7 @@ impl Random {
     }
 }
 
-/// The start of a trial, and the seconds per hour of the workload.
+/// The start of a trial, and the number of seconds in an hour of the workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     pub begin: Instant,
@@ -77,14 +77,14 @@ pub fn plan(count: usize, seed: u64, all_at_once: bool) -> Vec<Planned> {
         Planned {
             job_type: of.unwrap_or(0),
             arrival: if all_at_once { 0.0 } else { now },
-            // Shorter jobs would be dominated by the time of requests.
+            // The run time of a shorter job would depend on the time of the requests.
             size: random.exponential(1.0).max(1.0 / 60.0),
         }
     };
     (0..count).map(draw).collect()
 }
 
-/// Formats jobs for the simulator.
+/// Formats the jobs for the simulator.
 pub fn table(jobs: &[Planned]) -> String {
     let rows = jobs
         .iter()
@@ -113,8 +113,8 @@ impl Site {
     }
 }
 
-/// Submits each job at its arrival time. Every `beside`th job also has another gate. The gate of
-/// every `rewritten`th job is written in another, equivalent way after a short time.
+/// Submits each job at its arrival time. Each job whose number is a multiple of `beside` has a
+/// second gate, and each multiple of `rewritten` soon has an equivalent gate.
 pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
     let (api, clock) = (site.objects::<Job>(), site.clock);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
@@ -137,7 +137,7 @@ pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
             create(&api, &job).await;
             drop(slot);
             if gated && is_nth(rewritten) {
-                // While the controller is about to remove it.
+                // At this time the controller is about to remove the gate.
                 sleep(Duration::from_millis(50)).await;
                 let (name, gates) = (format!("job-{i}"), format!("{OURS},"));
                 replace_gates(&api, &name, Some(OURS), &gates).await;

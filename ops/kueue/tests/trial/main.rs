@@ -1,5 +1,4 @@
-//! Tests the controller on a real API server, with a stand-in for Kueue and the kubelets; run by
-//! `scripts/kueue-trial`.
+//! This program tests the controller on a real API server, with a replacement for Kueue.
 
 mod api;
 mod jobs;
@@ -22,10 +21,10 @@ use stand_in::StandIn;
 
 #[derive(Clone, Debug, Parser)]
 pub struct Trial {
-    /// The folder in which scripts/kubernetes started the API server, and to which the output is
-    /// written
+    /// The folder of the API server that was started by scripts/kubernetes. The output is also
+    /// written to this folder
     dir: PathBuf,
-    /// Policy file, for cluster.yaml
+    /// The policy file for cluster.yaml
     policy: PathBuf,
     /// Path of the controller
     #[arg(long, default_value = "synth-kueue")]
@@ -33,8 +32,8 @@ pub struct Trial {
     /// Path of scripts/kubernetes
     #[arg(long, default_value = "scripts/kubernetes")]
     kubernetes: PathBuf,
-    /// The sites, which run at the same time. The sites strict and best use only Kueue with that
-    /// order, and other sites use the policy
+    /// The sites, which run at the same time. The sites strict and best only use Kueue with this
+    /// order, and the other sites use the policy
     #[arg(long, value_delimiter = ',', default_value = "strict,best,policy")]
     sites: Vec<String>,
     #[arg(long, default_value_t = 200)]
@@ -44,12 +43,12 @@ pub struct Trial {
     hour: f64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How often a controller is killed, after this time on average [s]
+    /// Number of times that a controller is killed, and the mean time before this [s]
     #[arg(long, default_value_t = 0)]
     kills: usize,
     #[arg(long, default_value_t = 3.0)]
     every: f64,
-    /// How often the API server is killed, and how often it is stopped for some seconds
+    /// Number of times that the API server is killed, and that it is stopped for some seconds
     #[arg(long, default_value_t = 0)]
     server_kills: usize,
     #[arg(long, default_value_t = 0)]
@@ -63,12 +62,12 @@ pub struct Trial {
     /// Rewrite the gate of every Nth job when it is about to be removed
     #[arg(long, default_value_t = 0)]
     rewritten: usize,
-    /// Only test sets of jobs and a group of pods, one of which has to wait
+    /// Only test sets of jobs and a group of pods, where one of them has to wait
     #[arg(long)]
     owners: bool,
     #[arg(long, default_value_t = 1)]
     replicas: usize,
-    /// Submit all jobs at once, and end after this time [s]
+    /// Submit all jobs at once, and stop after this time [s]
     #[arg(long)]
     backlog: Option<f64>,
     #[arg(long, default_value_t = 7790)]
@@ -121,7 +120,7 @@ async fn main() {
     std::process::exit(i32::from(faults > 0));
 }
 
-/// Runs one site; returns the report and the number of faults.
+/// Runs one site, and returns the report and the number of faults.
 async fn run(trial: Trial, site: Site) -> (String, usize) {
     let (is_strict, is_gated) = match site.name.as_str() {
         "strict" => (true, false),
@@ -158,8 +157,7 @@ async fn run(trial: Trial, site: Site) -> (String, usize) {
     (report, found.len())
 }
 
-/// Returns a list of faults: gates that were removed twice, jobs that were forgotten, and jobs that
-/// were started without the policy.
+/// Returns the faults, such as jobs that were forgotten or were started without the policy.
 fn audit(
     stand_in: &StandIn,
     plan: &[Planned],
@@ -188,8 +186,7 @@ fn audit(
     faults
 }
 
-/// Describes how long released jobs waited for quota. This is 0 if the policy only released jobs
-/// that fit.
+/// Describes how long jobs waited for quota after their release. This is 0 if they always fit.
 fn late(stand_in: &StandIn) -> String {
     let seen = stand_in.seen.values();
     let waits = seen.filter_map(|own| Some(own.started? - own.released?));

@@ -1,5 +1,5 @@
-//! Sets of jobs and a group of pods: the gate is on the submitted object, pods of a set are two
-//! steps away, and pods of a group share a Workload without a controller.
+//! The gate is on the object that was submitted. The pods of a set are two steps away, and the pods
+//! of a group share a Workload that has no controller.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -29,7 +29,7 @@ struct Place {
     pods: Api<Pod>,
 }
 
-/// Runs two gangs that use all nodes, and a third that waits for one of them; returns the faults.
+/// Runs two gangs on all nodes, and a third gang that waits. Returns the faults.
 pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     site(client, SITE, NODES).await;
     let place = Place {
@@ -100,7 +100,7 @@ where
     done(|| api.get(name)).await.and_then(|own| own.uid())
 }
 
-/// Polls for half a minute.
+/// Repeats a request for half a minute.
 async fn found<T>(ask: impl AsyncFn() -> Option<T>) -> Option<T> {
     for _ in 0..300 {
         if let Some(found) = ask().await {
@@ -111,7 +111,7 @@ async fn found<T>(ask: impl AsyncFn() -> Option<T>) -> Option<T> {
     None
 }
 
-/// Returns the nodes that the policy chose, once the gate is gone.
+/// Returns the nodes that were chosen by the policy, if the gate was removed.
 fn nodes(own: &impl ResourceExt) -> Option<Vec<String>> {
     let all = own.annotations();
     let mark: Value = serde_json::from_str(all.get("synth/released")?).ok()?;
@@ -170,7 +170,7 @@ impl Place {
         found(ask).await
     }
 
-    /// As done by JobSet and the Job controller: a Job of the set, and pods of the Job.
+    /// Creates a Job of the set and its pods, as JobSet and the Job controller do.
     async fn start_set(&self, nodes: &[String]) {
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), SITE);
         let job: Job = object(json!({

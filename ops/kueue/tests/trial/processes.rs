@@ -1,4 +1,4 @@
-//! Starts and kills the processes of the controllers and the API server.
+//! This module starts and kills the processes of the controllers and the API server.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -20,9 +20,9 @@ pub struct Controllers {
     site: String,
     children: Vec<Child>,
     kills: usize,
-    /// How often a replica ended by itself.
+    /// The number of times that a replica has ended by itself.
     exits: usize,
-    /// The time from each kill of the leader until another replica acts \[s\].
+    /// The time between each kill of the leader and the first action of another replica \[s\].
     takeovers: Vec<f64>,
 }
 
@@ -67,8 +67,7 @@ impl Controllers {
             .expect("the controller")
     }
 
-    /// Kills the leader at random times and restarts it. Replicas that have exited are also
-    /// restarted. This never returns.
+    /// Kills the leader at random times, and starts each replica that has exited. Does not return.
     pub async fn kill(&mut self, client: &Client) {
         let trial = self.trial.clone();
         let leases: Api<Lease> = Api::namespaced(client.clone(), "default");
@@ -112,7 +111,7 @@ impl Controllers {
         holder.rsplit('-').next()?.parse().ok()
     }
 
-    /// Stops the replicas, and returns a report of their memory and metrics.
+    /// Stops the replicas, and returns a report about their memory and metrics.
     pub fn end(&mut self) -> String {
         let mut lines = format!(
             "{} kills of the controller, which exited {} times by itself\n",
@@ -160,7 +159,7 @@ impl Controllers {
         format!("refused requests, by code:{}\n", counts.collect::<String>())
     }
 
-    /// Returns the lines of a replica's metrics that contain one of these words.
+    /// Returns the lines in the metrics of a replica that contain one of these words.
     pub fn metrics(&self, n: usize, words: &[&str]) -> Vec<String> {
         let url = format!("http://{}/metrics", self.address(n));
         let metrics = Command::new("curl")
@@ -218,7 +217,7 @@ impl Server {
         }
     }
 
-    /// Stops the server for some seconds, so that requests are answered late or not at all.
+    /// Stops the server for some seconds, so that requests are answered late or are not answered.
     pub async fn stop(&self) {
         let trial = &self.trial;
         let mut random = Random(trial.seed + 4);
@@ -232,7 +231,7 @@ impl Server {
         }
     }
 
-    /// Restores the server if it was just killed or stopped.
+    /// Starts the server again if it was just killed or stopped.
     pub async fn back(&self) {
         self.signal("-CONT");
         if !self.signal("-0") {

@@ -1,5 +1,5 @@
-//! A stand-in for Kueue and the kubelets of one site: it creates a Workload for each Job, reserves
-//! quota node by node in Kueue's order, and runs pods by the clock.
+//! This module replaces Kueue and the kubelets of a site. It creates a Workload for each Job,
+//! reserves quota on the nodes in the order of Kueue, and runs the pods according to the clock.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -20,16 +20,16 @@ use crate::api::{
 };
 use crate::jobs::{GATES, OTHERS, OURS, Random, Site, TYPES, place};
 
-/// Observations of a job; times are in seconds since the start.
+/// The observed state of a job. All times are in seconds since the start.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub uid: String,
-    /// The present gates, and when the last one was removed.
+    /// The current gates, and the time at which the last gate was removed.
     gates: Option<String>,
     pub released: Option<f64>,
     pub marks: Vec<String>,
     pub was_gated: bool,
-    /// When capacity was first reserved, and when the job ended.
+    /// The time at which capacity was first reserved, and the time at which the job ended.
     pub started: Option<f64>,
     pub ended: Option<f64>,
     on: Vec<usize>,
@@ -40,11 +40,10 @@ pub struct Seen {
 
 pub struct StandIn {
     site: Site,
-    /// Whether quota is reserved in order (StrictFIFO), or for the oldest job that fits
-    /// (BestEffortFIFO).
+    /// Whether quota is reserved in order (StrictFIFO) or for the oldest job that fits.
     is_strict: bool,
     pub seen: HashMap<usize, Seen>,
-    /// The free GPUs and cores of each node.
+    /// The number of free GPUs and cores of each node.
     free: Vec<[i64; 2]>,
 }
 
@@ -58,7 +57,7 @@ impl StandIn {
         }
     }
 
-    /// Runs until all jobs have ended or `until`, and evicts jobs at random times.
+    /// Runs until all jobs have ended or until the time `until`. Jobs are evicted at random times.
     pub async fn work(&mut self, until: Instant, evictions: usize, random: &mut Random) {
         let jobs = self.site.objects::<Job>();
         let mut stream = pin!(
@@ -112,7 +111,7 @@ impl StandIn {
         self.seen.len() == self.site.plan.len() && self.seen.values().all(|own| own.ended.is_some())
     }
 
-    /// Creates the Workload of a new Job, and copies its present gates.
+    /// Creates the Workload of a new Job, and copies its current gates.
     fn look(&mut self, job: &Job) {
         let (Some(name), now) = (job.metadata.name.clone(), self.now()) else {
             return;
@@ -162,7 +161,7 @@ impl StandIn {
         });
     }
 
-    /// Reserves quota for jobs that fit, each pod on the best-fitting node.
+    /// Reserves quota for the jobs that fit. Each pod uses the node that fits best.
     fn reserve(&mut self) {
         for i in self.those(|own| own.gates.is_none() && own.on.is_empty() && own.ended.is_none()) {
             let (_, pods, demand, _) = TYPES[self.site.plan[i].job_type];
@@ -217,7 +216,7 @@ impl StandIn {
         });
     }
 
-    /// Ends a job. Its pods are deleted before the Workload is finished and the Job is complete.
+    /// Ends a job. The pods are deleted before the Workload and the Job are completed.
     fn end(&mut self, i: usize) {
         self.vacate(i);
         if let Some(own) = self.seen.get_mut(&i) {
@@ -233,7 +232,7 @@ impl StandIn {
         });
     }
 
-    /// Evicts a running job, which then waits without a gate.
+    /// Evicts a running job. The job is then waiting without a gate.
     fn evict(&mut self, i: usize) {
         self.vacate(i);
         if let Some(own) = self.seen.get_mut(&i) {
@@ -269,7 +268,7 @@ impl StandIn {
         async move { set_conditions(&api, &format!("job-{i}"), conditions).await }
     }
 
-    /// Writes to the API, after earlier writes for the same job.
+    /// Sends a request to the API after the previous requests for the same job were answered.
     fn write(&mut self, i: usize, request: impl Future<Output = ()> + Send + 'static) {
         let Some(own) = self.seen.get_mut(&i) else {
             return;

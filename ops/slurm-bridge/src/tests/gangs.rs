@@ -1,4 +1,4 @@
-//! Jobs with several nodes: types, placement, and recognition after a restart.
+//! These tests run jobs with several nodes.
 
 use super::{SERVER, amounts, fleet, job, map};
 use crate::journal::{Journal, JournalRecord};
@@ -20,7 +20,7 @@ jobs:
   - {name: pair, nodes: 2, demand: {cpu: 10, memory: 7}, arrival_rate: .01, mean_size: 1}
   - {name: four, nodes: 4, demand: {cpu: 20, memory: 14}, arrival_rate: .01, mean_size: 1}\n";
 
-/// A job with this minimum and maximum number of nodes, and these total CPUs and GiB.
+/// A job with this minimum and maximum number of nodes and this total number of CPUs and GiB.
 fn gang([nodes, most_nodes]: [u32; 2], cpus: u64, gib: u64) -> QueueRow {
     QueueRow {
         nodes,
@@ -40,7 +40,7 @@ fn gangs_get_the_cheapest_type_with_enough_nodes() {
     assert_eq!((of([3, 3], 3, 3), of([4, 4], 80, 56)), (Ok(2), Ok(2)));
     assert_eq!(of([5, 5], 5, 5), Err(Untyped::GANG));
     assert_eq!(of([2, 2], 42, 2), Err(Untyped::GANG));
-    // No single-node type fits, but if the number of nodes is left to Slurm, a multi-node one does.
+    // No type with one node fits, but if Slurm can choose the number of nodes, another type fits.
     assert_eq!(of([1, 1], 20, 2), Err(Untyped::DEMAND));
     assert_eq!(of([1, 2], 20, 2), Ok(1));
     let per_node = |memory_gib: u64| {
@@ -120,7 +120,7 @@ fn table(rows: &[&QueueRow]) -> SlurmQueue {
     }
 }
 
-/// After a restart the gang names nodes, yet is recognized.
+/// After a restart, the nodes of the job are known to Slurm, but the job is still recognized.
 #[test]
 fn gangs_are_placed_and_recognized_after_a_restart() {
     let mut first = watch();
@@ -134,13 +134,13 @@ fn gangs_are_placed_and_recognized_after_a_restart() {
     assert_eq!(&sent.0[..], &["n2", "n3", "n4"].map(String::from)[..]);
     assert_eq!(sent.1, Some(10));
     assert_eq!(first.release(&start, &queue, 11.0), None, "once");
-    // A requeued job that names its nodes belongs to the policy, unless its owner named them.
+    // If a job was requeued, its nodes were chosen by the policy and not by its owner.
     let mut named = three.clone();
     named.names_nodes = true;
     assert_eq!(first.find(&named), Ok(2));
     assert_eq!(watch().find(&named), Err(Untyped::OWN_NODES));
 
-    // Another bridge finds it released, placed as recorded in the journal, and later where it runs.
+    // For another bridge, the job is placed by the journal at first, and later by its nodes.
     let mut next = watch();
     next.placed = first.placed.clone();
     let mut released = named.clone();
@@ -164,7 +164,7 @@ fn gangs_are_placed_and_recognized_after_a_restart() {
         .iter()
         .find(|line| line.adopt.as_deref() == Some("four"))
         .unwrap();
-    // The fourth server is an idle one.
+    // The fourth server is idle.
     assert_eq!(adopted.servers, ["node/2", "node/3", "node/4", "node/5"]);
     let elsewhere = QueueRow {
         node_list: "n[2-3],x".into(),

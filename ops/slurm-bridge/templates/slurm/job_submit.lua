@@ -1,9 +1,9 @@
--- Holds every job of the partition {{ site.partition }} as it is submitted; `synth bridge` releases it when the policy starts it.
--- JobSubmitPlugins in slurm.conf has to list lua. A site without a job_submit.lua installs this file next to slurm.conf. A site
--- that has one keeps it, stores this file elsewhere, and adds this line above its last `return slurm.SUCCESS`:
+-- Holds each job of the partition {{ site.partition }} when it is submitted. It is released by `synth bridge` when the policy starts it.
+-- In slurm.conf, JobSubmitPlugins must contain lua. If the site does not have a job_submit.lua, copy this file to the folder of
+-- slurm.conf. If it has one, keep it, copy this file to another folder, and add this line above its last `return slurm.SUCCESS`:
 --   pcall(dofile, "/path/of/this/file")
 
--- Jobs that name no partition go to the default one; those that name several may start in any of them.
+-- If a job does not specify a partition, the default is used. If it specifies several, it may start in any of them.
 local function goes_to_synth(job, partitions)
   if job.partition == nil then
     local own = partitions["{{ site.partition }}"]
@@ -19,10 +19,11 @@ local function hold(job, partitions)
   if goes_to_synth(job, partitions) then job.priority = 0 end
 end
 
--- The functions of the site's own script, if that has loaded this file. Its answers hold.
+-- The functions of the site's own script, if this file was loaded by it. Their return values are kept.
 local own_submit, own_modify = slurm_job_submit, slurm_job_modify
 
--- An error must not reach Slurm, which from 26.05 on refuses the job for it: the job is not held, and slurmctld.log has the reason.
+-- Errors are not passed to Slurm, because Slurm 26.05 and later would reject the job. Instead the job is not held, and the error is
+-- written to slurmctld.log.
 function slurm_job_submit(job, partitions, ...)
   local answer = slurm.SUCCESS
   if own_submit ~= nil then answer = own_submit(job, partitions, ...) end

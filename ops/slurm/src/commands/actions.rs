@@ -1,4 +1,4 @@
-//! Commands that release, hold and place jobs.
+//! This module runs the commands that release jobs, hold them, or restrict them to nodes.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use super::{JobId, Slurm, SlurmError};
 
-/// Slurm's refusal of an action on a job.
+/// The answer of Slurm if it refuses an action on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionRefusal {
     /// The job.
     pub id: JobId,
-    /// The kind of reason.
+    /// The kind of the reason.
     pub why: Why,
-    /// Slurm's message.
+    /// The message that was printed by Slurm.
     pub text: String,
 }
 
@@ -22,14 +22,14 @@ pub struct ActionRefusal {
 pub enum Why {
     /// The caller is not an operator and does not own the job.
     NoRight,
-    /// The job runs, has ended, or is unknown; the queue shows which.
+    /// The job is running, has ended, or is unknown. The queue shows which of these is true.
     Gone,
-    /// Another reason.
+    /// The action was refused for another reason.
     Other,
 }
 
 impl Why {
-    /// Classifies messages that are the same from 22.05 to 26.05 (`src/common/slurm_errno.c`).
+    /// The messages are the same in all versions from 22.05 to 26.05 (`src/common/slurm_errno.c`).
     fn of(text: &str) -> Self {
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
         if says(&["Invalid user id", "Access/permission denied"]) {
@@ -53,26 +53,26 @@ const MOST_JOBS: usize = 500;
 const EACH: Duration = Duration::from_millis(100);
 
 impl Slurm {
-    /// Releases held jobs, and returns the refusals.
+    /// Releases held jobs, and returns the jobs for which this was refused.
     ///
     /// # Errors
-    /// See [`SlurmError`]; some of the jobs may have been released.
+    /// If a command fails (see [`SlurmError`]). Some of the jobs may have been released.
     pub fn release(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("release", jobs)
     }
 
-    /// Holds jobs as an operator, so that waiting jobs do not start. Running jobs are not affected.
+    /// Holds jobs as an operator, so that they are not started. This has no effect on running jobs.
     pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("hold", jobs)
     }
 
-    /// Holds jobs like [`Slurm::hold`], but so that their owners can release them.
+    /// Holds jobs like [`Slurm::hold`], but the owner of a job can also release it.
     pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("uhold", jobs)
     }
 
-    /// Restricts a pending job to these nodes, any if empty, with at least `cpus` CPUs on each, so
-    /// that Slurm does not fill one node first.
+    /// Restricts a pending job to these nodes, or removes the restriction if the list is empty. At
+    /// least `cpus` CPUs are used on each node, so that Slurm does not fill one node first.
     pub fn place(
         &self,
         job: JobId,
@@ -101,7 +101,7 @@ impl Slurm {
         let limit = self.limit + EACH * u32::try_from(jobs.len()).unwrap_or(u32::MAX);
         let output = self.run("scontrol", words, limit)?;
         let refused = refusals(&output.text, jobs);
-        // The exit code is 1 even if only one of many jobs was refused.
+        // If one of many jobs is refused, the exit code is 1.
         match (output.code, refused.is_empty()) {
             (Some(0), _) | (Some(_), false) => Ok(refused),
             (code, _) => Err(SlurmError::Failed {
@@ -113,7 +113,7 @@ impl Slurm {
     }
 }
 
-/// Parses `Invalid user id for job 17`, `17_3: Invalid node name specified`, and the like.
+/// Parses lines such as `Invalid user id for job 17` or `17_3: Invalid node name specified`.
 fn refusals(text: &str, jobs: &[JobId]) -> Vec<ActionRefusal> {
     let mut refused: Vec<ActionRefusal> = Vec::new();
     let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();
@@ -148,7 +148,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Recorded from Slurm 22.05.8.
+    /// The messages were printed by Slurm 22.05.8.
     #[test]
     fn refusals_are_reported_by_job() {
         let ids =

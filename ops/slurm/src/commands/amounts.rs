@@ -1,12 +1,12 @@
-//! Slurm's notation of resources (`cpu`, `mem` \[bytes\], `gres/gpu`, `gres/gpu:a100`), times and
-//! limits.
+//! This module parses Slurm's notation of resources (`cpu`, `mem` \[bytes\], `gres/gpu`,
+//! `gres/gpu:a100`), of times and of limits.
 
 use std::str::FromStr;
 
 use synth_core::number;
 use synth_operator::Amounts;
 
-/// Parses `cpu=3,mem=150M,node=1,billing=3,gres/gpu=2`; `None` without CPUs.
+/// Parses `cpu=3,mem=150M,node=1,billing=3,gres/gpu=2`. Returns `None` if there are no CPUs.
 pub(super) fn tres(text: &str) -> Option<Amounts> {
     let mut amounts = Amounts::default();
     for part in text.split(',') {
@@ -21,7 +21,7 @@ pub(super) fn tres(text: &str) -> Option<Amounts> {
     amounts.0.contains_key("cpu").then_some(amounts)
 }
 
-/// Adds `times` a request such as `gres:gpu:a100:2`, `gres/gpu:a100=2` or `gpu`.
+/// Adds `times` requests such as `gres:gpu:a100:2`, `gres/gpu:a100=2` or `gpu`.
 pub(super) fn add_gres(amounts: &mut Amounts, text: &str, times: u64) -> Option<()> {
     for part in text.split(',').filter(|part| !part.is_empty()) {
         if part.contains('=') && !part.starts_with("gres/") {
@@ -35,7 +35,8 @@ pub(super) fn add_gres(amounts: &mut Amounts, text: &str, times: u64) -> Option<
     Some(())
 }
 
-/// Parses a node's generic resources, `gpu:a100:4(S:0-1),net:2`, or used ones, `gpu:a100:1(IDX:0)`.
+/// Parses the generic resources of a node, such as `gpu:a100:4(S:0-1),net:2`, or those that are in
+/// use, such as `gpu:a100:1(IDX:0)`.
 pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
     let mut amounts = Amounts::default();
     if matches!(text, "" | "(null)" | "N/A") {
@@ -83,7 +84,7 @@ fn gres_of(part: &str) -> Option<(String, u64)> {
     is_named.then(|| (format!("gres/{name}"), amount))
 }
 
-/// Splits off a suffix K, M, G, T or P; returns its power of 1024.
+/// Splits off a suffix K, M, G, T or P, and returns its power of 1024.
 fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     let last = text.chars().last()?;
     match "KMGTP".find(last) {
@@ -98,13 +99,13 @@ pub(crate) fn count(text: &str) -> Option<u64> {
     scale.map_or_else(|| whole(digits), |scale| times(digits, 1 << (10 * scale)))
 }
 
-/// Parses memory such as `150M`, `1.50G` or `0`; the default unit is MiB.
+/// Parses an amount of memory such as `150M`, `1.50G` or `0`. The default unit is MiB.
 pub(crate) fn bytes(text: &str) -> Option<u64> {
     let (digits, scale) = scaled(text)?;
     times(digits, 1 << (10 * scale.unwrap_or(2)))
 }
 
-/// Returns a decimal number times a factor, rounded up. Slurm prints two decimal places.
+/// Returns the product of a decimal number with two decimal places and a factor, rounded up.
 fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole_part, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 {
@@ -121,7 +122,7 @@ pub(crate) fn whole<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok().filter(|_| digits)
 }
 
-/// Parses a time limit such as `30:00` or `1-02:04:00` \[s\]; `Some(None)` if unlimited.
+/// Parses a time limit such as `30:00` or `1-02:04:00` \[s\]. `Some(None)` is unlimited.
 pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
     match text {
         "UNLIMITED" | "NOT_SET" | "Partition_Limit" => Some(None),
@@ -148,7 +149,7 @@ pub(crate) fn seconds(text: &str) -> Option<u64> {
     Some(seconds)
 }
 
-/// Parses a time such as `2026-11-25T17:35:39` \[s since 1970, UTC\], in Slurm's notation only.
+/// Parses a time such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
 pub(super) fn instant(text: &str) -> Option<i64> {
     let is_slurms = text.len() == 19 && text.as_bytes()[10] == b'T';
     let instant = number::instant(text.as_bytes())?;

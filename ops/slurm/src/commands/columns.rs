@@ -1,39 +1,38 @@
-//! Tables with columns of fixed width in bytes, each row terminated by a line feed.
+//! A table has columns of fixed width in bytes, and each row ends with a line feed.
 
 use super::{Slurm, SlurmError};
 
 pub(super) struct Layout {
-    /// The command that prints them.
     pub program: &'static str,
     /// The name, title and width in bytes of each column.
     pub columns: &'static [(&'static str, &'static str, usize)],
-    /// Whether the last column is printed in full if it exceeds its width.
+    /// Whether the last column is printed in full if the text is longer than the column.
     pub overflows: bool,
 }
 
-/// A parsed table.
+/// The result of parsing a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnTable<T, K> {
-    /// The rows that were parsed, in Slurm's order.
+    /// The rows that could be parsed, in the order of Slurm.
     pub rows: Vec<T>,
-    /// The other rows. If some of them have no key, a job or node that is not listed may still
-    /// exist.
+    /// The rows that could not be parsed. If one of them has no key, it may describe any job or
+    /// node, so a job or node that is not in `rows` may still exist.
     pub unread: Unread<K>,
 }
 
-/// Rows that could not be parsed.
+/// The rows that could not be parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread<K> {
     /// The number of rows.
     pub count: usize,
-    /// The keys that could be parsed: these jobs or nodes exist.
+    /// The keys of the rows whose key could be parsed. These jobs or nodes exist.
     pub known: Vec<K>,
-    /// The first such row, and what is wrong with it.
+    /// The first of these rows, and the reason why it could not be parsed.
     pub example: Option<String>,
 }
 
 impl<K> Unread<K> {
-    /// Returns a warning if there are such rows; `program` printed them.
+    /// Returns a warning if there is at least one such row. The table was printed by `program`.
     pub fn note(&self, program: &str) -> Option<String> {
         let (count, example) = (self.count, self.example.as_ref()?);
         Some(format!(
@@ -41,7 +40,7 @@ impl<K> Unread<K> {
         ))
     }
 
-    /// Returns the number of rows without a key: any job may be among them.
+    /// Returns the number of rows without a key. Such a row can describe any job.
     pub fn nameless(&self) -> usize {
         self.count - self.known.len()
     }
@@ -53,9 +52,8 @@ pub(super) struct Cells<'a> {
 }
 
 pub(super) struct Cell<'a> {
-    /// The text without trailing blanks.
     pub text: &'a str,
-    /// Whether the text fills its column, so that it may have been truncated.
+    /// Whether the text is as long as its column, so it may have been truncated.
     pub is_full: bool,
 }
 
@@ -66,7 +64,7 @@ impl Layout {
         columns.collect::<Vec<_>>().join(",")
     }
 
-    /// Takes the next row, or `None` if no line ends where its columns do.
+    /// Splits off the next row, or returns `None` if no line ends at the end of the columns.
     fn next<'a>(&'static self, bytes: &mut &'a [u8]) -> Option<Cells<'a>> {
         let length = self.columns.iter().map(|(_, _, width)| width).sum();
         let behind = bytes.get(length..)?;
@@ -81,8 +79,8 @@ impl Layout {
         Some(Cells { row, layout: self })
     }
 
-    /// Parses a table with `read`, whose error has the key of the row if known. After an error,
-    /// parsing resumes after the next line feed.
+    /// Parses each row by `read`. If this fails, the error contains the key of the row if it is
+    /// known, and parsing continues after the next line feed.
     pub(super) fn read<T, K>(
         &'static self,
         mut bytes: &[u8],
@@ -159,7 +157,7 @@ impl Slurm {
             return self.ask(layout.program, &[&["-h"], options].concat());
         }
         let printed = self.ask(layout.program, options).map_err(|error| {
-            // Slurm names unknown columns: `Invalid job format specification: X`.
+            // If a column is unknown, Slurm prints `Invalid job format specification: X`.
             let SlurmError::Failed { text, .. } = &error else {
                 return error;
             };
@@ -174,7 +172,7 @@ impl Slurm {
 }
 
 impl<'a> Cells<'a> {
-    /// Returns column i, or `None` if its bytes are not UTF-8 or the text is misaligned.
+    /// Returns column `i`, or `None` if it is not valid UTF-8 or is not aligned with its title.
     pub(super) fn cell(&self, i: usize) -> Option<Cell<'a>> {
         let bytes = self.bytes(i);
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(' ');
@@ -184,8 +182,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Returns column i as free text. Invalid UTF-8 is replaced, because a character may have been
-    /// cut.
+    /// Returns the text of column `i`. Invalid UTF-8 is replaced, because a character may be cut.
     pub(super) fn free(&self, i: usize) -> String {
         let text = text(self.bytes(i));
         let text = text.trim_end_matches(' ');

@@ -1,4 +1,4 @@
-//! Running commands with a time limit.
+//! This module runs a command with a time limit.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use super::{Slurm, SlurmError};
 
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The polling interval for the exit of a command that has closed its output.
+/// The time between two checks whether a command that has closed its output has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
 pub(super) struct Output {
@@ -19,7 +19,7 @@ pub(super) struct Output {
     pub bytes: Vec<u8>,
     /// Standard error.
     pub text: String,
-    /// The exit code; `None` if a signal ended the command.
+    /// The exit code, or `None` if the command was ended by a signal.
     pub code: Option<i32>,
 }
 
@@ -31,7 +31,7 @@ impl Slurm {
             code => Err(SlurmError::Failed {
                 program: program.into(),
                 code,
-                // `scontrol show` reports missing entities on standard output.
+                // `scontrol show` prints a missing entity to the standard output.
                 text: match output.text.trim() {
                     "" => text(&output.bytes),
                     _ => output.text,
@@ -44,8 +44,8 @@ impl Slurm {
         Ok(text(&self.ask(program, words)?))
     }
 
-    /// Runs a command and kills it at the time limit. Its child processes may keep the output open;
-    /// they are not waited for.
+    /// Runs a command, and kills it if it exceeds the time limit. This does not wait for child
+    /// processes, which may keep the output open.
     pub(super) fn run(
         &self,
         program: &str,
@@ -63,7 +63,7 @@ impl Slurm {
         output
     }
 
-    /// Returns the command with an environment that makes its output uniform.
+    /// Returns the command with the environment variables that are needed for a uniform output.
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -76,7 +76,7 @@ impl Slurm {
             .env("SLURM_TIME_FORMAT", "standard")
             .env_remove("SLURM_CLUSTERS")
             .env_remove("SLURM_BITSTR_LEN");
-        // Defaults of options, such as SQUEUE_USERS, would hide jobs.
+        // These variables set defaults of options. For example, `SQUEUE_USERS` would hide jobs.
         let starts = ["SQUEUE_", "SINFO_", "SCONTROL_"];
         for (name, _) in std::env::vars_os() {
             let own = name.to_string_lossy();
@@ -100,7 +100,7 @@ impl Slurm {
 
 fn failed(program: &str, source: io::Error) -> SlurmError {
     SlurmError::Unusable(format!(
-        "cannot run {program}: {source}: install Slurm's client commands on this host, or add them to PATH"
+        "cannot run {program}: {source}: install the client commands of Slurm on this host, or add them to the PATH"
     ))
 }
 
@@ -146,7 +146,7 @@ fn gather(
     }
 }
 
-/// Reads in a separate thread: both outputs must be drained concurrently, and one may never end.
+/// Reads from a pipe in a separate thread, because both outputs must be read at the same time.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver): (Sender<io::Result<Vec<u8>>>, _) = channel();
     let read = move || {

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-/// The failure of a Slurm command, from which nothing about the cluster follows.
+/// The error of a Slurm command. In this case nothing is known about the cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum SlurmError {
-    /// The command is missing, prints unexpected output, or the partition does not exist.
+    /// The command does not exist, it prints unexpected output, or the partition does not exist.
     #[error("{0}")]
     Unusable(String),
-    /// The command did not end or close its output within its time limit, and was killed.
+    /// The command did not end or did not close its output within the time limit, and was killed.
     #[error(
         "{program} did not answer within {} s: check that slurmctld is running and reachable (`scontrol ping`)", .limit.as_secs_f64()
     )]
@@ -16,14 +16,14 @@ pub enum SlurmError {
         /// The time limit.
         limit: Duration,
     },
-    /// The command ended with a nonzero exit code, or by a signal.
+    /// The command ended with a nonzero exit code, or was ended by a signal.
     #[error("{program} ended {}: {}", ended(*.code), first_lines(.text))]
     Failed {
         /// The command.
         program: String,
-        /// The exit code; `None` if a signal ended the command.
+        /// The exit code, or `None` if the command was ended by a signal.
         code: Option<i32>,
-        /// Its standard error, or its standard output if that is empty.
+        /// The standard error of the command, or its standard output if that is empty.
         text: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Exports the recent jobs and the configuration of a cluster from a login node.
+//! This module exports the recent jobs and the configuration of a cluster on a login node.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use synth_traces::trace::EXPORT;
 
 use super::{Slurm, SlurmError};
 
-/// A text with the name that messages use for it: a file or the command that printed it.
+/// A text and its name, which is the path of a file or the command that printed the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     /// The name.
@@ -16,23 +16,23 @@ pub struct Text {
     pub text: String,
 }
 
-/// The configuration of a cluster, by the first file name of each of [`QUESTIONS`].
+/// The configuration of a cluster. The key is the first file name of an entry of [`QUESTIONS`].
 pub type Texts = BTreeMap<&'static str, Text>;
 
-/// The output of the commands of Slurm.
+/// The output of the Slurm commands.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The jobs, as printed by `sacct`.
+    /// The jobs that were printed by `sacct`.
     pub log: Text,
-    /// The configuration, as far as available.
+    /// The parts of the configuration that are available.
     pub texts: Texts,
-    /// The commands that failed, and why.
+    /// The commands that failed, and the reason for each of them.
     pub remarks: Vec<String>,
 }
 
 const SACCT_LIMIT: Duration = Duration::from_secs(600);
 
-/// The commands that describe the configuration, and the file names for the output of each.
+/// The commands that print the configuration, and the names of the files for their output.
 pub(crate) const QUESTIONS: [(&str, &[&str]); 7] = [
     ("scontrol show config", &["config.txt", "slurm.conf"]),
     ("scontrol show node -o", &["nodes.txt"]),
@@ -47,7 +47,7 @@ pub(crate) const QUESTIONS: [(&str, &[&str]); 7] = [
 ];
 
 impl Exported {
-    /// Returns the export commands for a login node; `since` is a time such as `now-4weeks`.
+    /// Returns the commands for a login node. The argument `since` is a time such as `now-4weeks`.
     pub fn commands(since: &str) -> Vec<String> {
         let jobs = format!("{} > jobs.txt", sacct(since));
         let others = QUESTIONS.map(|(command, files)| format!("{command} > {}", files[0]));
@@ -60,10 +60,11 @@ fn sacct(since: &str) -> String {
 }
 
 impl Slurm {
-    /// Exports the jobs since a time such as `now-4weeks` or `2026-11-01`, and the configuration.
+    /// Exports the configuration and the jobs since a time such as `now-4weeks` or `2026-11-01`.
     ///
     /// # Errors
-    /// If the jobs cannot be exported; missing parts of the configuration become remarks.
+    /// If the jobs cannot be exported. If a part of the configuration is missing, this is only
+    /// reported in the remarks.
     pub fn export(&self, since: &str) -> Result<Exported, SlurmError> {
         let slurm = Slurm {
             limit: self.limit.max(SACCT_LIMIT),
@@ -78,7 +79,7 @@ impl Slurm {
         })
     }
 
-    /// Exports the configuration; returns the texts, and why others are missing.
+    /// Exports the configuration. Returns the texts, and the reason for each text that is missing.
     pub fn set_up(&self) -> (Texts, Vec<String>) {
         let (mut texts, mut remarks) = (Texts::new(), Vec::new());
         for (command, files) in QUESTIONS {

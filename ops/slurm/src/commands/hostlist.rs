@@ -1,10 +1,10 @@
-//! Slurm's host lists with brackets.
+//! Slurm's host lists, which may contain ranges in brackets.
 
 use super::amounts::whole;
 
 const MOST: usize = 100_000;
 
-/// Expands `n[1-4,7],gpu03` in order; `None` if the list is malformed or too long.
+/// Expands a list such as `n[1-4,7],gpu03`. Returns `None` if the list is invalid or too long.
 pub fn expand(list: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut depth = 0;
@@ -37,13 +37,13 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Returns `true` if a text is a valid name of a node, partition or resource.
+/// Returns `true` if the text is a valid name of a node, partition or resource.
 pub fn is_plain(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.chars().all(is_plain)
 }
 
-/// Expands `1-3,7` or `01-10`, keeping leading zeros.
+/// Expands a range such as `1-3,7` or `01-10`. Leading zeros are preserved.
 fn numbers(ranges: &str) -> Option<Vec<String>> {
     let mut numbers = Vec::new();
     for range in ranges.split(',') {

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::amounts::whole;
 
-/// The number of a job, possibly with a task of an array (`17_3`) or a component of a heterogeneous
-/// job (`17+1`).
+/// The number of a job. It may include the task of a job array (`17_3`) or the component of a
+/// heterogeneous job (`17+1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId {
     job: u32,
@@ -20,8 +20,8 @@ enum Part {
     Component(u32),
 }
 
-/// The identity of a job, which stays unique if a job is requeued or its number is used again.
-/// Ordered by submission.
+/// The key that identifies a job. It is unique even if a job is requeued or its number is used
+/// again. Keys are ordered by the submission time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// The submission time \[s since 1970, UTC\].

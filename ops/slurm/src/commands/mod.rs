@@ -1,17 +1,18 @@
-//! A running Slurm, queried and controlled by its own commands.
+//! This module reads the state of a Slurm cluster and controls its jobs by the commands of Slurm.
 //!
 //! # Theory
-//! The state is read as text of fixed width (`squeue -O NAME:WIDTH`): each column has exactly the
-//! requested number of bytes. Blanks, bars or line feeds in a name therefore shift nothing, and no
-//! user-controlled text is long enough to imitate a row. A full column may be truncated; where that
-//! matters, the row is rejected. `--json` is not used because its structure changes between
-//! versions; the code that prints these columns is the same from 22.05 to 26.05
-//! (`src/squeue/print.c`, `src/sinfo/print.c`).
+//! The state is printed as text with columns of fixed width (`squeue -O NAME:WIDTH`), so each
+//! column has exactly the requested number of bytes. If a name contains blanks, bars or line feeds,
+//! the other columns are therefore still found, and no text that is chosen by a user is long enough
+//! to look like a row. The text of a full column may have been truncated, so the row is rejected if
+//! the exact value is needed. The option `--json` is not used because its structure is different
+//! between versions. The code that prints these columns is the same in all versions from 22.05 to
+//! 26.05 (`src/squeue/print.c`, `src/sinfo/print.c`).
 //!
 //! # Practice
-//! [`Slurm`] runs each command with a time limit. An answer is complete or a [`SlurmError`]; rows
-//! that cannot be parsed are counted ([`Unread`]), never guessed. Times are requested in UTC, so no
-//! hour is ambiguous.
+//! [`Slurm`] runs each command with a time limit, and returns either a complete answer or a
+//! [`SlurmError`]. The rows that cannot be parsed are counted in [`Unread`] and are never guessed.
+//! Times are requested in UTC, so they are not ambiguous when the clocks change.
 
 mod actions;
 mod amounts;
@@ -41,26 +42,26 @@ pub use queue::{Hold, JobState, QueueRow, SlurmQueue};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The identity of a cluster and its controller.
+/// The name of a cluster and the start time of its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmCluster {
     /// The cluster name.
     pub name: String,
-    /// The start time of the controller as printed by Slurm; it changes with each start.
+    /// The start time of the controller as printed by Slurm. It changes with each start.
     pub booted: String,
 }
 
-/// Runs the commands of Slurm for one partition. They are found in `PATH`, and the cluster is given
-/// by `SLURM_CONF`.
+/// Runs the Slurm commands for a single partition. The commands are found in the `PATH`, and the
+/// cluster is specified by `SLURM_CONF`.
 #[derive(Clone, Debug)]
 pub struct Slurm {
     /// The partition.
     pub partition: String,
-    /// The time limit of a command. Releases get an additional 0.1 s for each job.
+    /// The time limit of a command. If jobs are released, 0.1 s is added for each job.
     pub limit: Duration,
-    /// A folder that is searched before `PATH`.
+    /// A folder that is searched before the `PATH`.
     pub programs: Option<PathBuf>,
-    /// Overrides `SLURM_CONF`.
+    /// The configuration file that is used instead of `SLURM_CONF`.
     pub configuration: Option<PathBuf>,
 }
 
@@ -68,7 +69,7 @@ impl Slurm {
     /// The default time limit of a command.
     pub const LIMIT: Duration = Duration::from_secs(10);
 
-    /// Uses the commands in `PATH`, with the default time limit.
+    /// Creates a value that uses the commands in the `PATH` and the default time limit.
     pub fn new(partition: impl Into<String>) -> Self {
         Slurm {
             partition: partition.into(),
@@ -78,11 +79,11 @@ impl Slurm {
         }
     }
 
-    /// Checks that commands, controller, partition and columns are available; returns the cluster
-    /// and the current nodes of the partition.
+    /// Checks that the commands, the controller, the partition and the columns are available.
+    /// Returns the cluster and the current nodes of the partition.
     ///
     /// # Errors
-    /// If anything is missing; the message names it.
+    /// If any of them is missing. The message contains its name.
     pub fn site(&self) -> Result<(SlurmCluster, Nodes), SlurmError> {
         let cluster = self.cluster()?;
         self.check_partition()?;

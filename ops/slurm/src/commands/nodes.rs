@@ -5,36 +5,36 @@ use super::columns::{Cells, ColumnTable, Layout, layout};
 use super::{Slurm, SlurmError, is_plain};
 use synth_operator::Amounts;
 
-/// All nodes of a partition; nodes that could not be parsed are keyed by name.
+/// All nodes of a partition. The key of a node that could not be parsed is its name.
 pub type Nodes = ColumnTable<NodeRow, String>;
 
-/// A row of `sinfo`.
+/// A row that is printed by `sinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRow {
     /// The name.
     pub name: String,
-    /// Whether jobs can start.
+    /// Whether jobs can be started on the node.
     pub state: NodeState,
-    /// The state as printed by Slurm, such as `mixed+drain`.
+    /// The state that is printed by Slurm, such as `mixed+drain`.
     pub words: String,
-    /// The reason for being down or drained, possibly truncated; empty if none was given.
+    /// The reason why the node is down or drained, or an empty string. It may be truncated.
     pub reason: String,
-    /// The node's resources.
+    /// The total resources of the node.
     pub capacity: Amounts,
-    /// The resources allocated to jobs of any partition.
+    /// The resources that are allocated to jobs of any partition.
     pub allocated: Amounts,
 }
 
-/// Whether jobs can start on a node.
+/// Whether jobs can be started on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeState {
-    /// Jobs can start.
+    /// Jobs can be started.
     Up,
-    /// Running jobs continue, but no new jobs start.
+    /// Running jobs continue, but no new jobs can be started.
     Drained,
-    /// No job runs: the node is down, has failed, or does not respond.
+    /// No jobs can run because the node is down, has failed, or does not respond.
     Down,
-    /// The state is not known to this version.
+    /// The state is not supported by this version.
     Unknown,
 }
 
@@ -44,7 +44,7 @@ const DRAINED: &str =
 const DOWN: &str = "fail not_responding invalid_reg";
 
 impl NodeState {
-    /// Parses `mixed+drain+completing`; unknown flags are ignored.
+    /// Parses a state such as `mixed+drain+completing`. Unknown flags are ignored.
     fn of(words: &str) -> Self {
         let mut parts = words.split('+');
         let base = parts.next().unwrap_or_default();
@@ -61,14 +61,14 @@ impl NodeState {
 }
 
 impl Slurm {
-    /// Reads the nodes of the partition; an unknown partition has none.
+    /// Reads the nodes of the partition. If the partition does not exist, the table is empty.
     pub fn nodes(&self) -> Result<Nodes, SlurmError> {
         Ok(Nodes::parse(&self.print(&LAYOUT, false)?))
     }
 }
 
 impl Nodes {
-    /// Returns the name, title and width of each column requested of `sinfo`.
+    /// Returns the name, title and width of each column that is requested from `sinfo`.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }

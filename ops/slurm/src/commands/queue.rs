@@ -7,23 +7,23 @@ use super::columns::{Cells, ColumnTable, Layout, STATES, layout};
 use super::{JobId, Key, Slurm, SlurmError, expand};
 use synth_operator::Amounts;
 
-/// All waiting and running jobs of a partition. No two of them have the same key.
+/// All waiting and running jobs of a partition. Each job has a different key.
 pub type SlurmQueue = ColumnTable<QueueRow, Key>;
 
 impl Slurm {
-    /// Reads the queue; the queue of an unknown partition is empty.
+    /// Reads the queue. If the partition does not exist, the queue is empty.
     pub fn queue(&self) -> Result<SlurmQueue, SlurmError> {
         Ok(SlurmQueue::parse(&self.print(&LAYOUT, false)?))
     }
 
-    /// Returns the numbers of all waiting and running jobs and arrays in any partition.
+    /// Returns the number of each job or array that is waiting or running in any partition.
     pub fn present(&self) -> Result<HashSet<u32>, SlurmError> {
         let text = self.told("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
         let numbers = text.lines().filter_map(|line| line.trim().parse().ok());
         Ok(numbers.collect())
     }
 
-    /// Returns the time since which each job of the partition has its nodes \[s since 1970, UTC\].
+    /// Returns the time at which nodes were allocated to each job \[s since 1970, UTC\].
     pub fn starts(&self) -> Result<HashMap<JobId, i64>, SlurmError> {
         let of_partition = ["-h", "-r", "-a", "-p", &*self.partition];
         let with_nodes = ["-t", "R,CF,CG,S", "-O", "JobArrayID:24,StartTime:20"];
@@ -37,12 +37,12 @@ impl Slurm {
 }
 
 impl SlurmQueue {
-    /// Returns the name, title and width \[bytes\] of each column requested of `squeue`.
+    /// Returns the name, title and width \[bytes\] of each column that is requested from `squeue`.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }
 
-    /// Returns the resources that the running jobs accepted by `counts` use on each node.
+    /// Returns the resources used on each node by the running jobs that are accepted by `counts`.
     pub fn by_node(&self, counts: impl Fn(&QueueRow) -> bool) -> HashMap<String, Amounts> {
         let mut used: HashMap<String, Amounts> = HashMap::new();
         let rows = self.rows.iter();
@@ -67,87 +67,88 @@ impl SlurmQueue {
     }
 }
 
-/// A row of `squeue`.
+/// A row that is printed by `squeue`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueRow {
     /// The key.
     pub key: Key,
     /// The state.
     pub state: JobState,
-    /// Who holds the job while it is pending.
+    /// The reason why the job is held, if it is pending.
     pub hold: Hold,
-    /// Slurm's reason for waiting, possibly truncated; `None` or similar if there is none.
+    /// The reason why the job is waiting, as printed by Slurm. This is `None` or a similar word if
+    /// there is no reason, and it may be truncated.
     pub reason: String,
-    /// Whether the job has dependencies. Slurm does not update this while a job is held (observed
-    /// in 22.05).
+    /// Whether the job depends on other jobs. Slurm 22.05 does not update this for held jobs.
     pub depends: bool,
-    /// The jobs or arrays that must end first. The list may be truncated.
+    /// The jobs or arrays that must end before this job can start. The list may be truncated.
     pub waits_for: Vec<u32>,
-    /// The earliest start \[s since 1970, UTC\]; `None` if not set.
+    /// The earliest start time of the job \[s since 1970, UTC\], or `None` if it is not set.
     pub eligible: Option<i64>,
-    /// The number of nodes allocated, or the minimum requested; at least 1.
+    /// The number of allocated nodes, or the minimum number that is requested. It is at least 1.
     pub nodes: u32,
-    /// The maximum number of nodes; exceeds `nodes` only if the choice is left to Slurm.
+    /// The maximum number of nodes. If it is larger than `nodes`, Slurm chooses the number.
     pub most_nodes: u32,
-    /// The minimum amounts on each node.
+    /// The minimum amount of each resource on each node.
     pub per_node: Amounts,
-    /// Whether nodes are requested by name or feature. `squeue` does not show excluded nodes.
+    /// Whether nodes are requested by name or by feature. `squeue` does not show excluded nodes.
     pub names_nodes: bool,
-    /// Whether the job gets whole nodes (`--exclusive`).
+    /// Whether whole nodes are allocated to the job (`--exclusive`).
     pub is_exclusive: bool,
-    /// The total amounts that are allocated or requested.
+    /// The total amount of each resource that is allocated or requested.
     pub amounts: Amounts,
-    /// Whether some generic resources are requested in amounts that are unknown before the start.
+    /// Whether the job requests generic resources whose amounts are unknown before it starts.
     pub has_unknown_gres: bool,
-    /// The time limit \[s\], or `None` if there is none.
+    /// The time limit of the job \[s\], or `None` if it is unlimited.
     pub time_limit: Option<u64>,
-    /// The requested partitions, or the one in which the job runs.
+    /// The requested partitions, or the partition in which the job is running.
     pub partition: String,
-    /// The quality of service, possibly empty.
+    /// The quality of service, or an empty string.
     pub qos: String,
-    /// The account, possibly empty.
+    /// The account, or an empty string.
     pub account: String,
     /// The owner.
     pub user: String,
-    /// The comment, which the owner can change; possibly truncated.
+    /// The comment, which can be changed by the owner. It may be truncated.
     pub comment: String,
-    /// The name, possibly truncated.
+    /// The job name, which may be truncated.
     pub name: String,
-    /// The allocated nodes as a host list; empty while there are none.
+    /// The allocated nodes as a host list, or an empty string if no nodes are allocated.
     pub node_list: String,
 }
 
 /// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobState {
-    /// Waiting (PD).
+    /// The job is waiting (PD).
     Pending,
-    /// Its nodes are being prepared (CF).
+    /// The nodes of the job are being prepared (CF).
     Configuring,
-    /// Running (R).
+    /// The job is running (R).
     Running,
-    /// Ending (CG).
+    /// The job is ending (CG).
     Completing,
-    /// Suspended, with its CPUs' memory still in use (S).
+    /// The job is suspended, but its memory is still in use (S).
     Suspended,
-    /// A state code that is not known, so the only conclusion is that the job exists.
+    /// The code of the state is unknown. We can only conclude that the job exists.
     Unknown(String),
 }
 
 /// The reason why a pending job is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Not held.
+    /// The job is not held.
     None,
-    /// The submission or the owner, who can release it (`JobHeldUser`).
+    /// The job was held at submission or by its owner, who can also release it (`JobHeldUser`).
     User,
-    /// An operator (`JobHeldAdmin`).
+    /// The job was held by an operator (`JobHeldAdmin`).
     Admin,
-    /// Slurm itself, for example after a failed launch: the priority is 0 for another reason.
+    /// The job was held by Slurm, for example because its launch has failed.
     Other,
 }
 
-/// Parses `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20`; ends only.
+/// Parses dependencies such as `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20`.
+/// Only the jobs that must end are returned.
 fn waited_for(text: &str) -> Vec<u32> {
     let mut jobs = Vec::new();
     for part in text.split([',', '?']) {
@@ -160,7 +161,7 @@ fn waited_for(text: &str) -> Vec<u32> {
             let digits = word.trim_end_matches(|c: char| c != ')').len();
             let number = word[..digits].split(['_', '+', '(']).next();
             let number = number.and_then(|number| number.parse::<u32>().ok());
-            // A truncated number has no closing bracket.
+            // A truncated number is not followed by a closing bracket.
             jobs.extend(number.filter(|_| word.ends_with(')')));
         }
     }
@@ -181,12 +182,12 @@ impl JobState {
 }
 
 impl QueueRow {
-    /// Returns `true` if the job has nodes: configuring, running, completing or suspended.
+    /// Returns `true` if the job is configuring, running, completing or suspended.
     pub fn has_nodes(&self) -> bool {
         !matches!(self.state, JobState::Pending | JobState::Unknown(_))
     }
 
-    /// Returns the amounts on each node if the job gets this many nodes.
+    /// Returns the amount of each resource on each node if this number of nodes is allocated.
     pub fn on_each(&self, nodes: u32) -> Amounts {
         self.amounts.part(nodes).most(&self.per_node)
     }
@@ -257,7 +258,7 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     if amounts.0.keys().any(|name| name.starts_with("gres/")) {
         return Ok((amounts, false));
     }
-    // Resources that accounting does not track appear only in the request.
+    // Resources that are not tracked by the accounting are only shown in the request.
     let number = |column| cells.read(column, whole::<u64>);
     let mut is_known = true;
     for (column, times) in [
@@ -274,8 +275,9 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     Ok((amounts, !is_known))
 }
 
-/// Returns the minimum and maximum number of nodes, and the minimum amounts on each. NumNodes is an
-/// estimate (2 for `-n4 -c3`); TRES has the minimum, but ignores tasks per node.
+/// Returns the minimum and the maximum number of nodes, and the minimum amounts on each node.
+/// NumNodes is only an estimate (2 for `-n4 -c3`). TRES contains the minimum, but it ignores the
+/// tasks per node.
 fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts), String> {
     let number = |column| cells.free(column).parse::<u32>().ok().filter(|n| *n > 0);
     let tres = cells.free(TRES);
@@ -290,7 +292,7 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
         let cpus = amounts.get("cpu") * u128::from(on_each.min(tasks));
         per_node.set("cpu", cpus.div_ceil(tasks.into()));
     }
-    // MinMemory is per node or per CPU.
+    // MinMemory is given per node or per CPU.
     let memory = bytes(&cells.free(MEMORY)).unwrap_or(0);
     if u128::from(memory) * u128::from(least) == amounts.get("mem") {
         per_node.set("mem", memory);

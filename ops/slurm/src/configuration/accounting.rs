@@ -1,4 +1,4 @@
-//! QOS, associations and their limits, from tables printed by `sacctmgr -P` and `sshare -P`.
+//! This module reads QOS, associations and limits from the output of `sacctmgr` and `sshare`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -10,15 +10,14 @@ use crate::commands::Text;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
 use super::{Association, LimitSet, Qos, SlurmSite, scope};
 
-/// The columns of a QOS that are not modeled. The value after a colon is the one without any
-/// effect.
+/// The columns of a QOS that are not modeled. The value after a colon has no effect.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
     MaxTRESRunMinsPU GrpJobsAccrue MaxJobsAccruePU MaxJobsAccruePA MinPrioThres Preempt UsageFactor:1.000000 UsageThres \
     LimitFactor";
 /// The columns of an association that are not modeled.
 const ASSOCIATIONS_LEFT: &str = "GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxSubmit GrpJobsAccrue MaxJobsAccrue MinPrioThresh";
 
-/// QOS flags that the rule models, or that have no effect on jobs that ran.
+/// The QOS flags that are modeled, or that have no effect on jobs that were already run.
 const FLAGS: &str =
     "DenyOnLimit OverPartQOS PartitionMaxNodes PartitionMinNodes PartitionTimeLimit";
 
@@ -32,7 +31,7 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
             text.name
         )));
     };
-    // `sacctmgr` names the column `Def QOS`, `sshare` names it `DefaultQOS`.
+    // The column is called `Def QOS` by `sacctmgr` and `DefaultQOS` by `sshare`.
     let titles = first.split('|').map(|title| title.replace(' ', ""));
     let titles: Vec<String> = titles.collect();
     for name in needed {
@@ -44,7 +43,7 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
     let row = |(at, line): (usize, &str)| {
         let place = Place::new(&file, at);
         let count = line.split('|').count();
-        // `-p` ends lines with a bar, `-P` does not.
+        // The option `-p` adds a bar at the end of each line, and `-P` does not.
         if count != titles.len() && line.trim_end_matches('|').split('|').count() != titles.len() {
             let expected = titles.len();
             let why = format!("{count} fields, expected {expected} as in the first line");
@@ -80,12 +79,12 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, Site
     Ok(limits)
 }
 
-/// Removes limits that Slurm does not enforce, and reports those on resources that are not counted.
+/// Removes the limits that are not enforced by Slurm or are on resources that are not counted.
 pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     let storage = |key: &str| options.text(&[&format!("AccountingStorage{key}")]);
     let word = storage("Enforce").unwrap_or("not set");
     let kind = storage("Type").unwrap_or("slurmdbd");
-    // `_validate_accounting_storage_enforce`: the other values do not concern limits.
+    // The other values have no effect on limits (`_validate_accounting_storage_enforce`).
     let enforces = |word: &str| ["limits", "2", "safe", "all"].contains(&word.trim());
     let has_slurmdbd = kind.to_ascii_lowercase().ends_with("slurmdbd");
     let is_held = has_slurmdbd && word.to_ascii_lowercase().split(',').any(enforces);
@@ -167,8 +166,8 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
     qos
 }
 
-/// Reads associations. The parent account is in the column ParentName, or else is the last
-/// preceding account with less indentation.
+/// Reads the associations. The parent of an account is given by the column ParentName. If there is
+/// no such column, it is the last account above the row that has less indentation.
 pub(super) fn associations(
     text: &Text,
     cluster: &str,
@@ -182,7 +181,7 @@ pub(super) fn associations(
     let has_shares = rows.iter().any(|row| row.0.iter().any(is_share));
     let mut left = Left::default();
     let mut found: Vec<(Association, Place)> = Vec::new();
-    // Indentations and names of the accounts above the row.
+    // The indentation and the name of each account above the current row.
     let mut above: Vec<(usize, String)> = Vec::new();
     for row in rows {
         let other = row.text(&["Cluster"]).filter(|own| *own != cluster);
@@ -221,7 +220,7 @@ pub(super) fn associations(
     in_order(found).map(inherited)
 }
 
-/// Applies the limits of parents to their children, except for group limits, as Slurm does.
+/// Applies the limits of each parent to its children, except for group limits, as in Slurm.
 fn inherited(mut all: Vec<Association>) -> Vec<Association> {
     for (n, parent) in Association::parents(&all).into_iter().enumerate() {
         let Some(above) = parent.map(|parent| all[parent].limits.clone()) else {

@@ -1,4 +1,4 @@
-//! Reads a site from slurm.conf or a folder with command output.
+//! This module reads a site from slurm.conf or from a folder that contains the output of commands.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use super::{CONF, SiteError, SlurmSite, of_texts};
 use crate::commands::{QUESTIONS, Text, Texts};
 
-/// Reads a site from its slurm.conf, or from a folder with the files that
-/// [`Exported::commands`](crate::commands::Exported::commands) write, as far as available.
+/// Reads a site from slurm.conf, or from a folder with the files that are written by
+/// [`Exported::commands`](crate::commands::Exported::commands). Some of these files may be missing.
 ///
 /// # Errors
 /// If a file cannot be read or parsed.

@@ -1,13 +1,15 @@
-//! The configuration of a cluster, read from Slurm's files and command output.
+//! This module reads the configuration of a cluster from the files of Slurm and the output of its
+//! commands.
 //!
 //! # Theory
-//! slurm.conf is read as Slurm reads it: `DEFAULT` applies to the lines after it, and the last
-//! value of an option counts (`src/common/parse_config.c`). `scontrol show` prints the running
-//! configuration with the same keywords.
+//! The file slurm.conf is read as it is read by Slurm. A line with `DEFAULT` applies to the lines
+//! after it, and if an option is set several times, the last value is used
+//! (`src/common/parse_config.c`). `scontrol show` prints the current configuration with the same
+//! keywords.
 //!
 //! # Practice
-//! [`of_texts`] builds a [`SlurmSite`]. A value that cannot be read is an error that includes the
-//! line. Settings that are unknown or not modeled are reported as remarks.
+//! The function [`of_texts`] returns a [`SlurmSite`]. If a value cannot be parsed, an error with
+//! the line number is returned. If a setting is unknown or is not modeled, a remark is added.
 
 mod accounting;
 mod files;
@@ -33,10 +35,11 @@ use slurm_conf::Conf;
 
 const CONF: &str = "config.txt";
 
-/// Reads a site, with the defaults of Slurm 22.05 if there is no slurm.conf.
+/// Reads a site. If there is no slurm.conf, the defaults of Slurm 22.05 are used.
 ///
-/// Nodes and partitions from `scontrol` or `sinfo` replace those of slurm.conf; `sshare` provides
-/// associations if `sacctmgr` does not.
+/// If nodes and partitions are printed by `scontrol` or `sinfo`, they are used instead of the nodes
+/// and partitions of slurm.conf. Associations are read from `sshare` if there is no output of
+/// `sacctmgr`.
 ///
 /// # Errors
 /// If a text cannot be parsed, or there are no nodes or no partitions.
@@ -60,7 +63,7 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     if let Some(text) = texts.get("partitions.txt") {
         records = nodes::shown(text, "PartitionName=");
         if records.is_empty() {
-            let why = "it has no partitions: provide the output of `scontrol show partition -o`";
+            let why = "there are no partitions: provide the output of `scontrol show partition -o`";
             return Err(SiteError(format!("{}: {why}", text.name)));
         }
     }

@@ -1,4 +1,4 @@
-//! Nodes and partitions, read from slurm.conf, `scontrol show` and `sinfo`.
+//! This module reads nodes and partitions from slurm.conf, `scontrol show` and `sinfo`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::slurm_conf::Conf;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, short, time, words};
 use super::{SiteNode, SitePartition, SlurmSite, Tres};
 
-/// The commands that describe nodes and partitions most completely.
+/// The commands that print the most complete description of nodes and partitions.
 pub const NODES_HELP: &str =
     "scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt";
 
@@ -20,11 +20,11 @@ const LIST: &str = "a list of nodes such as n[1-4,7],gpu03";
 #[derive(Default)]
 pub(super) struct Places {
     of: HashMap<String, usize>,
-    /// Nodes that are configured but do not exist yet (state FUTURE).
+    /// The nodes that are configured but do not exist yet (state FUTURE).
     future: HashSet<String>,
-    /// Whether only existing, visible nodes are listed, so that unknown names are not errors.
+    /// Whether only visible nodes are listed, so that an unknown name is not an error.
     is_shown: bool,
-    /// Node sets by name, and the nodes with each feature by `=feature`.
+    /// The nodes of each node set by its name, and the nodes with each feature by `=feature`.
     sets: HashMap<String, Vec<usize>>,
 }
 
@@ -77,7 +77,8 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the nodes of a list in ascending order; entries are `ALL`, node names and node sets.
+    /// Returns the indices of the nodes in a list, in ascending order. An entry of the list is
+    /// `ALL`, the name of a node, or the name of a node set.
     fn listed(&self, pair: &Pair) -> Result<Vec<usize>, SiteError> {
         if pair.value.eq_ignore_ascii_case("ALL") {
             return Ok((0..self.of.len()).collect());
@@ -105,7 +106,7 @@ impl Places {
     }
 }
 
-const SEVERAL_TYPES: &str = "has several types of a resource in one node. A job that does not request a type is assumed to get the first free one, in the order of Gres. Only the rule slurm tracks this; other rules may start a job that requests a type too early there";
+const SEVERAL_TYPES: &str = "has several types of a resource in one node. If a job does not request a type, it is assumed to get the first type that is free, in the order of Gres. This is only modeled by the rule slurm. Other rules may start a job that requests a type too early on such a node";
 
 const ABOVE: &str =
     "add a line NodeName=… above, or check that nodes and partitions belong to the same cluster";
@@ -125,7 +126,7 @@ pub(super) fn of_conf(site: &mut SlurmSite, conf: &Conf) -> Result<Places, SiteE
     Ok(places)
 }
 
-/// Reads the output of `scontrol show node` or `sinfo`; `with_partitions` applies to the latter.
+/// Reads the output of `scontrol show node`, or of `sinfo`, which can include the partitions.
 pub(super) fn of_text(
     site: &mut SlurmSite,
     text: &Text,
@@ -151,8 +152,8 @@ pub(super) fn of_text(
     Ok(places)
 }
 
-/// Returns the records of `scontrol show`. The first value of a key counts, because text that users
-/// can choose is printed last.
+/// Returns the records of `scontrol show`. If a key appears several times, the first value is used,
+/// because the texts that can be chosen by users are printed last.
 pub(super) fn shown(text: &Text, start: &str) -> Vec<Record> {
     let file: Rc<str> = text.name.as_str().into();
     let mut records: Vec<Record> = Vec::new();
@@ -199,7 +200,7 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     has.set("cpu", Some(cpus));
     has.set("mem", Some(memory));
     for (name, count) in gres {
-        // Accounting ignores the case of types.
+        // The accounting ignores the case of the type.
         let (base, kind) = name.split_at(name.find(':').unwrap_or(name.len()));
         has.set(&(base.to_owned() + &kind.to_ascii_lowercase()), Some(count));
     }
@@ -211,8 +212,9 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     })
 }
 
-/// Returns `true` if jobs can start on a node in this state, such as `IDLE+CLOUD` or `mixed~`.
-/// `UNKNOWN` counts as up: the node takes the state with which it registers.
+/// Returns `true` if jobs can be started on a node in this state, such as `IDLE+CLOUD` or `mixed~`.
+/// A node in the state `UNKNOWN` counts as up, because its state is only known after it has
+/// registered.
 fn is_up(state: &str) -> bool {
     const DOWN: &str =
         "down drain drained draining drng fail failing failg error inval not_responding";
@@ -234,7 +236,7 @@ pub(super) fn unfollowed(site: &mut SlurmSite, places: &Places) {
     let features: BTreeSet<&str> = features.filter_map(|set| set.0.strip_prefix('=')).collect();
     if !features.is_empty() {
         let names = short(&Vec::from_iter(features).join(", "));
-        let why = "are not modeled: jobs that request them may start on other nodes";
+        let why = "are not modeled: a job that requests them may start on other nodes";
         site.remarks.push(format!("node features {names} {why}"));
     }
 }
@@ -278,7 +280,7 @@ pub(super) fn partitions(
     Ok(())
 }
 
-/// The columns of `sinfo` in the order of `%N|%P|%c|%m|%G|%T|%w`, and their keys in slurm.conf.
+/// The columns of `sinfo` in the order of `%N|%P|%c|%m|%G|%T|%w`, and the keys in slurm.conf.
 const COLUMNS: [(&str, &str); 7] = [
     ("NODELIST", "NodeName"),
     ("PARTITION", "PartitionName"),
@@ -289,8 +291,7 @@ const COLUMNS: [(&str, &str); 7] = [
     ("WEIGHT", "Weight"),
 ];
 
-/// Reads the output of `sinfo -N`, which is a table with titles, or has seven columns separated by
-/// `|` and no titles.
+/// Reads the output of `sinfo -N`, with titles, or with seven columns separated by `|`.
 fn of_sinfo(
     site: &mut SlurmSite,
     places: &mut Places,
@@ -313,7 +314,7 @@ fn of_sinfo(
         if columns.is_none() && line.contains('|') && cells.len() == COLUMNS.len() {
             columns = Some(std::array::from_fn(Some));
         }
-        // `sinfo -l` prints a date above the titles.
+        // `sinfo -l` prints the date before the titles.
         let Some(columns) = columns.as_ref().filter(|_| !cells.is_empty()) else {
             continue;
         };
@@ -349,7 +350,7 @@ fn of_sinfo(
     Ok(())
 }
 
-/// Puts a node into a partition, which is created if necessary; `*` marks the default one.
+/// Adds a node to a partition, which may be new. The name of the default one ends with `*`.
 fn of_row(site: &mut SlurmSite, name: &str, node: usize) {
     let bare = name.trim_end_matches('*');
     let place = site.partition(bare).unwrap_or_else(|| {

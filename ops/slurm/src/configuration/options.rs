@@ -1,4 +1,4 @@
-//! Settings from the options of slurm.conf.
+//! This module reads settings from the options of slurm.conf.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -8,7 +8,6 @@ use synth_core::document::suggest;
 use super::text::{Pair, Record, SiteError, TIME, is_one_of, short, time, words};
 use super::{PrioritySettings, SchedulerSettings, SlurmSite, factor};
 
-/// All options of slurm.conf from 22.05 to 26.05.
 const OPTIONS: &str = include_str!("options.txt");
 
 type Number = (
@@ -23,8 +22,9 @@ macro_rules! numbers {
     };
 }
 
-/// The numbers in `SchedulerParameters` with the ranges in which Slurm accepts them (`_load_config`
-/// in `src/plugins/sched/backfill/backfill.c`, `schedule` in `src/slurmctld/job_scheduler.c`).
+/// The numbers in `SchedulerParameters`, each with the range that is accepted by Slurm
+/// (`_load_config` in `src/plugins/sched/backfill/backfill.c`, `schedule` in
+/// `src/slurmctld/job_scheduler.c`).
 const NUMBERS: [Number; 18] = numbers! {
     "bf_interval" -1..=10_800 => |own, n| if n > 0 { own.bf_interval = n as f64 } else { own.backfills &= n == 0 };
     "bf_window" 1..=43_200 => |own, n| own.bf_window = n as f64 * 60.0;
@@ -52,8 +52,8 @@ const PARAMETERS: &str = include_str!("parameters.txt");
 /// The settings that affect the start of jobs but are not modeled.
 const UNFOLLOWED: &str = include_str!("unfollowed.txt");
 
-/// Returns the settings that are not modeled, with their values, the assumption that is made
-/// instead, and whether reports begin with it.
+/// Returns each setting that is not modeled, with its value, the assumption that is made instead,
+/// and whether it is reported first.
 fn unfollowed<'a>(
     record: &'a Record,
     of: &'static str,
@@ -90,7 +90,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
     let kind = options.text(&["SchedulerType"]);
     own.backfills = kind.is_none_or(|kind| kind.to_ascii_lowercase().ends_with("backfill"));
     let select = options.text(&["SelectTypeParameters"]).unwrap_or_default();
-    // `select/cons_tres` defaults to CR_Core_Memory.
+    // The default of `select/cons_tres` is CR_Core_Memory.
     let says_nothing = !select.to_ascii_uppercase().contains("CR_") && !gives_whole_nodes(options);
     own.counts_memory = says_nothing || select.to_ascii_uppercase().contains("MEMORY");
     own.defers = options.text(&["Epilog"]).is_none();
@@ -103,8 +103,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (lower, shown) = (name.to_ascii_lowercase(), short(part));
         let is_it = |line: &&str| line.trim_start_matches('!') == lower;
-        // Slurm uses the first `name=` in the text, and `max_job_bf` only if `bf_max_job_test` is
-        // not set.
+        // Slurm uses the first `name=`. It uses `max_job_bf` if there is no `bf_max_job_test`.
         let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
         if is_old || part.contains('=') && seen.contains(&lower) {
             let why =
@@ -114,7 +113,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
         }
         seen.push(lower.clone());
         if let Some((_, range, set)) = NUMBERS.iter().find(|(known, ..)| *known == lower) {
-            // Slurm reads the leading number (`atoi`) and ignores a unit after it.
+            // Slurm reads the number at the beginning (`atoi`), and ignores a unit after it.
             let is_sign = |c: char| c == '-' || c.is_ascii_digit();
             let rest = value.trim_start_matches(is_sign);
             let n = value[..value.len() - rest.len()].parse::<i64>().ok();

@@ -1,5 +1,5 @@
-//! The configuration of a cluster, with defaults of Slurm 22.05 (slurm.conf(5), sacctmgr(1)). Times
-//! are in seconds, memory in MiB.
+//! The configuration of a cluster. The defaults are those of Slurm 22.05 (slurm.conf(5),
+//! sacctmgr(1)). Times are in seconds, and memory is in MiB.
 
 use std::collections::HashMap;
 
@@ -8,40 +8,41 @@ use std::collections::HashMap;
 pub struct SlurmSite {
     /// The cluster name.
     pub cluster: String,
-    /// The nodes, in the order of the configuration.
+    /// The nodes, in the order in which they are configured.
     pub nodes: Vec<SiteNode>,
-    /// The partitions, in the order of the configuration.
+    /// The partitions, in the order in which they are configured.
     pub partitions: Vec<SitePartition>,
-    /// Settings of the two schedulers.
+    /// The settings of the main scheduler and the backfill scheduler.
     pub scheduler: SchedulerSettings,
-    /// Settings of the job priority.
+    /// The settings that are used to compute the priority of a job.
     pub priority: PrioritySettings,
     /// The qualities of service.
     pub qos: Vec<Qos>,
-    /// The accounts and their users, with each parent before its children.
+    /// The accounts and their users. Each parent is listed before its children.
     pub associations: Vec<Association>,
-    /// The cluster-wide options of slurm.conf, with their values as written.
+    /// The options of slurm.conf for the whole cluster, with their values as they were written.
     pub options: Vec<(String, String)>,
-    /// Assumptions that affect all results, one sentence each. Reports begin with them.
+    /// The assumptions that affect all results. Each of them is a sentence.
     pub assumed: Vec<String>,
-    /// Settings that are not understood or not modeled, one sentence each.
+    /// The settings that are unknown or are not modeled. Each remark is a sentence.
     pub remarks: Vec<String>,
 }
 
-/// Amounts in the order in which they are written: `cpu`, `mem` \[MiB\], `node`, and generic
-/// resources such as `gpu` and `gpu:a100`. The number of jobs has the empty name. A missing
-/// resource is 0 in a node and unlimited in a limit.
+/// The amount of each resource, in the order in which the amounts were written. The names are
+/// `cpu`, `mem` \[MiB\], `node`, and generic resources such as `gpu` and `gpu:a100`. The empty name
+/// is used for the number of jobs. If a resource is missing, its amount is 0 for a node and
+/// unlimited for a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tres(pub Vec<(String, u64)>);
 
 impl Tres {
-    /// Returns the amount of this name.
+    /// Returns the amount of the resource with this name.
     pub fn get(&self, name: &str) -> Option<u64> {
         let found = self.0.iter().find(|own| own.0 == name);
         found.map(|own| own.1)
     }
 
-    /// Sets the amount of this name, or removes it.
+    /// Sets the amount of the resource with this name, or removes it if `amount` is `None`.
     pub fn set(&mut self, name: &str, amount: Option<u64>) {
         self.0.retain(|own| own.0 != name);
         self.0
@@ -49,21 +50,21 @@ impl Tres {
     }
 }
 
-/// A node.
+/// A node of the cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteNode {
     /// The node name.
     pub name: String,
-    /// The amounts of the node's resources.
+    /// The amount of each resource of the node.
     pub has: Tres,
-    /// The weight. Nodes with a lower weight are chosen first.
+    /// The weight of the node. Nodes with a lower weight are selected first.
     pub weight: u32,
-    /// Whether jobs may start on it.
+    /// Whether jobs can be started on the node.
     pub is_up: bool,
 }
 
 impl SiteNode {
-    /// Returns the amount of a resource as named in logs; memory is in GiB.
+    /// Returns the amount of a resource by its name in logs. Memory is in GiB.
     pub fn amount(&self, resource: &str) -> f64 {
         match resource {
             "memory" => self.has.get("mem").unwrap_or(0) as f64 / 1024.0,
@@ -87,31 +88,31 @@ macro_rules! with_defaults {
 }
 
 with_defaults! {
-    /// A partition.
+    /// A partition of the cluster.
     SitePartition {
         /// The partition name.
         name: String = String::new(),
-        /// Indices into [`SlurmSite::nodes`], ascending.
+        /// The indices of the nodes in [`SlurmSite::nodes`], in ascending order.
         nodes: Vec<usize> = Vec::new(),
-        /// Whether this is the partition of jobs that do not name one.
+        /// Whether this partition is used for jobs that do not specify a partition.
         is_default: bool = false,
-        /// The state; jobs are accepted and started while it is `UP`.
+        /// The state of the partition. Jobs are accepted and started if it is `UP`.
         state: String = "UP".into(),
-        /// The maximum time limit \[s\], or `None` if there is none.
+        /// The maximum time limit of a job \[s\], or `None` if it is unlimited.
         max_time: Option<f64> = None,
-        /// The time limit of jobs that do not set one \[s\].
+        /// The time limit of a job that does not specify one \[s\].
         default_time: Option<f64> = None,
         /// The maximum number of nodes per job.
         max_nodes: Option<u64> = None,
         /// The minimum number of nodes per job.
         min_nodes: u64 = 0,
-        /// The priority tier: all jobs of a higher tier come before those of a lower one.
+        /// The priority tier. Jobs of a higher tier precede all jobs of a lower tier.
         tier: u32 = 1,
         /// The contribution to the priority, which is divided by the largest of all partitions.
         job_factor: u32 = 1,
         /// Whether jobs get whole nodes (`OverSubscribe=EXCLUSIVE`, `SelectType=select/linear`).
         is_exclusive: bool = false,
-        /// The QOS whose limits apply to all jobs of the partition.
+        /// The QOS whose limits apply to all jobs in the partition.
         qos: Option<String> = None,
     }
 
@@ -119,111 +120,107 @@ with_defaults! {
     SchedulerSettings {
         /// Whether jobs are backfilled (`sched/backfill`).
         backfills: bool = true,
-        /// Whether memory is allocated (`SelectTypeParameters=…_Memory`).
+        /// Whether memory is allocated to jobs (`SelectTypeParameters=…_Memory`).
         counts_memory: bool = true,
-        /// The interval between backfilling passes \[s\].
+        /// The time between the passes of the backfill scheduler \[s\].
         bf_interval: f64 = 30.0,
-        /// How far ahead reservations are planned \[s\].
+        /// The maximum time in the future for which reservations are made \[s\].
         bf_window: f64 = 86_400.0,
         /// The time resolution of the plan \[s\].
         bf_resolution: f64 = 60.0,
-        /// The maximum number of jobs that a pass tests.
+        /// The maximum number of jobs that are tested in a pass.
         bf_max_job_test: u32 = 500,
-        /// The maximum number of jobs per user that a pass tests, or 0 if unlimited.
+        /// The maximum number of jobs per user that are tested in a pass, or 0 if unlimited.
         bf_max_job_user: u32 = 0,
-        /// The maximum number of jobs per partition that a pass tests, or 0 if unlimited.
+        /// The maximum number of jobs per partition that are tested in a pass, or 0 if unlimited.
         bf_max_job_part: u32 = 0,
         /// The maximum number of jobs per user and partition that a pass tests, or 0 if unlimited.
         bf_max_job_user_part: u32 = 0,
-        /// The maximum number of jobs that a pass starts, or 0 if unlimited.
+        /// The maximum number of jobs that are started in a pass, or 0 if there is no limit.
         bf_max_job_start: u32 = 0,
-        /// The minimum priority of a job that gets a reservation.
+        /// A reservation is only made for a job if its priority is at least this number.
         bf_min_prio_reserve: u64 = 0,
-        /// The minimum wait of a job that gets a reservation \[s\].
+        /// A reservation is only made for a job that has waited for at least this time \[s\].
         bf_min_age_reserve: f64 = 0.0,
-        /// The maximum number of reservations per partition, or 0 if unlimited.
+        /// The maximum number of reservations per partition, or 0 if there is no limit.
         bf_job_part_count_reserve: u32 = 0,
-        /// The maximum number of jobs that the main scheduler tests after an event.
+        /// The maximum number of jobs that are tested by the main scheduler after an event.
         default_queue_depth: u32 = 100,
-        /// The maximum number of jobs per partition that the main scheduler tests, or 0 if
-        /// unlimited.
+        /// The maximum number of jobs per partition that are tested by the main scheduler, or 0 if
+        /// there is no limit.
         partition_job_depth: u32 = 0,
-        /// The interval between passes of the main scheduler over the whole queue \[s\], or `None`
-        /// if there are none.
+        /// The time between the passes over the whole queue \[s\], or `None` if there are none.
         sched_interval: Option<f64> = Some(60.0),
-        /// The minimum time between passes after submissions \[s\].
+        /// The minimum time between two passes if jobs are submitted \[s\].
         batch_sched_delay: f64 = 3.0,
-        /// Whether the main scheduler reacts to the end of a job as late as to a submission. This
-        /// is the case with `defer`, or without an `Epilog` (`_rpc_terminate_job` in
-        /// `src/slurmd/slurmd/req.c`).
+        /// Whether the main scheduler is delayed after the end of a job in the same way as after a
+        /// submission. This is the case if `defer` is set or there is no `Epilog`
+        /// (`_rpc_terminate_job` in `src/slurmd/slurmd/req.c`).
         defers: bool = true,
-        /// Whether a job whose user or account has reached a limit blocks later jobs
-        /// (`assoc_limit_stop`).
+        /// Whether a job at a limit of its user or account blocks later jobs (`assoc_limit_stop`).
         assoc_limit_stop: bool = false,
     }
 
-    /// `PriorityType` and the related options.
+    /// The settings that belong to `PriorityType`.
     PrioritySettings {
-        /// Whether the priority is a sum of factors, instead of being given by the order of
-        /// submission.
+        /// Whether the priority is a sum of factors, or is given by the order of submission.
         is_multifactor: bool = false,
-        /// The weights of the factors, indexed by [`factor`].
+        /// The weight of each factor, indexed by [`factor`].
         weights: [f64; 6] = [0.0; 6],
-        /// The wait at which the age factor reaches its maximum \[s\].
+        /// The waiting time at which the age factor reaches its maximum \[s\].
         max_age: f64 = 7.0 * 86_400.0,
-        /// The interval at which priorities are recalculated \[s\].
+        /// The time between two calculations of the priorities \[s\].
         calc_period: f64 = 300.0,
         /// The half-life of past usage \[s\], or `None` if it does not decay.
         decay_half_life: Option<f64> = Some(7.0 * 86_400.0),
-        /// Whether small jobs are favored (`PriorityFavorSmall`).
+        /// Whether small jobs have a higher priority (`PriorityFavorSmall`).
         favors_small: bool = false,
-        /// Whether job size is divided by time (`SMALL_RELATIVE_TO_TIME`).
+        /// Whether the size of a job is divided by its time limit (`SMALL_RELATIVE_TO_TIME`).
         small_relative_to_time: bool = false,
-        /// Whether fair share is computed by the Fair Tree algorithm, instead of from the effective
-        /// usage.
+        /// Whether the Fair Tree algorithm is used to compute the fair-share factor. If this is
+        /// `false`, the factor is computed from the effective usage.
         is_fair_tree: bool = true,
-        /// The `FairShareDampeningFactor`, used without the Fair Tree.
+        /// The `FairShareDampeningFactor`, which is used if `is_fair_tree` is `false`.
         dampening: f64 = 1.0,
     }
 }
 
-/// The factors of a job's priority, as indices of their weights.
+/// The factors of the priority of a job. Each constant is the index of a weight.
 pub mod factor {
-    /// The time in the queue.
+    /// The time that the job has spent in the queue.
     pub const AGE: usize = 0;
-    /// The past usage compared with the shares.
+    /// The past usage of the user and account, compared with their shares.
     pub const FAIR_SHARE: usize = 1;
     /// The partition.
     pub const PARTITION: usize = 3;
     /// The quality of service.
     pub const QOS: usize = 4;
 
-    /// The names of the factors after `PriorityWeight` in slurm.conf.
+    /// The name of each factor as it is written after `PriorityWeight` in slurm.conf.
     pub const NAMES: [&str; 6] = ["Age", "Fairshare", "JobSize", "Partition", "QOS", "Assoc"];
 }
 
 /// The limits of a QOS or an association, indexed by [`scope`].
 pub type LimitSet = [Tres; 7];
 
-/// The jobs that count toward a limit.
+/// The jobs that are counted for a limit.
 pub mod scope {
-    /// All running jobs together.
+    /// All running jobs are counted together.
     pub const GROUP: usize = 0;
-    /// The running jobs of each user.
+    /// The running jobs of each user are counted.
     pub const USER: usize = 1;
-    /// The running jobs of each account.
+    /// The running jobs of each account are counted.
     pub const ACCOUNT: usize = 2;
-    /// A single job.
+    /// The limit applies to a single job.
     pub const JOB: usize = 3;
-    /// A single job, per node.
+    /// The limit applies to a single job on each node.
     pub const NODE: usize = 4;
-    /// A single job: its time limit \[min\], and amounts multiplied by it.
+    /// The time limit of a single job \[min\], and its amounts multiplied by the time limit.
     pub const MINUTES: usize = 5;
-    /// The minimum amounts of a single job.
+    /// The limit is the minimum amount of a single job.
     pub const LEAST: usize = 6;
 
-    /// The columns of `sacctmgr` with the limits of a QOS, by scope: the number of jobs and the
-    /// amounts.
+    /// For each scope, the columns of `sacctmgr` with the number of jobs and the amounts of a QOS.
     pub(crate) const OF_QOS: &str = "GrpJobs GrpTRES;MaxJobsPU MaxTRESPU;MaxJobsPA MaxTRESPA;- MaxTRES;\
         - MaxTRESPerNode;MaxWall MaxTRESMins;- MinTRES";
     pub(crate) const OF_ASSOCIATION: &str =
@@ -233,9 +230,9 @@ pub mod scope {
 /// A quality of service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Qos {
-    /// The QOS name.
+    /// The name of the QOS.
     pub name: String,
-    /// Its contribution to priority, before division by the largest of all.
+    /// The priority of the QOS, before it is divided by the highest priority of all QOS.
     pub priority: u32,
     /// Flags such as `DenyOnLimit` and `OverPartQOS`.
     pub flags: Vec<String>,
@@ -250,26 +247,26 @@ impl Qos {
     }
 }
 
-/// An account, or a user in an account.
+/// An account, or a user of an account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
     /// The account name.
     pub account: String,
-    /// The user; `None` for the account itself.
+    /// The user, or `None` for the account itself.
     pub user: Option<String>,
-    /// The parent account, which is `account` itself for users; empty for the root.
+    /// The parent account. For a user this is `account`, and for the root account it is empty.
     pub parent: String,
-    /// The shares relative to the siblings, or `None` to use those of the parent
-    /// (`fairshare=parent`).
+    /// The shares of this association in comparison with its siblings, or `None` if the shares of
+    /// the parent are used (`fairshare=parent`).
     pub shares: Option<u64>,
-    /// The decayed past usage \[CPU seconds\], if `sshare` provides it.
+    /// The past usage after the decay \[CPU seconds\], if it is printed by `sshare`.
     pub usage: f64,
-    /// The contribution to priority, before division by the largest of all.
+    /// The priority of the association, before it is divided by the highest priority.
     pub priority: u32,
-    /// The limits. Group limits apply to all jobs below this association, and other limits are
-    /// inherited.
+    /// The limits of the association. Group limits apply to all jobs below this association
+    /// together, and the other limits are inherited.
     pub limits: LimitSet,
-    /// The QOS of jobs that do not set one.
+    /// The QOS of jobs that do not specify one.
     pub default_qos: Option<String>,
 }
 
@@ -280,7 +277,7 @@ impl Association {
         format!("{}account {}", user.unwrap_or_default(), self.account)
     }
 
-    /// Returns the index of the parent account of each association; `None` for roots.
+    /// Returns the index of the parent account of each association, or `None` for a root.
     pub fn parents(all: &[Self]) -> Vec<Option<usize>> {
         let accounts = all.iter().enumerate().rev();
         let accounts = accounts.filter(|(_, own)| own.user.is_none());
@@ -301,17 +298,17 @@ impl SlurmSite {
         }
     }
 
-    /// Returns the index of the partition of this name.
+    /// Returns the index of the partition with this name.
     pub fn partition(&self, name: &str) -> Option<usize> {
         self.partitions.iter().position(|own| own.name == name)
     }
 
-    /// Returns the index of the partition for jobs that name none.
+    /// Returns the index of the partition that is used for jobs without a partition.
     pub fn default_partition(&self) -> Option<usize> {
         self.partitions.iter().position(|own| own.is_default)
     }
 
-    /// Returns the quality of service of this name.
+    /// Returns the QOS with this name.
     pub fn qos(&self, name: &str) -> Option<&Qos> {
         self.qos.iter().find(|own| own.name == name)
     }

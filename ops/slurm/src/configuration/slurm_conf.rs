@@ -1,4 +1,4 @@
-//! Parses slurm.conf and the output of `scontrol show config`.
+//! This module parses slurm.conf and the output of `scontrol show config`.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use synth_core::document::FileKind;
 
 use super::text::{Pair, Place, Record, SiteError};
 
-/// The parsed configuration, read line by line as Slurm does (`src/common/parse_config.c`).
+/// The parsed configuration. It is read line by line, as in Slurm (`src/common/parse_config.c`).
 #[derive(Debug, Default)]
 pub(super) struct Conf {
     pub options: Record,
@@ -16,14 +16,14 @@ pub(super) struct Conf {
     pub sets: Vec<Record>,
     pub down: Vec<Record>,
     defaults: [Record; 2],
-    /// The stack of files being read, to detect include cycles.
+    /// The files that are currently being read. This is used to detect a file that includes itself.
     within: Vec<PathBuf>,
-    /// Whether the text is the output of `scontrol show config`, which has no nodes.
+    /// Whether the text was printed by `scontrol show config`. In this case it contains no nodes.
     pub is_shown: bool,
 }
 
 impl Conf {
-    /// Reads a text. Relative paths of included files are resolved against its folder.
+    /// Reads a text. The paths of included files are relative to the folder of the text.
     pub(super) fn read(name: &str, text: &str) -> Result<Self, SiteError> {
         let other = FileKind::of(text).filter(|kind| *kind != FileKind::SlurmConf);
         if let Some(kind) = other {
@@ -48,7 +48,7 @@ impl Conf {
     fn show(&mut self, name: &str, text: &str) {
         let file: Rc<str> = name.into();
         for (number, line) in text.lines().enumerate() {
-            // The sections below describe other files.
+            // The next sections belong to other files.
             if line.trim_end().ends_with("Configuration:") {
                 break;
             }
@@ -88,7 +88,7 @@ impl Conf {
         let mut record = Record::default();
         let rest = record.add(line, place);
         if !rest.is_empty() {
-            let expected = "pairs such as NodeName=n1 CPUs=64, with values that contain blanks in quotation marks";
+            let expected = "pairs such as NodeName=n1 CPUs=64, where a value that contains blanks must be in quotation marks";
             return Err(place.found(rest, expected));
         }
         let Some(first) = record.0.first() else {

@@ -1,4 +1,4 @@
-//! Pairs `key=value` with their locations, and values in Slurm's notation.
+//! This module parses pairs `key=value` and values in the notation of Slurm.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use crate::commands::{bytes, count, seconds, whole};
 
 use super::Tres;
 
-/// A parse error with its location.
+/// An error of a parser, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SiteError(pub(super) String);
@@ -14,7 +14,7 @@ pub struct SiteError(pub(super) String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub file: Rc<str>,
-    /// Counted from 1.
+    /// The line number, which starts at 1.
     pub line: usize,
 }
 
@@ -71,7 +71,7 @@ impl Pair {
     }
 }
 
-/// Pairs with case-insensitive keys, of which the last value counts.
+/// A list of pairs. The keys are not case-sensitive, and the last value of a key is used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record(pub Vec<Pair>);
 
@@ -109,7 +109,7 @@ impl Record {
         text.is_some_and(|text| is_one_of(text, words))
     }
 
-    /// Appends the pairs of a line, `Key=value other="a b"`, and returns the unparsed rest.
+    /// Adds the pairs of a line such as `Key=value other="a b"`, and returns the rest.
     pub(super) fn add<'a>(&mut self, line: &'a str, place: &Place) -> &'a str {
         let mut rest = line.trim();
         while let Some((key, value, behind)) = pair(rest) {
@@ -124,7 +124,7 @@ fn pair(text: &str) -> Option<(&str, &str, &str)> {
     let is_key = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
     let end = text.find(|c| !is_key(c)).filter(|end| *end > 0)?;
     let (key, rest) = text.split_at(end);
-    // Slurm's grammar also allows `+=` and similar operators.
+    // The grammar of Slurm also allows `+=` and similar operators.
     let rest = rest.trim_start();
     let rest = rest.strip_prefix(['-', '*', '+', '/']).unwrap_or(rest);
     let rest = rest.strip_prefix('=')?.trim_start();
@@ -157,22 +157,22 @@ pub(super) fn number_or(words: &[&str]) -> impl Fn(&str) -> Option<Option<u64>> 
 
 pub(super) const TIME: &str = "a time such as 30 (minutes), 1:30:00, 2-12, 1-00:00:00 or UNLIMITED";
 
-/// Parses a time of slurm.conf \[s\], rounded up to whole minutes; `Some(None)` if unlimited.
+/// Parses a time of slurm.conf \[s\], rounded up to whole minutes. `Some(None)` is unlimited.
 pub(super) fn time(text: &str) -> Option<Option<f64>> {
     if is_one_of(text, &["-1", "INFINITE", "UNLIMITED", "NONE"]) {
         return Some(None);
     }
-    // Slurm stores minutes in 32 bits.
+    // Slurm stores the number of minutes in 32 bits.
     let minutes = seconds(text)?.div_ceil(60);
     (minutes <= u64::from(u32::MAX)).then_some(Some(minutes as f64 * 60.0))
 }
 
-/// Parses amounts such as `cpu=100,mem=500G,gres/gpu=4`; unsupported names go to `others`.
+/// Parses amounts such as `cpu=100,mem=500G,gres/gpu=4`. Other names are added to `others`.
 pub(super) fn tres(text: &str, others: &mut Vec<String>) -> Option<Tres> {
     let mut tres = Tres::default();
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let (name, amount) = part.split_once('=')?;
-        // sacctmgr writes a limit that was taken away as -1.
+        // If a limit was removed, `sacctmgr` prints -1.
         if amount == "-1" {
             continue;
         }

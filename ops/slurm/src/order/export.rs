@@ -1,4 +1,4 @@
-//! The files that an administrator installs so that Slurm applies a job order by itself.
+//! This module creates the files that an administrator installs so that Slurm uses an order.
 
 use askama::Template;
 
@@ -13,15 +13,16 @@ use synth_core::number::in_words;
 const CHECK: &str = include_str!("../../templates/order/check.sh");
 const PENDING: &str = include_str!("../../templates/order/pending.sh");
 
-/// Returns the names and contents of the files for partitions separated by commas.
+/// Returns the name and the contents of each file. The names of the partitions are separated by
+/// commas.
 ///
 /// # Errors
-/// If a partition name is invalid.
+/// If the name of a partition is invalid.
 pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, String)>, String> {
     for name in partitions.split(',') {
         if name.starts_with('-') || !is_plain(name) {
             return Err(format!(
-                "`{name}` is not a valid partition name: `sinfo -s` lists the partitions; separate several with commas"
+                "`{name}` is not a valid partition name: use `sinfo -s` to list the partitions, and separate their names with commas"
             ));
         }
     }
@@ -46,7 +47,7 @@ struct Site {
     cpu: String,
     gpu: String,
     gpu_is_unknown: bool,
-    /// A list such as `, net and disk`.
+    /// The resources that are not counted, such as `, net and disk`.
     left_out: String,
 }
 
@@ -76,16 +77,16 @@ struct Points {
     offset: String,
     base: String,
     decade: f64,
-    /// The quantity that changes the priority by `decade` points per factor of ten.
+    /// The quantity whose increase by a factor of ten changes the priority by `decade` points.
     leading: &'static str,
-    /// Whether a larger `leading` quantity lowers the priority.
+    /// Whether a larger quantity decreases the priority.
     later: bool,
     moves: bool,
     offset_in_words: String,
     age_weight: f64,
-    /// The largest difference between the wait term and Slurm's age factor \[points\].
+    /// The maximum error of the age factor of Slurm, compared with the exact points \[points\].
     off: f64,
-    /// The wait after which a job is moved to the head of the queue \[s\]; 0 if there is none.
+    /// The wait after which a job is moved to the head of the queue \[s\], or 0 if there is none.
     promise: String,
     promise_in_words: Option<String>,
 }

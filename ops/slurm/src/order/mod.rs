@@ -1,14 +1,16 @@
-//! A queue order that Slurm applies without a daemon, through the site factor of each job.
+//! This module converts the order of a queue to site factors, so that Slurm can use the order
+//! without another process.
 //!
 //! # Theory
-//! Sorting jobs by `a ln e + b ln p − g ln(w + c)` in ascending order, as with a [`Priority`] by
-//! limits, is the same as sorting them by points in descending order, with a whole number of points
-//! for each factor of ten ([`PriorityLevels`]). job_submit.lua writes the constant terms at
-//! submission; the wait is Slurm's linear age factor, or is updated periodically by a script.
+//! If jobs are sorted by `a ln e + b ln p − g ln(w + c)` in ascending order, as with a [`Priority`]
+//! by time limits, the result is the same as for points in descending order, where the number of
+//! points for each factor of ten is an integer ([`PriorityLevels`]). The script job_submit.lua sets
+//! the constant terms at submission. The term of the wait is either the linear age factor of Slurm,
+//! or is updated periodically by a script.
 //!
 //! # Practice
-//! [`SlurmOrder`] converts a policy or a name such as `easy+saf`; [`export`] creates the files to
-//! install.
+//! [`SlurmOrder`] converts a policy or a name such as `easy+saf`, and [`export`] creates the files
+//! that have to be installed.
 
 mod export;
 mod levels;
@@ -26,12 +28,12 @@ use synth_operator::usual;
 pub use export::export;
 pub use levels::{A_DECADE, PriorityLevels};
 
-/// A job order by time limit, share of the servers, and wait.
+/// An order of jobs by their time limit, their share of the servers, and their wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlurmOrder {
-    /// The exponents; the offset is in seconds.
+    /// The exponents of the order. The offset is in seconds.
     pub priority: Priority,
-    /// The reservations of the policy. Slurm makes reservations in its own way.
+    /// The reservations that are made by the policy. Slurm makes its own reservations instead.
     pub reservations: Reservations,
     /// The wait after which a job is moved to the head of the queue \[s\].
     pub longest_wait: Option<f64>,
@@ -75,7 +77,7 @@ impl Counted {
             (None, Some(_)) => counted.gpu = Some(1.0),
             (None, None) => {
                 return Err(format!(
-                    "its order depends on the share of a job, and Slurm's job_submit sees none of the resources {}: name the CPU resource `cpu` and the GPU resource `gpu`",
+                    "its order depends on the share of a job, but the resources {} are not known to job_submit in Slurm: use the name `cpu` for CPUs and `gpu` for GPUs",
                     counted.left_out.join(", ")
                 ));
             }
@@ -90,13 +92,13 @@ impl SlurmOrder {
     /// Returns the order of a policy.
     ///
     /// # Errors
-    /// If Slurm cannot apply it.
+    /// If the order cannot be used by Slurm.
     pub fn of_policy(checked: &Checked) -> Result<Self, String> {
         let mut family = checked.artifact().policy.clone();
         let called = family.called();
         let Some(policy) = family.by_jobs() else {
             return Err(format!(
-                "the policy ({called}) is not an order of jobs by limit, CPUs and wait, which is all that Slurm's priority can express: use a rule such as easy+saf, or let a process release the jobs (`synth export slurm`)"
+                "the policy ({called}) cannot be expressed by the priority of Slurm, because it is not an order of jobs by limit, CPUs and wait: use a rule such as easy+saf, or let a process release the jobs (`synth export slurm`)"
             ));
         };
         let fleet = checked.workload();
@@ -123,11 +125,11 @@ impl SlurmOrder {
         })
     }
 
-    /// Returns the order of a name such as `easy+saf` or `saf`, or `None` if the text names no
-    /// order.
+    /// Returns the order with a name such as `easy+saf` or `saf`, or `None` if the text is not the
+    /// name of an order.
     ///
     /// # Errors
-    /// If a part of the name is unknown, or Slurm cannot apply the order.
+    /// If a part of the name is unknown, or the order cannot be used by Slurm.
     pub fn named(text: &str) -> Option<Result<Self, String>> {
         let is_order = Priority::NAMED.iter().any(|(name, _)| *name == text);
         let rule = if is_order { "easy+" } else { "" };
@@ -137,7 +139,7 @@ impl SlurmOrder {
         };
         if choices.estimates != Estimates::Limits {
             return Some(Err(format!(
-                "`{text}` depends on job sizes, which are unknown at submission: {BY_LIMITS}"
+                "`{text}` depends on job sizes, which are unknown at arrival: {BY_LIMITS}"
             )));
         }
         Some(SlurmOrder::checked(&BackfillingConfig::new(choices, true)))
@@ -145,16 +147,16 @@ impl SlurmOrder {
 
     fn checked(policy: &BackfillingConfig) -> Result<Self, String> {
         let QueueOrder::Jobs(order) = policy.order else {
-            return Err("its order is one of job types, which Slurm provides by itself: there is nothing to export".into());
+            return Err("its order is an order of job types, which Slurm can provide by itself: there is nothing to export".into());
         };
         if let Some(estimate) = policy.estimate.filter(|own| *own != RuntimeEstimate::Limit) {
             return Err(format!(
-                "its order depends on estimates ({}) that are learned from completed jobs, which a configuration cannot do: {BY_LIMITS}",
+                "its order depends on estimates ({}) that are learned from completed jobs, which is not possible in a configuration: {BY_LIMITS}",
                 estimate.name()
             ));
         }
         if order.size == 0.0 && order.share == 0.0 {
-            return Err("its order is that of arrival, which Slurm provides by itself: there is nothing to export".into());
+            return Err("its order is the order of arrival, which Slurm can provide by itself: there is nothing to export".into());
         }
         Ok(SlurmOrder {
             priority: order,

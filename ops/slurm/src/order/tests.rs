@@ -17,7 +17,7 @@ fn scales_the_largest_exponent_to_600_points_per_decade() {
     assert_eq!(saf.base, 7034.0);
     let wfp3 = PriorityLevels::of(Priority::wfp3(3600.0));
     assert_eq!((wfp3.limit, wfp3.share, wfp3.wait), (600.0, -200.0, 600.0));
-    // Seven days relative to an hour: 600 · log10(1 + 168).
+    // Here a wait of seven days is compared with an hour: 600 · log10(1 + 168).
     let (weight, off) = wfp3.age_weight();
     assert_eq!(weight, 1337.0);
     let straight = |waited: f64| wfp3.of_wait(waited) - weight * waited / FULL_AGE;
@@ -26,7 +26,7 @@ fn scales_the_largest_exponent_to_600_points_per_decade() {
     assert!((most - off).abs() < 1.0, "{most} {off}");
 }
 
-/// Slurm does not check site factors, and a negative one would wrap around.
+/// Slurm does not check the site factor, and a negative value would wrap around.
 #[test]
 fn site_factors_stay_in_the_range_of_slurm() {
     let numbers = [-20.0, -1.0, -0.4, 0.0, 0.4, 1.0, 20.0];
@@ -59,7 +59,7 @@ fn rejects_orders_that_slurm_cannot_apply() {
     for (name, words) in [
         ("easy+sjf+history", "easy+saf"),
         ("easy+sjf+tree", "easy+saf"),
-        ("easy+sjf+size", "unknown at submission"),
+        ("easy+sjf+size", "unknown at arrival"),
         ("easy+fcfs", "arrival"),
         ("easy+shortest", "sjf"),
         ("lazy+sjf", "easy"),
@@ -116,7 +116,7 @@ fn exported_files_are_complete() {
     }
 }
 
-/// An enclosing script runs first and its result is kept; errors leave jobs without an order.
+/// An enclosing script runs first. If an error occurs, the job has no order.
 #[test]
 fn exported_script_chains_and_survives_errors() {
     const DRIVER: &str = r#"

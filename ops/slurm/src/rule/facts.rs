@@ -1,4 +1,4 @@
-//! The partition, account and QOS of each job of a log on a site.
+//! This module determines the partition, account and QOS of each job of a log.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use synth_core::document::number_of;
 use synth_traces::replay::{Log, ReplayJob};
 use synth_traces::trace::{Observed, Reason, SentTo};
 
-/// The facts of a log's jobs, and the assumptions behind them.
+/// The facts of the jobs of a log, and the assumptions that were made.
 #[derive(Clone, Debug, Default)]
 pub struct LogFacts {
-    /// Indexed by job.
+    /// The facts of each job.
     pub facts: Vec<Facts>,
-    /// Remarks about data that are missing in the site or the log.
+    /// The remarks about data that is missing in the site or in the log.
     pub remarks: Vec<String>,
 }
 
-/// Returns the time of day at the first submission of a log \[s\].
+/// Returns the time of day at which the first job of a log was submitted \[s\].
 pub fn clock_of(log: &Log) -> f64 {
     let per_second = i64::try_from(log.tick.per_second()).unwrap_or(1);
     log.begin.rem_euclid(86_400 * per_second) as f64 / per_second as f64
 }
 
-/// Prepares a site and a log for a replay. Missing settings of the site are replaced by
-/// assumptions. Jobs that could never start with its limits and nodes are removed from the log, and
-/// a remark about them is returned.
+/// Prepares a site and a log for a replay. If a setting of the site is missing, it is replaced by
+/// an assumption. If jobs could never start with the limits and nodes of the site, they are removed
+/// from the log, and a remark about them is returned.
 ///
 /// # Errors
-/// If no job remains.
+/// If no jobs remain.
 pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, String> {
     assume(site, log);
     let kept = log.jobs.len();
@@ -55,7 +55,7 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
         false => "raise the limits",
     };
     let remark = format!(
-        "{left_out} of {kept} jobs are left out: with the present settings they would never start, so the settings are newer than \
+        "{left_out} of {kept} jobs are not replayed: they would never start with the current settings, so the settings are newer than \
          these jobs. {named}. To replay them, {help} in the files of --slurm"
     );
     let has_none = log.jobs.iter().all(|job| job.seen == Observed::Initial);
@@ -67,11 +67,10 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
 }
 
 const MOST_LIMITS: usize = 8;
-/// The time by which a job may have exceeded its limit \[min\], because Slurm does not end jobs
-/// immediately.
+/// The time by which a job may exceed its limit \[min\]. Slurm does not end jobs immediately.
 const OVERRUN: f64 = 2.0;
 
-/// Returns the descriptions of the jobs that exceed a limit by themselves, by limit and line.
+/// Returns a description of each job that exceeds a limit on its own, by limit and by line.
 fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
     let resources = log.servers.resources.iter().map(String::as_str);
     let kinds = log.vectors.iter().zip(log.nodes.iter().copied());
@@ -175,7 +174,7 @@ fn equal_shares(log: &Log) -> Vec<Association> {
 
 const ROOT: &str = "root";
 
-/// Returns the facts of each job of a log.
+/// Returns the facts of each job in a log.
 pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
     let places = Places::new(site);
     let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
@@ -211,11 +210,11 @@ pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
         sent.facts.push(facts);
     }
     let remarks = [
-        "name partitions that the site does not have: the default partition is used",
-        "do not fit into their partition as it is now: a partition with suitable nodes is used",
-        "hold less than a node although their partition allocates whole nodes: nodes are shared",
-        "have a QOS that the site does not have: the QOS of their association is used",
-        "are of users that the site does not have: they have no fair share of their own",
+        "specify partitions that do not exist in the site: the default partition is used",
+        "do not fit into their current partition: a partition with suitable nodes is used",
+        "use less than a node, but their partition allocates whole nodes: it is assumed that nodes are shared",
+        "have a QOS that does not exist in the site: the QOS of their association is used",
+        "belong to users that do not exist in the site: they do not have their own fair share",
     ];
     let counts = [unknown, moved, part, other_qos, without];
     let remarks = counts.iter().zip(remarks).filter(|own| *own.0 > 0);
@@ -246,7 +245,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Returns the first of these partitions that the site has; a job may name several.
+    /// Returns the first partition in the list that exists in the site. A job can specify several.
     fn partition(&self, names: &str) -> Option<u32> {
         let mut names = names.split(',');
         names.find_map(|name| self.partitions.get(name).copied())

@@ -1,19 +1,19 @@
-//! The fair-share factor, which compares the past usage of accounts and users with their shares.
+//! The fair-share factor, which depends on the past usage and the shares of users and accounts.
 
 use crate::configuration::{Association, PrioritySettings};
 
-/// The tree of accounts and users with their usage (Slurm's Fair Tree, `fair_tree.c`).
+/// The tree of accounts and users with their usage (`fair_tree.c` in Slurm).
 #[derive(Clone, Debug)]
 pub(super) struct FairShare {
     parents: Vec<Option<usize>>,
-    /// The nearest ancestor with shares of its own; accounts with `fairshare=parent` are skipped.
+    /// The nearest parent with its own shares. Accounts with `fairshare=parent` are skipped.
     above: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
     roots: Vec<usize>,
     is_user: Vec<bool>,
-    /// The fraction of the siblings' shares; `None` to use the parent's.
+    /// The shares as a fraction of all siblings, or `None` if the shares of the parent are used.
     shares: Vec<Option<f64>>,
-    /// The decayed usage of the association and those below it \[CPU s\].
+    /// The usage of the association and all associations below it, after the decay \[CPU s\].
     usage: Vec<f64>,
     users: usize,
 }
@@ -71,7 +71,7 @@ impl FairShare {
         }
     }
 
-    /// Returns the factor of each association, in [0, 1]; with the Fair Tree, 0 for accounts.
+    /// Returns the factor of each association in [0, 1]. In the Fair Tree it is 0 for accounts.
     pub(super) fn factors(&self, priority: &PrioritySettings) -> Vec<f64> {
         if !priority.is_fair_tree {
             let factor = |n| match self.effective(n) {
@@ -85,7 +85,7 @@ impl FairShare {
             rank: self.users,
             untied: self.users,
         };
-        // If there is a single root account, it has no siblings to compete with.
+        // If there is only one root account, it does not have any siblings.
         let top = match self.roots[..] {
             [root] if !self.is_user[root] => self.children[root].clone(),
             _ => self.roots.clone(),
@@ -98,8 +98,8 @@ impl FairShare {
         self.roots.iter().map(|root| self.usage[*root]).sum()
     }
 
-    /// Returns effective usage and shares as fractions of the total (`_set_usage_efctv` and
-    /// `priority_p_calc_fs_factor` in `priority_multifactor.c`).
+    /// Returns the effective usage and the shares, as fractions of the total (`_set_usage_efctv`
+    /// and `priority_p_calc_fs_factor` in `priority_multifactor.c`).
     fn effective(&self, n: usize) -> [f64; 2] {
         let all = self.total();
         let used = if all > 0.0 { self.usage[n] / all } else { 0.0 };
@@ -118,7 +118,7 @@ impl FairShare {
         }
     }
 
-    /// Returns the ratio of share to usage, by which siblings are sorted in descending order.
+    /// Returns the ratio of share to usage. Siblings are sorted by it in descending order.
     fn level(&self, n: usize) -> f64 {
         let Some(share) = self.shares[n] else {
             return if self.is_user[n] { f64::INFINITY } else { -1.0 };
@@ -133,7 +133,7 @@ impl FairShare {
         }
     }
 
-    /// Ranks users depth-first, starting with the account of the highest level.
+    /// Assigns ranks to users in depth-first order, starting at the account of the highest level.
     fn rank(&self, siblings: &[usize], is_tied: bool, ranks: &mut Ranks, factors: &mut [f64]) {
         let mut order: Vec<(f64, usize)> = siblings.iter().map(|n| (self.level(*n), *n)).collect();
         order.sort_by(|a, b| {
@@ -152,8 +152,8 @@ impl FairShare {
                 ranks.untied -= 1;
                 continue;
             }
-            // Slurm does not merge accounts with equal levels, although a comment in its source
-            // says so.
+            // In contrast to a comment in its source, Slurm does not merge accounts of equal
+            // levels.
             self.rank(&self.children[n], tied, ranks, factors);
         }
     }
@@ -161,6 +161,6 @@ impl FairShare {
 
 struct Ranks {
     rank: usize,
-    /// The rank if there were no ties.
+    /// The rank of the user if there are no ties.
     untied: usize,
 }

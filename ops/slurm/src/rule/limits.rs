@@ -1,4 +1,4 @@
-//! Limits of QOS and accounts on running jobs, and limits that a single job can exceed.
+//! The limits of QOS and accounts on running jobs, and the limits on a single job.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use synth_core::number::shown;
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     site: Arc<SlurmSite>,
-    /// The amounts of running jobs by holder of limits (first each QOS, then each association),
-    /// scope, and user or account.
+    /// The amounts that are used by running jobs. The key contains the holder of the limits (each
+    /// QOS, then each association), the scope, and the user or account.
     running: HashMap<(usize, usize, u32), Vec<f64>>,
     parents: Vec<Option<usize>>,
     of_partition: Vec<Option<usize>>,
@@ -24,15 +24,14 @@ pub(super) const NODES: usize = 1;
 pub(super) const CPUS: usize = 2;
 const MEMORY: usize = 3;
 
-/// A limit that is exceeded, given by its holder, scope, resource and amount.
+/// The holder, scope, resource and amount of a limit that is exceeded.
 type Exceeded<'a> = (usize, usize, &'a str, u64);
 
-/// The tolerance for rounding errors when units are converted.
 const TOLERANCE: f64 = 1e-6;
 pub(super) const MINUTE: f64 = 60.0;
 
 impl Limits {
-    /// Returns the limits without running jobs; types are demands per node and numbers of nodes.
+    /// Returns the limits if no jobs run. A type is a demand per node and a number of nodes.
     pub(super) fn new<'a>(
         site: &Arc<SlurmSite>,
         resources: impl Iterator<Item = &'a str>,
@@ -73,7 +72,7 @@ impl Limits {
         &self.types[i]
     }
 
-    /// Records that a job of type i starts (`sign` = 1) or has ended (−1).
+    /// Counts a job of type `i` that starts (`sign` is 1) or has ended (`sign` is −1).
     pub(super) fn count(&mut self, i: usize, facts: &Facts, sign: f64) {
         let holders: Vec<usize> = self.holders(facts, false).collect();
         for n in holders {
@@ -90,7 +89,8 @@ impl Limits {
         self.running.clear();
     }
 
-    /// Returns the holders of limits for a job; `own_first` puts its QOS before the partition's.
+    /// Returns the holders of the limits of a job. If `own_first` is `true`, the QOS of the job
+    /// precedes the QOS of the partition.
     fn holders(&self, facts: &Facts, own_first: bool) -> impl Iterator<Item = usize> + '_ {
         let partition = self.of_partition[facts.partition as usize];
         let job = facts.qos.map(|n| n as usize);
@@ -105,7 +105,7 @@ impl Limits {
         qos.into_iter().flatten().chain(accounts)
     }
 
-    /// Returns `true` if limits on numbers of jobs allow a start; Slurm checks these first.
+    /// Returns `true` if the limits on the number of jobs allow a start. They are checked first.
     pub(super) fn allow_one(&self, facts: &Facts) -> bool {
         self.allow(&[1.0], facts)
     }
@@ -114,16 +114,16 @@ impl Limits {
         self.exceeded(job, None, facts).is_none()
     }
 
-    /// Returns the first limit that a job exceeds together with the running jobs; `minutes` adds
-    /// limits on single jobs. If a QOS has a limit, the corresponding limits of accounts are
-    /// ignored (`acct_policy.c`).
+    /// Returns the first limit that is exceeded by a job together with the running jobs. If
+    /// `minutes` is given, the limits on a single job are also checked. If a QOS has a limit, the
+    /// same limit of an account is ignored (`acct_policy.c`).
     fn exceeded(&self, job: &[f64], minutes: Option<f64>, facts: &Facts) -> Option<Exceeded<'_>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
         let qos = facts.qos.map(|n| &self.site.qos[n as usize]);
         let own_first = qos.is_some_and(|own| own.has("OverPartQOS"));
         for n in self.holders(facts, own_first) {
             let is_qos = n < self.site.qos.len();
-            // All other limits have been inherited from the ancestors.
+            // The other limits have already been inherited from the parents.
             let is_above = !is_qos && facts.association != Some((n - self.site.qos.len()) as u32);
             for scope in 0..minutes.map_or(scope::JOB, |_| scope::LEAST) + 1 {
                 if is_above && scope != scope::GROUP {
@@ -166,7 +166,7 @@ impl Limits {
         amount.copied().unwrap_or(0.0)
     }
 
-    /// Returns the limit that prevents a job of type i from ever starting.
+    /// Returns the limit that prevents a job of type `i` from ever starting.
     pub(super) fn never(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
         let site = &self.site;
         let nodes = self.types[i][NODES];
@@ -240,7 +240,7 @@ impl Limits {
     }
 }
 
-/// Returns the keys under which a job counts, for the scopes of running jobs.
+/// Returns the keys that are used to count a job, for each scope of running jobs.
 fn keys(facts: &Facts) -> [u32; 3] {
     [0, facts.user, facts.account]
 }

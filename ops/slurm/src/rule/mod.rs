@@ -1,21 +1,21 @@
-//! A model of Slurm's scheduler, as a rule for replays and simulations.
+//! This module models the scheduler of Slurm as a rule for replays and simulations.
 //!
 //! # Theory
-//! Two schedulers share one queue, sorted by the tier of the partition, then priority, then
-//! submission. The *main* scheduler (`job_scheduler.c`) runs when a job ends, a few seconds after
-//! submissions, and periodically. It starts jobs in order; the first job that does not fit blocks
-//! its partition and the nodes of that partition. The *backfill* scheduler (`backfill.c`) walks the
-//! queue every `bf_interval`: it plans the earliest start of each job on nodes that are not
-//! reserved for earlier jobs, starts the jobs whose start is now, and reserves whole nodes for the
-//! others. It assumes that running jobs end at their limits, and groups these ends into windows, so
-//! planned starts are late. Both apply the limits of QOS and accounts. The model follows the source
-//! of 22.05.8.
+//! Two schedulers share one queue. The queue is sorted by the tier of the partition, then by
+//! priority, and then by submission. The *main* scheduler (`job_scheduler.c`) runs when a job ends,
+//! a few seconds after a submission, and periodically. It starts the jobs in order. If a job does
+//! not fit, it blocks its partition and the nodes of that partition. The *backfill* scheduler
+//! (`backfill.c`) runs every `bf_interval`. For each job in the queue, it plans the earliest start
+//! on nodes that are not reserved for earlier jobs. If the job can start now, it is started.
+//! Otherwise whole nodes are reserved for it. This scheduler assumes that running jobs end at their
+//! limits and groups these ends into windows, so the planned starts are too late. Both schedulers
+//! apply the limits of QOS and accounts. The model follows the source of 22.05.8.
 //!
 //! # Practice
-//! [`SlurmRule`] creates the rule for a [`SlurmSite`] whose nodes are the servers of a fleet. Not
-//! modeled: preemption, manual reservations, licenses, features and constraints, dependencies,
-//! heterogeneous jobs, the time that scheduling takes, and jobs with several partitions (the first
-//! is used).
+//! [`SlurmRule`] creates the rule for a [`SlurmSite`] if the nodes of the site are the servers of a
+//! fleet. The following features are not modeled: preemption, manual reservations, licenses,
+//! features and constraints, dependencies, heterogeneous jobs, and the time that is needed for
+//! scheduling. If a job has several partitions, only the first one is used.
 
 mod facts;
 mod fair_share;
@@ -50,10 +50,10 @@ use synth_multiresource::policy::{Event, Job, Knows, Policy, System};
 use synth_multiresource::simulator::OtherRule as _;
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// Events within this time are due now \[s\]. This tolerates rounding errors when units are
-/// converted.
+/// An event is due if it is at most this time in the future \[s\], because there are rounding
+/// errors when units are converted.
 const GRAIN: f64 = 1e-6;
-/// The time limit of jobs that do not have a limit \[s\].
+/// The time limit that is used for a job without a limit \[s\].
 const YEAR: f64 = 365.0 * 86_400.0;
 
 fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitSet {
@@ -62,18 +62,18 @@ fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitS
     set
 }
 
-/// Slurm's scheduler as a policy.
+/// The scheduler of Slurm as a policy.
 #[derive(Clone, Debug)]
 pub struct SlurmPolicy {
     site: Arc<SlurmSite>,
-    /// The facts of each job by its number. Jobs without facts use the default.
+    /// The facts of each job, indexed by its number. The default is used if there are no facts.
     jobs: Arc<[Facts]>,
-    /// The order of jobs if a submit script sets their site factors.
+    /// The order of the jobs, if their site factors are set by a submit script.
     levels: Option<PriorityLevels>,
-    /// The length of a second in the rule's time.
+    /// The length of a second in the time unit of the rule.
     second: f64,
     clock: f64,
-    /// With [`Knows::Sizes`], sizes are used as limits.
+    /// If this is [`Knows::Sizes`], the sizes are used as time limits.
     knows: Knows,
     members: Vec<FixedBitSet>,
     nodes: Nodes,
@@ -122,7 +122,7 @@ impl Running {
 }
 
 impl SlurmPolicy {
-    /// Creates the rule; `servers[n]` is the server of node n, if any.
+    /// Creates the rule. The server of node n is `servers[n]`, if there is one.
     fn new(
         rule: &SlurmRule,
         (site, jobs): (Arc<SlurmSite>, Arc<[Facts]>),
@@ -142,7 +142,7 @@ impl SlurmPolicy {
             let each = cpu.map_or(0.0, |j| shape.capacity()[j].value());
             f64::from(shape.count()) * each
         });
-        // Nodes that are down now were up when the jobs ran.
+        // If a node is down now, we assume that it was up when the jobs ran.
         let server = |n: &usize| servers[*n];
         let members = |own: &SitePartition| set_of(count, own.nodes.iter().filter_map(server));
         let demand =
@@ -211,7 +211,7 @@ impl SlurmPolicy {
 
     fn priority(&self, waiting: &Waiting, now: f64) -> f64 {
         if !self.priority_is_a_sum() {
-            // If all priorities are equal, jobs are sorted by submission.
+            // If the priorities are all equal, the jobs are sorted by submission.
             return 0.0;
         }
         let amounts = self.limits.amounts(waiting.i);
@@ -237,7 +237,7 @@ impl SlurmPolicy {
         let now = self.now(system);
         let own = &mut self.waiting[place];
         own.has_started = true;
-        // Slurm uses whole seconds.
+        // The times in Slurm are whole seconds.
         let end = (now + own.limit).floor();
         let (i, job, facts) = (own.i, own.job, own.facts);
         system.start_job_on(i, job, servers);
@@ -273,14 +273,14 @@ impl SlurmPolicy {
         if self.moves() && self.times.priorities == f64::INFINITY {
             self.times.priorities = next(own.priority.calc_period);
         }
-        // For a shorter queue, this pass would be the same as the previous one.
+        // If the queue is shorter, this pass is the same as the previous pass.
         let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
         if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
             self.times.full = self.times.full.min(next(interval));
         }
     }
 
-    /// Returns `true` if a priority is a sum of factors, which submit scripts require.
+    /// Returns `true` if the priority is a sum of factors. This is required for submit scripts.
     fn priority_is_a_sum(&self) -> bool {
         self.site.priority.is_multifactor || self.levels.is_some()
     }
@@ -291,7 +291,7 @@ impl SlurmPolicy {
             && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
     }
 
-    /// Returns the time of the next backfilling pass after a change.
+    /// Returns the time of the next pass of the backfill scheduler after a change.
     fn next_backfill(&self, now: f64) -> f64 {
         let scheduler = &self.site.scheduler;
         if !scheduler.backfills {
@@ -369,7 +369,7 @@ impl Policy for SlurmPolicy {
             };
             (looked, started) = (true, started || has_started);
         }
-        // If no job is running and none was started, nothing changes until a job arrives.
+        // If no job is running and no job was started, nothing changes until the next arrival.
         let is_over = looked && !started && self.times.queued == f64::INFINITY;
         if self.waiting.is_empty() || self.running.is_empty() && is_over {
             self.times.stop();
@@ -379,7 +379,7 @@ impl Policy for SlurmPolicy {
         system.wake_at((self.times.next() - self.clock) * self.second);
     }
 
-    /// Rebuilds the state from the system; usage of known running jobs is kept.
+    /// Creates the state again from the system. The usage of known running jobs is kept.
     fn take_over(&mut self, system: &mut System) {
         let now = self.now(system);
         self.waiting.clear();

@@ -1,4 +1,4 @@
-//! Which servers are free, now and when running jobs reach their limits.
+//! The servers that are free now, and those that are free when running jobs end.
 
 use std::cell::RefCell;
 
@@ -7,27 +7,26 @@ use synth_multiresource::workload::{Fleet, JobType};
 
 use fixedbitset::FixedBitSet;
 
-/// The planned end \[s\], type, number and models ([`Models::start`]) of a running job.
+/// The planned end \[s\], the type, the number and the models ([`Models::start`]) of a running job.
 type Held = (f64, usize, u64, Vec<f64>);
 
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
     running: Vec<Vec<Held>>,
-    /// The planned end \[s\], number and server of each running job, in this order.
+    /// The planned end \[s\], the number and the server of each running job, sorted in this order.
     ends: Vec<(f64, u64, usize)>,
     weights: Vec<u32>,
     cpu: usize,
     models: Models,
     changes: Vec<u32>,
-    /// Cached by type and server: the change count and the result of [`Nodes::ready`].
+    /// The number of changes and the result of [`Nodes::ready`] for each type and server.
     seen: RefCell<Vec<Vec<(u32, f64)>>>,
 }
 
-/// The models of generic resources, such as `gpu:a100`. A job that requests `gpu` gets the first
-/// free ones.
+/// Models such as `gpu:a100`. If a job requests `gpu`, it is allocated the first free models.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Models {
-    /// The resource index of each model, and that of its base resource.
+    /// The index of each model, and the index of the resource to which it belongs.
     places: Vec<(usize, usize)>,
     demand: Vec<Vec<f64>>,
     free: Vec<Vec<f64>>,
@@ -59,7 +58,7 @@ impl Models {
         pairs.all(|(own, free)| self.demand[i][own.0] <= *free)
     }
 
-    /// Allocates models on server n to a job of type i, and returns the amounts.
+    /// Allocates models on server `n` to a job of type `i`, and returns the allocated amounts.
     fn start(&mut self, i: usize, n: usize) -> Vec<f64> {
         let (demand, free) = (&self.demand[i], &mut self.free[n]);
         let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
@@ -79,9 +78,10 @@ fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
     pairs.for_each(|(free, amount)| *free += sign * amount);
 }
 
-/// If a running job has exceeded its limit, it is assumed to end after this time \[s\].
+/// If a running job has exceeded its limit, we assume that it ends after this time \[s\].
 const ANY_TIME: f64 = 1.0;
-/// Slurm groups job ends into windows \[s\], each twice as long as the last (`_will_run_test`).
+/// Slurm groups the ends of jobs into windows \[s\]. Each window is twice as long as the previous
+/// one (`_will_run_test`).
 const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
@@ -131,8 +131,8 @@ impl Nodes {
         }
     }
 
-    /// Returns the time from which another task of a job of type i fits on server n \[s\]. This is
-    /// −∞ if it fits now, and ∞ if it never does.
+    /// Returns the time from which a task of a job of type `i` fits on server `n` \[s\]. This is −∞
+    /// if it already fits, and ∞ if it never fits.
     fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
         let mut seen = self.seen.borrow_mut();
         if seen.len() <= i {
@@ -167,7 +167,7 @@ impl Nodes {
         f64::INFINITY
     }
 
-    /// Returns the servers of `among` on which a job of type i can start now.
+    /// Returns the servers in `among` on which a job of type `i` can be started now.
     pub(super) fn room_now(
         &self,
         i: usize,
@@ -180,7 +180,7 @@ impl Nodes {
         self.choose(system.nodes(i), system.demand(i)[self.cpu], there)
     }
 
-    /// Returns the earliest start \[s\] and servers of a job of type i if jobs run to their limits.
+    /// Returns the earliest start \[s\] and the servers of a job if jobs run until their limits.
     pub(super) fn earliest(
         &self,
         i: usize,
@@ -216,8 +216,8 @@ impl Nodes {
         system.free_on(n, self.cpu) + freed
     }
 
-    /// Returns the last end on `among` in the window of `at`, which is closed by a later end
-    /// anywhere.
+    /// Returns the last end of a job on `among` in the window that contains `at`. The window is
+    /// closed by a later end on any server.
     fn window_of(&self, at: f64, among: &FixedBitSet) -> f64 {
         let mut last: Option<f64> = None;
         let (mut base, mut window) = (0.0, FIRST_WINDOW);
@@ -245,9 +245,10 @@ impl Nodes {
         last.map_or(at, |last| last.max(at))
     }
 
-    /// Chooses servers, given in ascending order with their free CPUs (`_eval_nodes`): of the runs
-    /// of neighbors with the lowest weight the one with the fewest sufficient CPUs, or else the
-    /// most; the last server is the best fit.
+    /// Selects servers from a list with their free CPUs, in ascending order (`_eval_nodes`). Among
+    /// the sequences of neighbors with the lowest weight, the sequence with the fewest CPUs that
+    /// are sufficient is selected. If there is no such sequence, the one with the most CPUs is
+    /// selected. The last server is the best fit.
     fn choose(&self, count: usize, demand: u64, mut left: Vec<(usize, u64)>) -> Option<Vec<usize>> {
         if left.len() < count {
             return None;

@@ -1,4 +1,4 @@
-//! A single pass of each scheduler over the queue.
+//! This module contains a single pass of each scheduler over the queue.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::{SlurmPolicy, Waiting, set_of};
 use fixedbitset::FixedBitSet;
 use synth_multiresource::policy::System;
 
-/// How far in the future a job at a blocking limit is assumed to start if its nodes are free \[s\].
+/// The time after which a job at a limit is assumed to start if its nodes are free \[s\].
 const UNKNOWN: f64 = 500.0;
 
 #[derive(Default)]
@@ -19,7 +19,7 @@ struct Tested {
 }
 
 impl SlurmPolicy {
-    /// Starts jobs in order, in each partition until one does not fit (`_schedule`).
+    /// Starts jobs in order, in each partition until a job does not fit (`_schedule`).
     pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
@@ -68,15 +68,14 @@ impl SlurmPolicy {
         self.limits.allow(amounts, &own.facts)
     }
 
-    /// Returns `true` if other jobs must not overtake a job that does not fit.
+    /// Returns `true` if a job does not fit and must not be overtaken by other jobs.
     fn reserves(&self, own: &Waiting, now: f64) -> bool {
         let scheduler = &self.site.scheduler;
         own.priority >= scheduler.bf_min_prio_reserve as f64
             && now - own.submit >= scheduler.bf_min_age_reserve
     }
 
-    /// Plans the start of each job in order, and starts the jobs that can start now
-    /// (`_attempt_backfill`).
+    /// Plans the start of each job in order, and starts it if possible (`_attempt_backfill`).
     pub(super) fn backfill(&mut self, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
@@ -126,7 +125,7 @@ impl SlurmPolicy {
         tested.started > 0
     }
 
-    /// Counts a job toward the test limits; returns whether it may be tested.
+    /// Counts a job in the limits on tests, and returns `true` if it may be tested.
     fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
         let scheduler = &self.site.scheduler;
         let (user, partition) = (Some(own.facts.user), Some(own.facts.partition));
@@ -144,8 +143,8 @@ impl SlurmPolicy {
         is_tested
     }
 
-    /// Returns the planned start \[s\] and servers of a job. If `reserves` is false, only a start
-    /// now is considered.
+    /// Returns the planned start \[s\] and the servers of a job. If `reserves` is `false`, the job
+    /// can only start now.
     fn planned(
         &self,
         own: &Waiting,

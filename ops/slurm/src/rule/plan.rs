@@ -1,18 +1,18 @@
-//! The reservations of backfilling over time.
+//! The reservations that are made by the backfill scheduler.
 
 use fixedbitset::FixedBitSet;
 
 use super::set_of;
 
-/// The future as intervals with their unreserved servers (`node_space` in backfill.c). Reservations
-/// are always for whole servers.
+/// The intervals of the future, each with the servers that are not reserved (`node_space` in
+/// backfill.c). A reservation always contains whole servers.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     parts: Vec<Part>,
-    /// The number of intervals that were ever created. Slurm limits this number, including
-    /// intervals that have been merged.
+    /// The number of intervals that were created, including the intervals that have been merged.
+    /// This number is limited by Slurm.
     pub count: usize,
-    /// Reservations begin and end at multiples of this \[s\].
+    /// Each reservation begins and ends at a multiple of this time \[s\].
     resolution: f64,
 }
 
@@ -37,7 +37,7 @@ impl Plan {
         }
     }
 
-    /// Returns the servers of `among` that are free throughout, and when more may become free.
+    /// Returns the servers of `among` that remain free, and the time at which more may be free.
     pub(super) fn left(
         &self,
         from: f64,
@@ -51,7 +51,7 @@ impl Plan {
             if let Some(next) = self.parts.get(n + 1)
                 && later.is_none()
             {
-                // The servers that have been lost so far are only used for this comparison.
+                // The servers that are no longer free are only needed for this comparison.
                 let mut present = left.clone();
                 present.intersect_with(&part.left);
                 if next.left.intersection(among).any(|n| !present.contains(n)) {
@@ -98,7 +98,7 @@ impl Plan {
         (time / self.resolution).floor() * self.resolution
     }
 
-    /// Returns the interval that begins at this time, split off if necessary.
+    /// Returns the interval that begins at this time, and splits an interval if necessary.
     fn cut(&mut self, time: f64) -> Option<usize> {
         let place = self.parts.partition_point(|part| part.end <= time);
         let part = self.parts.get_mut(place)?;

@@ -1,4 +1,4 @@
-//! Job priorities (`priority_multifactor.c`).
+//! The priority of a job (`priority_multifactor.c`).
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) struct Factors {
     associations: Vec<f64>,
     shares: FairShare,
     fair: Vec<f64>,
-    /// The time up to which usage has decayed \[s\].
+    /// The time for which the decay of the usage was last computed \[s\].
     faded: Option<f64>,
 }
 
@@ -90,7 +90,7 @@ impl Factors {
         let (nodes, cpus) = (job[NODES], job[CPUS]);
         let factor = if self.site.priority.small_relative_to_time {
             let per_node = nodes * self.cpus / self.nodes;
-            // Slurm uses whole minutes.
+            // The time limits in Slurm are whole minutes.
             let minutes = (limit / MINUTE).floor().max(1.0);
             let factor = per_node.max(cpus) / minutes / self.cpus;
             if favors_small { 1.0 - factor } else { factor }

@@ -1,4 +1,4 @@
-//! A site's nodes as servers, and the rule by name.
+//! This module converts the nodes of a site to servers, and creates the rule from its name.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use synth_multiresource::workload::{self, Fleet, KnownSize};
 use synth_traces::trace::{ServerShape, Servers};
 
 impl SlurmSite {
-    /// Returns a default site: one partition with all servers, and FCFS with backfilling.
+    /// Returns the default site with one partition of all servers and FCFS with backfilling.
     pub fn plain(fleet: &Fleet) -> Self {
         let node = |n: usize| SiteNode {
             name: format!("n{}", n + 1),
@@ -34,7 +34,7 @@ impl SlurmSite {
         }
     }
 
-    /// Returns the nodes as servers, grouped by capacity, and the server of each node.
+    /// Returns the nodes as servers, grouped by capacity, and the server index of each node.
     pub fn servers(&self) -> (Servers, Vec<usize>) {
         let amounts = self.nodes.iter().flat_map(|node| &node.has.0);
         let names = amounts.filter_map(|(name, _)| match name.as_str() {
@@ -68,26 +68,26 @@ impl SlurmSite {
     }
 }
 
-/// The rule `slurm`, for a site or for the servers of a fleet.
+/// The rule `slurm` for a site or for the servers of a fleet.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmRule {
-    /// The site and the facts of arriving jobs; if `None`, [`SlurmSite::plain`] is used.
+    /// The site and the facts of each job, or `None` to use [`SlurmSite::plain`].
     pub at: Option<(Arc<SlurmSite>, Arc<[Facts]>)>,
-    /// The order of jobs if a submit script sets their site factors.
+    /// The order of the jobs, if their site factors are set by a submit script.
     pub order: Option<Priority>,
-    /// The time of day at time 0 \[s\]; plans are aligned to whole steps of it.
+    /// The time of day at time 0 \[s\]. Plans begin at multiples of their resolution.
     pub clock: f64,
-    /// The length of a second in the rule's time, if that differs from the workload's unit.
+    /// The length of a second in the time unit of the rule, if it is not that of the workload.
     pub second: Option<f64>,
 }
 
 impl SlurmRule {
     const NAME: &'static str = "slurm";
 
-    /// Returns the rule `slurm`, or `slurm+saf` with an order; `None` for other names.
+    /// Returns the rule `slurm`, or `slurm+saf` with an order. Returns `None` for any other name.
     ///
     /// # Errors
-    /// If the order does not exist.
+    /// If there is no order with this name.
     pub fn named(text: &str) -> Option<Result<Self, String>> {
         let order = text.strip_prefix(SlurmRule::NAME)?;
         if order.is_empty() {
@@ -102,7 +102,7 @@ impl SlurmRule {
                 ..SlurmRule::default()
             }),
             None => Err(format!(
-                "`{order}` is not an order of slurm: use slurm, or slurm+ followed by one of {}",
+                "`{order}` is not an order that can be used with slurm: use slurm, or slurm+ followed by one of {}",
                 orders().map(|(name, _)| *name).join(", ")
             )),
         })
@@ -132,7 +132,7 @@ impl OtherRule for SlurmRule {
     }
 }
 
-/// Returns the server of each node; `None` for nodes that no job can use, which a fleet omits.
+/// Returns the server of each node, or `None` if the node cannot be used by any job.
 fn in_fleet(site: &SlurmSite, fleet: &Fleet) -> Vec<Option<usize>> {
     let (servers, places) = site.servers();
     let resources = fleet.envelope().resources();

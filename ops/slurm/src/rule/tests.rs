@@ -1,4 +1,4 @@
-//! The rule on small sites, with results worked out by hand.
+//! These tests run the rule on small sites, and the results were computed by hand.
 #![allow(clippy::unwrap_used)] // Tests may panic.
 
 mod prepared;
@@ -51,7 +51,7 @@ fn qos(jobs_per_user: u64) -> Qos {
     own
 }
 
-/// Submission, size and limit \[s\], nodes, and total CPUs of a job.
+/// The submission, size and time limit \[s\], the number of nodes, and the total CPUs of a job.
 type Row = (u32, u32, u32, u32, u32);
 
 fn jobs(list: &str) -> Vec<Row> {
@@ -62,11 +62,11 @@ fn jobs(list: &str) -> Vec<Row> {
     jobs.collect()
 }
 
-/// Returns the start times \[s\]; `change` modifies the facts of each job.
+/// Returns the time at which each job starts \[s\]. The facts of each job are changed by `change`.
 fn starts(site: &SlurmSite, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
     let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
     for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
-        // A whole minute.
+        // The time is a whole minute.
         let at = 1_699_999_980 + submit;
         text += &format!(
             "{}|{at}|{at}|{}|{size}|COMPLETED|cpu={cpus},node={nodes}|{}\n",
@@ -114,11 +114,11 @@ fn plain(site: &SlurmSite, rows: &[Row]) -> Vec<f64> {
     starts(site, rows, |_, _| ())
 }
 
-/// EASY would start the long job next to the reservation, which takes the whole node here.
+/// With EASY the long job would start next to the reservation, but here the whole node is reserved.
 #[test]
 fn backfilled_jobs_end_before_the_nodes_are_reserved() {
     let rows = jobs("0 600 600 1 3, 10 100 600 1 2, 20 50 300 1 1, 30 50 900 1 1");
-    // Backfilling runs at 0 and 30 s; the reservation begins at 600 s.
+    // The backfill scheduler runs at 0 and 30 s, and the reservation begins at 600 s.
     assert_eq!(plain(&site(1), &rows), [0.0, 600.0, 30.0, 600.0]);
 }
 
@@ -144,7 +144,7 @@ fn blocked_partitions_do_not_block_others() {
 #[test]
 fn gangs_wait_for_all_their_nodes() {
     let rows = jobs("0 100 120 1 4, 0 200 240 1 4, 1 10 60 3 12, 2 10 60 2 8");
-    // The pair overtakes the job that needs a third node, which is held for 120 s.
+    // The job with two nodes overtakes the job that needs a third node, which is used for 120 s.
     assert_eq!(plain(&site(4), &rows), [0.0, 0.0, 100.0, 30.0]);
 }
 
@@ -179,8 +179,7 @@ fn fair_share_favors_lower_usage() {
         user("a", Some("ann"), "a"),
         user("b", Some("bob"), "b"),
     ];
-    // Ann runs a job for 900 s. After that, Bob's job is started before hers although it arrived
-    // later.
+    // Ann runs a job for 900 s, so the job of Bob is started before her next job.
     let rows = [(0, 900, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
     let of = |n: usize, facts: &mut Facts| facts.association = Some([3, 3, 4][n]);
     assert_eq!(starts(&own, &rows, of), [0.0, 910.0, 900.0]);
@@ -198,7 +197,7 @@ fn enforces_user_limits() {
     own.qos[0].limits[scope::USER].set("", None);
     own.qos[0].limits[scope::USER].set("cpu", Some(2));
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
-    // Limits on numbers of jobs are checked before free capacity, other limits after it.
+    // The limits on the number of jobs are checked before the free capacity.
     let mut own = SlurmSite {
         qos: own.qos,
         ..site(1)
@@ -220,7 +219,7 @@ fn assoc_limit_stop_blocks_later_jobs() {
     let of = |n: usize, facts: &mut Facts| {
         (facts.qos, facts.user) = (Some(0), n.saturating_sub(1) as u32);
     };
-    // A job that ends before 530 s is backfilled at 30 s; one with a limit until 630 s is not.
+    // A job is started at 30 s if it ends before 530 s, but not if its time limit is at 630 s.
     assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 100.0, 30.0]);
 }
 
@@ -230,7 +229,7 @@ fn jobs_choose_the_best_fitting_node() {
     assert_eq!(plain(&site(2), &rows), [0.0, 0.0, 110.0, 120.0]);
 }
 
-/// Submissions are handled a few seconds later, and incomplete passes are followed by others.
+/// A submission is handled a few seconds later. If a pass is incomplete, another pass follows.
 #[test]
 fn schedulers_run_without_events() {
     let mut own = site(1);
@@ -238,7 +237,7 @@ fn schedulers_run_without_events() {
     own.scheduler.backfills = false;
     let rows = [(0, 1, 60, 1, 1), (2, 5, 60, 1, 1)];
     assert_eq!(plain(&own, &rows), [0.0, 3.0]);
-    // With an Epilog, nodes report its end, which is handled immediately.
+    // If there is an Epilog, the end of a job is reported by its nodes and is handled immediately.
     let rows = [(0, 1, 60, 1, 4), (0, 5, 60, 1, 4)];
     assert_eq!(plain(&own, &rows), [0.0, 3.0]);
     own.scheduler.defers = false;
@@ -266,7 +265,7 @@ fn of(
     }
 }
 
-/// The example of doc/html/classic_fair_share.shtml, and a user with his account's shares.
+/// The example is from doc/html/classic_fair_share.shtml. One user has the shares of the account.
 #[test]
 fn classic_fair_share_uses_effective_usage() {
     let tree = FairShare::new(&[
@@ -341,7 +340,7 @@ fn partitions_keep_their_nodes_of_different_shapes() {
     assert_eq!(found, [0.0, 1.0, 100.0]);
 }
 
-/// An end on other nodes postpones the reservation, so the long job overtakes (as on a real Slurm).
+/// If a job ends on other nodes, the reservation is delayed, as in a real Slurm.
 #[test]
 fn ends_on_other_nodes_delay_reservations() {
     let mut own = site(2);
@@ -353,7 +352,7 @@ fn ends_on_other_nodes_delay_reservations() {
     assert_eq!(starts(&own, &rows, |_, _| ())[2..], [300.0, 310.0]);
 }
 
-/// Starts of jobs of 100 s, limited to 2 min, with amounts requested and allocated.
+/// Returns the starts of jobs that run for 100 s with a time limit of 2 min and these amounts.
 fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
     let mut own = site(nodes.len());
     for (node, types) in own.nodes.iter_mut().zip(nodes) {
@@ -383,14 +382,14 @@ fn gpu_types_are_resources() {
     let given = format!("{any}>{a100}");
     let found = of_types(&["a100", "v100"], &[(0, a100), (10, given.as_str())]);
     assert_eq!(found, [0.0, 10.0]);
-    // The untyped job is on the V100, the smaller shape, so both A100 nodes remain for the pair.
+    // The job without a type is on the V100, so both A100 nodes are free for the pair.
     let both = "node=2,gres/gpu=4,gres/gpu:a100=4";
     let jobs = [(0, any), (10, both), (20, any)];
     let found = of_types(&["a100", "v100", "a100"], &jobs);
     assert_eq!(found, [0.0, 10.0, 100.0]);
 }
 
-/// On a node with two types, a job without a type takes the first one.
+/// If a node has two types, a job that does not specify a type is allocated the first type.
 #[test]
 fn untyped_jobs_take_the_first_type() {
     let (a100, v100, any) = (
@@ -400,7 +399,7 @@ fn untyped_jobs_take_the_first_type() {
     );
     let jobs = [(0, any), (10, v100), (20, a100)];
     assert_eq!(of_types(&["a100,v100"], &jobs), [0.0, 10.0, 100.0]);
-    // The last one would run past the reservation of the second.
+    // The last job would not end before the reservation of the second job.
     assert_eq!(of_types(&["v100,a100"], &jobs), [0.0, 100.0, 100.0]);
     let four = "node=1,gres/gpu=4";
     let found = of_types(&["v100,a100"], &[(0, a100), (10, four), (110, any)]);

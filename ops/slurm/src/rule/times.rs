@@ -1,18 +1,16 @@
-//! When the schedulers run.
+//! The times at which the schedulers run.
 
-/// The next and the last passes of the schedulers \[s\].
+/// The times of the next and the previous passes of the schedulers \[s\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// The next pass of the main scheduler over the first jobs, after a job end that is seen
-    /// immediately.
+    /// The next pass over the first jobs, if the end of a job is noticed immediately.
     pub main: f64,
-    /// The same after a submission, or after a job end that is seen later.
+    /// The next pass after a submission, or if the end of a job is noticed later.
     pub queued: f64,
     /// The next pass of the main scheduler over the whole queue.
     pub full: f64,
     pub backfill: f64,
-    /// The values of `queued` and `backfill` when the queue became empty, from which the times of
-    /// the last passes are computed.
+    /// The values of `queued` and `backfill` when the queue became empty.
     pub idle: [f64; 2],
     pub priorities: f64,
     pub last_queued: f64,
@@ -40,7 +38,7 @@ impl Times {
         };
     }
 
-    /// Records the passes that would have happened while the queue was empty.
+    /// Computes the passes that were skipped while the queue was empty.
     pub(super) fn go_on(&mut self, now: f64) {
         let [queued, backfill] = std::mem::replace(&mut self.idle, [f64::INFINITY; 2]);
         if queued <= now {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Checks job_submit.lua before it is installed, and changes nothing. Reports a script that Slurm would not load and options of
-# slurm.conf that the order lacks, and shows the points of the last ten jobs. Exit code 1: do not install the script.
+# This script checks job_submit.lua before it is installed, and does not change anything. It reports an error if Slurm cannot load
+# job_submit.lua, and lists the options of slurm.conf that must be changed. It also prints the points of the last ten jobs. If the
+# exit code is 1, do not install job_submit.lua.
 set -eu
 cd "$(dirname "$0")"
 lua=${1:-job_submit.lua}
@@ -10,10 +11,10 @@ first_of() { for program; do if command -v "$program"; then return; fi; done; re
 say() { printf '%s\n' "$*"; }
 
 compiler=$(first_of luac luac5.1 luac5.2 luac5.3 luac5.4) || {
-    say "no luac is here, which says whether $lua can be loaded: install it first (Debian: lua5.1)"; exit 1; }
-"$compiler" -p "$lua" || { say "Slurm would not load $lua; a slurmctld that starts with it ends at once"; exit 1; }
+    say "luac was not found. It is needed to check whether $lua can be loaded, so install it first (Debian: lua5.1)"; exit 1; }
+"$compiler" -p "$lua" || { say "Slurm would not load $lua, and slurmctld would exit at its start"; exit 1; }
 
-# An error at run time lets a job pass without an order, and appears in slurmctld.log only: find it now.
+# If the script fails at run time, the job has no order, and the error is only written to slurmctld.log. So we run it here.
 if interpreter=$(first_of lua lua5.1 lua5.2 lua5.3 lua5.4); then
     "$interpreter" - "$lua" "$partitions" <<'END' || wrong=1
 local nothing = function() end
@@ -37,7 +38,7 @@ for number, new in ipairs(jobs) do
   if failure then error(failure) end
   local factor = new.site_factor
   if factor == nil or factor < 1 or factor > 2e6 or factor ~= math.floor(factor) then
-    error("job " .. number .. " got the site factor " .. tostring(factor) .. ", and not a whole number from 1 to 2000000")
+    error("job " .. number .. " got the site factor " .. tostring(factor) .. ", but a whole number from 1 to 2000000 is expected")
   end
   new.site_factor = none
   slurm_job_modify(new, { site_factor = factor, partition = first, time_limit = 10, min_cpus = 1, min_nodes = 1 }, list, 1000)
@@ -45,27 +46,27 @@ for number, new in ipairs(jobs) do
 end
 END
 else
-    say "no lua is here: $lua is not run, only read"
+    say "lua was not found, so $lua was only parsed and not run"
 fi
 
 setting() { scontrol show config | sed -n "s/^$1 *= *//p"; }
 [ "$(setting PriorityType)" = priority/multifactor ] ||
-    say "slurm.conf: PriorityType is $(setting PriorityType), and has to be priority/multifactor"
+    say "slurm.conf: PriorityType is $(setting PriorityType), but must be priority/multifactor"
 plugins=$(setting JobSubmitPlugins | tr -d ' ')
 case ,$plugins, in
     *,lua,* | *,job_submit/lua,*) ;;
     ,, | ',(null),') say "slurm.conf: JobSubmitPlugins is not set: write JobSubmitPlugins=lua" ;;
-    *) say "slurm.conf: JobSubmitPlugins has to list lua, too: write JobSubmitPlugins=$plugins,lua" ;;
+    *) say "slurm.conf: JobSubmitPlugins must also contain lua: write JobSubmitPlugins=$plugins,lua" ;;
 esac
 grep -q '^local WHOLE_NODES = 0$' "$lua" && [ "$(setting SelectType)" = select/linear ] &&
-    say "SelectType is select/linear: write 1 for WHOLE_NODES in $lua"
+    say "SelectType is select/linear: set WHOLE_NODES to 1 in $lua"
 for name in $(printf %s "$partitions" | tr , ' '); do
-    scontrol -o show partition "$name" >/dev/null || { say "$name is no partition here: sinfo -s lists them"; wrong=1; continue; }
+    scontrol -o show partition "$name" >/dev/null || { say "there is no partition $name: use sinfo -s to list the partitions"; wrong=1; continue; }
     sinfo -h -p "$name" -N -O 'NodeList:60,CPUs:20,Gres:120' | sort -u | awk -v name="$name" -v lua="$lua" '
         { cpus += $2; while (match($3, /gpu[^,]*/)) { item = substr($3, RSTART, RLENGTH); $3 = substr($3, RSTART + RLENGTH)
           sub(/\(.*/, "", item); gpus += match(item, /:[0-9]+$/) ? substr(item, RSTART + 1) : 1 } }
         END { if (gpus) printf "%s has %d CPUs and %d GPUs: local GPU = %.4g in %s\n", name, cpus, gpus, cpus / gpus, lua }'
 done
-say "id, partition, minutes, share, points now, points by this order (more goes first):"
+say "id, partition, minutes, share, current points, points in this order (jobs with more points are first):"
 LUA=$lua sh ./pending.sh recent || wrong=1
 exit $wrong

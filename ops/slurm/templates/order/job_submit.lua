@@ -1,39 +1,39 @@
 -- The order of jobs in {{ site.partitions }}: {{ site.words }}.
--- The order is the site factor of jobs, which `PriorityType=priority/multifactor` adds to the other parts of their priority.
--- JobSubmitPlugins in slurm.conf has to list lua. A site without a job_submit.lua installs this file next to slurm.conf. A site
--- that has one keeps it, and adds this line above its last `return slurm.SUCCESS`:
+-- The order is given by the site factor of each job, which is added to its priority if `PriorityType=priority/multifactor` is set.
+-- In slurm.conf, JobSubmitPlugins must contain lua. If the site does not have a job_submit.lua, copy this file to the folder of
+-- slurm.conf. If it has one, keep it, and add this line above its last `return slurm.SUCCESS`:
 --   pcall(dofile, "/etc/synth/order/job_submit.lua")
--- Run check.sh before either.
+-- In both cases, run check.sh first.
 
--- Numbers; pending.sh reads them here, so each stands alone in its line.
+-- These numbers are also read by pending.sh, so each of them must be on its own line.
 local ORDERED = "{{ site.partitions }}"
--- So many points does a job lose with ten times the limit…
+-- A job has this number of points less if its limit is ten times as long.
 local LIMIT = {{ points.limit }}
--- …and with ten times the share, so many does it get with ten times the wait; OFFSET seconds are added to waits.
+-- SHARE points are subtracted for ten times the share, and WAIT points are added for ten times the wait plus OFFSET seconds.
 local SHARE = {{ points.share }}
 local WAIT = {{ points.wait }}
 local OFFSET = {{ points.offset }}
--- A job of one minute and one CPU has these.
+-- The number of points of a job with one CPU and a limit of one minute.
 local BASE = {{ points.base }}
--- A share is counted in CPUs: the largest of a job's CPUs times the first and its GPUs times the second.
+-- The share of a job is the maximum of its CPUs multiplied by CPU and its GPUs multiplied by GPU.
 local CPU = {{ site.cpu }}
 {%- if site.gpu_is_unknown %}
--- Partitions with GPUs: write their CPUs over their GPUs here (check.sh computes it), or GPUs do not count.
+-- If a partition has GPUs, write the number of CPUs per GPU here (it is printed by check.sh). Otherwise GPUs are not counted.
 {%- endif %}
 local GPU = {{ site.gpu }}
--- 1 where SelectType is select/linear, so that all jobs get whole nodes.
+-- Set this to 1 if SelectType is select/linear, so that all jobs are allocated whole nodes.
 local WHOLE_NODES = 0
--- After so many seconds of waiting a job goes first (pending.sh moved); 0: no such promise.
+-- If a job has waited for this number of seconds, `pending.sh moved` puts it first. 0 means that this is not done.
 local PROMISE = {{ points.promise }}
 
 local NO_VAL, YEAR = 4294967294, 525600
 
--- Returns a number; nothing where the field says that it was not set (NO_VAL).
+-- Returns the number in a field, or nil if it was not set (NO_VAL).
 local function number_in(value)
   if value ~= nil and value < NO_VAL then return value end
 end
 
--- Returns the first partition of a job that is ordered, if one is, by its record; without a name it is the default one.
+-- Returns the record of the first ordered partition of a job, or nil. If no name is given, the default partition is used.
 local function ordered(names, partitions)
   for own in string.gmatch(ORDERED, "[^,]+") do
     local record = partitions[own]
@@ -41,14 +41,14 @@ local function ordered(names, partitions)
       if record ~= nil and record.flag_default == 1 then return record end
     else
       for name in string.gmatch(names, "[^,]+") do
-        -- Those that its owner may not use are not in the list.
+        -- If the owner cannot use a partition, it is not in the list.
         if name == own then return record or {} end
       end
     end
   end
 end
 
--- Returns the sum of counts in such as "gres:gpu:a100:4" or "gres/gpu=4".
+-- Returns the total number of GPUs in a text such as "gres:gpu:a100:4" or "gres/gpu=4".
 local function gpus(text)
   local sum = 0
   for item in string.gmatch(text or "", "[^,]+") do
@@ -57,8 +57,8 @@ local function gpus(text)
   return sum
 end
 
--- Returns what a job takes of the scarcest resource, in CPUs. The fields of 16 bits (cpus_per_task, ntasks_per_node) are not
--- read: what they say is in min_cpus, too.
+-- Returns the share of a job in CPUs, for the resource of which it uses most. The fields with 16 bits (cpus_per_task,
+-- ntasks_per_node) are not needed, because they are included in min_cpus.
 local function share(job, partition)
   local cpus, nodes = number_in(job.min_cpus) or 1, number_in(job.min_nodes) or 1
   local each = (partition.total_cpus or 0) / math.max(partition.total_nodes or 1, 1)
@@ -72,7 +72,7 @@ local function share(job, partition)
   return math.max(CPU * cpus, GPU * devices, 1)
 end
 
--- Returns the limit of a job, in minutes.
+-- Returns the time limit of a job in minutes.
 local function limit(job, partition)
   local minutes = job.time_limit
   if minutes == nil or minutes == NO_VAL then minutes = number_in(partition.default_time) or partition.max_time end
@@ -83,7 +83,7 @@ local function points(job, partition)
   return BASE - (LIMIT * math.log(limit(job, partition)) + SHARE * math.log(share(job, partition))) / math.log(10)
 end
 
--- Slurm checks nothing: a negative number or a large one would come out as another.
+-- Slurm does not check the factor. If it was negative or too large, it would be changed to a different number.
 local function within(factor)
   return math.min(math.max(math.floor(factor + 0.5), 1), 2000000)
 end
@@ -93,8 +93,8 @@ local function order_new(job, partitions)
   if partition ~= nil then job.site_factor = within(points(job, partition)) end
 end
 
--- A job's owner may change its limit, CPUs, nodes and partition while it waits. Slurm updates what it can before it finds a fault
--- in another field, and then never comes to the factor: so its own number alone is not trusted.
+-- The owner of a waiting job may change its limit, CPUs, nodes and partition. If there is an error in another field, Slurm may
+-- already have updated some fields, but not the factor. So the factor in the record may be wrong.
 local function order_again(job, record, partitions)
   local before = ordered(record.partition, partitions)
   local after = ordered(job.partition or record.partition, partitions)
@@ -111,7 +111,8 @@ local function order_again(job, record, partitions)
   if before ~= nil and record.site_factor > 0 then
     local own = points(record, before)
     if own == factor then return end
-    -- It has what the record does not tell: --exclusive, or what pending.sh gave for the wait. That stays, up to all of the wait.
+    -- The factor also depends on values that are not in the record, such as --exclusive or the wait in pending.sh. This difference
+    -- is kept, but it is at most the number of points for the whole wait.
     if record.site_factor ~= within(own) then
       local waited = math.max(os.time() - (record.submit_time or os.time()), 0)
       local most = WAIT > 0 and factor + WAIT * math.log(1 + waited / OFFSET) / math.log(10) or factor
@@ -121,14 +122,14 @@ local function order_again(job, record, partitions)
   job.site_factor = within(factor)
 end
 
--- Runs one of the two functions above. An error must not reach Slurm, which from 26.05 on refuses the job for it: the job passes
--- without an order, and slurmctld.log has the reason.
+-- Runs one of the two functions above. Errors are not passed to Slurm, because Slurm 26.05 and later would reject the job. Instead
+-- the job has no order, and the error is written to slurmctld.log.
 local function safely(order, ...)
   local done, why = pcall(order, ...)
   if not done then pcall(slurm.log_error, "job_submit.lua: a job has no order: %s", tostring(why)) end
 end
 
--- The functions of the site's own script, if that has loaded this file. Its answers hold.
+-- The functions of the site's own script, if this file was loaded by it. Their return values are kept.
 local own_submit, own_modify = slurm_job_submit, slurm_job_modify
 
 function slurm_job_submit(job, partitions, ...)

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Gives jobs that wait in the ordered partitions the site factor that job_submit.lua gives to new ones. For operators, the SlurmUser
-# and root.
-#   pending.sh          all of them: before job_submit.lua comes, and once more after it
-#   pending.sh moved    only those that are off by 15 points (6 % of the limit) or more, and of these the 500 that are off most:
-#                       what order.timer does
-#   pending.sh look     says what they would get, and changes nothing: id, partition, minutes, share, points now, points then
-#   pending.sh recent   the same of the ten jobs that came last, also those that run or have ended
-#   pending.sh back     takes all of it away
-# The numbers are those of job_submit.lua beside it, or of the file that $LUA names.
+# Sets the site factor of the waiting jobs in the ordered partitions, in the same way as job_submit.lua for new jobs. It must be run
+# by an operator, the SlurmUser or root.
+#   pending.sh          update all waiting jobs; use this before and after job_submit.lua is installed
+#   pending.sh moved    only update jobs whose points differ by at least 15 (6 % of the limit), and at most 500 of them, where the
+#                       largest differences are first; this is used by order.timer
+#   pending.sh look     print the new points without changing anything: id, partition, minutes, share, current points, new points
+#   pending.sh recent   print the same for the ten jobs that were submitted last, including jobs that are running or have ended
+#   pending.sh back     remove the site factors
+# The numbers are read from job_submit.lua in the same folder, or from the file in $LUA.
 set -eu
 mode=${1:-all}
 case $mode in all | moved | look | recent | back) ;; *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p;}' "$0" >&2; exit 2 ;; esac
@@ -23,13 +23,13 @@ done
 
 config=$(scontrol show config)
 value_of() { printf '%s\n' "$config" | sed -n "s/^$1 *= *//p"; }
-# Where Slurm counts the age by itself, the factor has none. Without slurmdbd its weight is ignored.
+# If Slurm uses the age factor, the wait is not included here. The weight of the age is ignored if there is no slurmdbd.
 case $(value_of AccountingStorageType):$(value_of PriorityWeightAge) in
     *slurmdbd:0) ;;
     *slurmdbd:*) WAIT=0 ;;
 esac
 
-# Columns have one width, so that no text can pose as another column.
+# All columns have the same width, so that no text can look like another column.
 columns=$(printf '%s:60,' JobID Partition TimeLimit NumCPUs NumNodes OverSubscribe AccrueTime \
     tres-per-job tres-per-node tres-per-socket tres-per-task cpus-per-tres NumTasks)
 case $mode in
@@ -38,14 +38,14 @@ case $mode in
 esac
 export SLURM_TIME_FORMAT=%s
 
-# All updates in one process. A job that has started or gone meanwhile is no fault.
+# All updates are made by one process. It is not an error if a job has started or ended in the meantime.
 give() {
     updates=$(cat)
-    [ -n "$updates" ] || { echo "no job gets other points"; return; }
+    [ -n "$updates" ] || { echo "no jobs were changed"; return; }
     faults=$(printf '%s\n' "$updates" | scontrol 2>&1 >/dev/null) || true
     [ -z "$faults" ] || printf '%s\n' "$faults" | head -n 5 >&2
-    case $faults in *denied*) echo "pending.sh: only operators, the SlurmUser and root may do this" >&2; exit 1 ;; esac
-    echo "$(printf '%s\n' "$updates" | wc -l) jobs have other points"
+    case $faults in *denied*) echo "pending.sh: only operators, the SlurmUser and root can change site factors" >&2; exit 1 ;; esac
+    echo "$(printf '%s\n' "$updates" | wc -l) jobs were changed"
 }
 
 {
@@ -60,7 +60,7 @@ give() {
     function field(name, text) {
         return match(" " $0, " " name "=[^ ]*") ? substr(" " $0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) : ""
     }
-    # 1-02:03:04, 02:03:04 or 03:04, as minutes.
+    # Converts 1-02:03:04, 02:03:04 or 03:04 to minutes.
     function minutes(text, days, parts, n) {
         if (text !~ /^[0-9:-]+$/) return 525600
         days = 0
@@ -76,7 +76,7 @@ give() {
         }
         return sum + 0
     }
-    # As in job_submit.lua.
+    # This function is the same as in job_submit.lua.
     function share(partition, cpus, nodes, devices, each) {
         each = total_cpus[partition] / max(total_nodes[partition], 1)
         if (each > 0 && (column(6) == "NO" || exclusive[partition] || WHOLE_NODES)) {
@@ -101,14 +101,14 @@ give() {
     /^job  / {
         id = column(1)
         if (mode == "back") { if (!(id in site) || site[id] != 0) print "update jobid=" id " sitefactor=0"; next }
-        # The least limit is a minute, the longest a year.
+        # The limit is at least a minute and at most a year.
         limit = max(minutes(column(3)), 1); if (limit > 525600) limit = 525600
         partition = partition_of(column(2))
         part = share(partition, max(column(4), 1), max(column(5), 1))
         waited = column(7) ~ /^[0-9]+$/ ? max(now - column(7), 0) : 0
         points = BASE - (LIMIT * log(limit) + SHARE * log(part)) / log(10)
         if (WAIT > 0) points += WAIT * log(1 + waited / OFFSET) / log(10)
-        # Above all others, those that have waited longest first.
+        # These jobs are before all others, and the job that has waited for the longest time is first.
         if (PROMISE > 0 && waited > PROMISE) points = 1000000 + (waited - PROMISE) / 60
         points = int(points + .5); if (points < 1) points = 1; if (points > 2000000) points = 2000000
         if (mode == "look" || mode == "recent") {

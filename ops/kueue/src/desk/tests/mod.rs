@@ -1,4 +1,4 @@
-//! The desk on hand-written clusters, without API or clock.
+//! These tests use a cluster that is written by hand, without an API or a clock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -175,7 +175,7 @@ fn marked(nodes: &[&str]) -> Value {
     json!({MARK: json!({"gate": GATE, "policy": "d", "at": 1, "nodes": nodes}).to_string()})
 }
 
-/// A job with 10 CPUs, so that two of them fill the server.
+/// Returns a job with 10 CPUs. Two of these jobs use the whole server.
 fn wide() -> (u64, Value) {
     (
         2,

@@ -94,7 +94,7 @@ fn gangs_run_where_their_pods_are() {
     assert_eq!(
         scene.nodes("g"),
         ["big-1", "big-2", "big-3"],
-        "as its mark says"
+        "as in its mark"
     );
     scene.pod("g", "big-2", json!({"nvidia.com/gpu": 8}));
     scene.pod("g", "big-3", json!({"nvidia.com/gpu": 8}));
@@ -117,7 +117,7 @@ fn gangs_move_without_freeing_their_new_servers() {
     scene.gang("g", mark, &["QuotaReserved"]);
     scene.gang("h", gated(), &[]);
     assert_eq!(scene.released(), [""; 0]);
-    // If the gang left its servers first, the other gang would start on them.
+    // If the gang left its servers first, the other gang would be started on them.
     for node in ["big-2", "big-3", "big-4"] {
         scene.pod("g", node, json!({"nvidia.com/gpu": 8}));
     }

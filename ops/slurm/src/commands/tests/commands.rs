@@ -1,5 +1,3 @@
-//! Commands that hang, fail, or write without end.
-
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,7 +21,7 @@ fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
 
 #[test]
 fn kills_commands_that_hang() {
-    // Hangs by itself, in a child process, or with its output closed.
+    // The command does not end by itself, waits for a child process, or closes its output first.
     for script in [
         "exec sleep 60",
         "sleep 60 & wait",

@@ -1,5 +1,3 @@
-//! Invalid output: no part of it becomes a job.
-
 use super::cases;
 use super::{fault, line};
 use crate::commands::{Nodes, SlurmQueue};
@@ -78,7 +76,7 @@ fn random_bytes_contain_no_jobs() {
     }
 }
 
-/// Bytes are deleted, duplicated or truncated.
+/// Some bytes of the output are deleted, duplicated or truncated.
 #[test]
 fn broken_rows_do_not_become_jobs() {
     let written = SlurmQueue::parse(QUEUE).rows;
@@ -106,7 +104,7 @@ fn broken_rows_do_not_become_jobs() {
     }
 }
 
-/// A changed row may describe another job, but no job is parsed twice.
+/// If a byte is changed, the row may describe another job, but no job must be parsed twice.
 #[test]
 fn changed_bytes_do_not_duplicate_jobs() {
     let mut stream = Streams::new(3, 0).service;

@@ -1,4 +1,3 @@
-//! Rows recorded from Slurm 22.05.8, rows of other versions, garbage, and misbehaving commands.
 #![allow(clippy::unwrap_used)]
 
 mod commands;
@@ -7,7 +6,7 @@ mod recorded;
 
 use super::{QueueRow, SlurmQueue};
 
-/// Returns a line of `squeue` with these cells; the defaults are those of a held job with one CPU.
+/// Returns a line of `squeue` with these cells. The defaults describe a held job with one CPU.
 fn line(cells: &[(&str, &str)]) -> Vec<u8> {
     let mut line = Vec::new();
     for (name, _, width) in SlurmQueue::columns() {
@@ -30,7 +29,7 @@ fn line(cells: &[(&str, &str)]) -> Vec<u8> {
             _ => "(null)",
         };
         let text = of_column.map_or(usual, |(_, text)| text).as_bytes();
-        // `printf("%.*s")` truncates by bytes.
+        // `printf("%.*s")` truncates the text to a number of bytes.
         let cut = if *name == "NodeList" {
             text
         } else {
@@ -58,7 +57,7 @@ fn fault(cells: &[(&str, &str)]) -> String {
     queue.unread.example.unwrap()
 }
 
-/// Parses the rows of a table, one per line, with `\n` in cells for line feeds.
+/// Parses a table with one row per line. In a cell, `\n` is replaced by a line feed.
 pub(crate) fn cases<const N: usize>(table: &str) -> Vec<[String; N]> {
     let cells = |row: &str| {
         let cells: Vec<String> = row

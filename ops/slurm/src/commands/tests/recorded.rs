@@ -1,4 +1,4 @@
-//! Recorded output of a real Slurm, and output of other versions after their source.
+//! The tables were recorded from a real Slurm, or follow the source of other versions.
 
 use super::cases;
 use super::{fault, row};
@@ -139,7 +139,7 @@ fn classifies_states_of_nodes() {
     }
 }
 
-/// Written after `src/squeue/print.c` and `src/common/slurm_protocol_defs.c` of 23.11 and 26.05.
+/// The rows follow `src/squeue/print.c` and `src/common/slurm_protocol_defs.c` of 23.11 and 26.05.
 #[test]
 fn parses_rows_of_later_versions() {
     let per_node = row(&[("tres-per-node", "gres/gpu:a100:2")]);
@@ -165,7 +165,7 @@ fn parses_rows_of_later_versions() {
     assert_eq!(state("?"), JobState::Unknown("?".into()));
 }
 
-/// A full column may be truncated; where that matters, the row is rejected but its key is kept.
+/// A full column may be truncated. If this matters, the row is rejected, but its key is kept.
 #[test]
 fn truncated_values_are_not_guessed() {
     let long = "x".repeat(200);
@@ -192,11 +192,11 @@ fn truncated_values_are_not_guessed() {
     assert_eq!(row(&[("NodeList", &nodes)]).node_list, nodes);
 }
 
-/// Pending jobs on nodes of 20 CPUs in 22.05.8: minimum and maximum nodes, and CPUs and MiB on
-/// each.
+/// The pending jobs were recorded from 22.05.8 on nodes with 20 CPUs. The results are the minimum
+/// and the maximum number of nodes, and the CPUs and MiB on each node.
 #[test]
 fn parses_requested_nodes() {
-    // The request; NumNodes, MaxNodes, NumTasks, NTPerNode, MinMemory, TRES; the expected values.
+    // The table contains the request, these columns and the expected values.
     let names = "NumNodes MaxNodes NumTasks NTPerNode MinMemory tres-alloc";
     for [request, columns, expected] in cases(include_str!("asked.txt")) {
         let columns = names.split(' ').zip(columns.split(' '));
@@ -210,7 +210,7 @@ fn parses_requested_nodes() {
             "{request}"
         );
     }
-    // On two nodes, memory per node counts twice and memory per CPU once.
+    // For two nodes, memory per node is counted twice, and memory per CPU is counted once.
     let of = |memory| {
         let nodes = [("NumNodes", "2"), ("MaxNodes", "2")];
         let tres = ("tres-alloc", "cpu=32,mem=3200M,node=1");

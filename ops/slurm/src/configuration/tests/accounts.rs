@@ -4,7 +4,7 @@ use crate::commands::Texts;
 
 const USER: usize = scope::USER;
 
-/// Columns as named by 22.05 and 26.05 (src/sacctmgr/common.c), with rows written by hand.
+/// The names of the columns are those of 22.05 and 26.05 (src/sacctmgr/common.c).
 const QOS: &str = include_str!("tables/qos.txt");
 const TREE: &str = include_str!("tables/tree.txt");
 

@@ -1,4 +1,4 @@
-//! Invalid configurations: errors name the place and the remedy, and nothing panics.
+//! If a configuration is invalid, the error must contain the location and the solution.
 
 use synth_simulation::{RandomStream, Streams};
 

@@ -1,6 +1,5 @@
-//! Output of a real Slurm 22.05.8 and the slurm.conf of that cluster (recorded/), output of newer
-//! versions according to their source (src/api/node_info.c and src/api/partition_info.c at the tags
-//! 25-05-8-1 and 26-05-3-1; not run), hand-written texts, and garbage.
+//! The files in `recorded` were printed by Slurm 22.05.8, or follow the source of newer versions
+//! (src/api/node_info.c and src/api/partition_info.c at the tags 25-05-8-1 and 26-05-3-1).
 #![allow(clippy::unwrap_used)]
 
 mod accounts;

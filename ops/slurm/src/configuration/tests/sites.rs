@@ -83,7 +83,7 @@ fn remarks_name_settings_that_are_not_modeled() {
     };
     let is_told = parameters.ends_with("SchedulerParameters: not modeled: max_rpc_cnt");
     assert!(is_told, "{parameters}");
-    let expected = "node features big, cpu, gpu are not modeled: jobs that request them may start on other nodes";
+    let expected = "node features big, cpu, gpu are not modeled: a job that requests them may start on other nodes";
     assert_eq!(features, expected);
     assert!(types.contains("several types"), "{types}");
     let site = of_conf(include_str!("tables/remarks.conf"));
@@ -95,7 +95,8 @@ fn remarks_name_settings_that_are_not_modeled() {
     assert_eq!(site.scheduler.bf_resolution, 30.0);
 }
 
-/// Of several lines the last counts, of several parameters in a line the first.
+/// If an option is set in several lines, the last line is used. If a line contains a parameter
+/// several times, the first value is used.
 #[test]
 fn duplicates_resolve_as_in_slurm() {
     let nodes = "SelectType=select/cons_tres\nPriorityType=priority/basic\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n";
@@ -115,7 +116,7 @@ fn reads_types_of_resources() {
     assert_eq!(found, "cpu=1,gpu=4,gpu:v100=2,gpu:a100=2,nic=1,nic:x=1");
 }
 
-/// Settings with neutral values are not reported; those that affect all results come first.
+/// Values that have no effect are not reported, and assumptions are reported first.
 #[test]
 fn reports_settings_that_are_not_modeled() {
     let conf = |options: &str, partition: &str| {
@@ -143,7 +144,7 @@ fn reports_settings_that_are_not_modeled() {
     }
 }
 
-/// By default, Slurm 22.05 allocates whole nodes and sorts jobs by submission.
+/// Slurm 22.05 allocates whole nodes and sorts jobs by submission if these options are not set.
 #[test]
 fn defaults_of_22_05() {
     let lines = "NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]\n";

@@ -1,5 +1,3 @@
-//! Sites described by their files, with the expected starts worked out by hand.
-
 use super::super::{facts, prepare};
 use super::walked;
 use crate::commands::tests::cases;
@@ -13,7 +11,7 @@ const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParame
 const MAIN: &str = "PartitionName=main Nodes=n1 Default=YES\n";
 const HEAD: &str = "JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
 
-/// The submission time \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\] of a job.
+/// The submission time \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\].
 type Row = (u32, &'static str, &'static str, &'static str, u32, u32, u32);
 
 fn rows(rows: &[Row]) -> String {
@@ -65,7 +63,7 @@ fn starts(played: &Played) -> Vec<f64> {
     played.starts.iter().map(|own| own.1).collect()
 }
 
-/// Users without any usage come first, followed by those whose usage has decayed for longer.
+/// Users without any usage are first. They are followed by the users whose usage is older.
 #[test]
 fn assumes_and_reports_equal_shares() {
     let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");
@@ -87,8 +85,7 @@ fn assumes_and_reports_equal_shares() {
     let known = played(&conf, "", assoc, &rows(&own)).unwrap();
     assert_eq!(starts(&known), fair);
     assert_eq!(known.site.assumed, [""; 0]);
-    // Users without an account share a single account, and an account without users has a single
-    // user.
+    // If there are no accounts, all users share one. An account without users has one user.
     let bare = rows(&own).replace("|a|", "||");
     let found = played(&conf, "", "", &bare).unwrap();
     assert_eq!(starts(&found), fair.to_vec());
@@ -96,7 +93,7 @@ fn assumes_and_reports_equal_shares() {
     let accounts = own.map(|(submit, user, ..)| (submit, "", user, "", 8, 3600, 60));
     let found = played(&conf, "", "", &rows(&accounts)).unwrap();
     assert_eq!(starts(&found), fair);
-    // Without both columns there is no fair share: first come, first served.
+    // If both columns are missing, there is no fair share, and the order is that of arrival.
     let none = own.map(|(submit, ..)| (submit, "", "", "", 8, 3600, 60));
     let found = played(&conf, "", "", &rows(&none)).unwrap();
     assert_eq!(starts(&found), [0.0, 3600.0, 7200.0, 10_800.0, 14_400.0]);
@@ -111,7 +108,7 @@ fn assumes_and_reports_equal_shares() {
     }
 }
 
-/// Slurm enforces limits with `limits`, `safe` or `all`, and only with slurmdbd (`acct_policy.c`).
+/// Slurm enforces limits only with `limits`, `safe` or `all`, and with slurmdbd (`acct_policy.c`).
 #[test]
 fn limits_apply_if_slurm_enforces_them() {
     let jobs = rows(&[
@@ -140,10 +137,10 @@ fn limits_apply_if_slurm_enforces_them() {
     }
 }
 
-/// The setting, its name in the remark, and the start of the last job \[s\].
+/// The setting, its name in the remark, and the time at which the last job starts \[s\].
 const ABOVE: &str = include_str!("above.txt");
 
-/// A job that exceeds a limit by itself did run, so the limit is newer.
+/// If a job exceeds a limit on its own but was run, the limit is newer than the job.
 #[test]
 fn omits_and_reports_jobs_above_a_limit() {
     let jobs = rows(&[
@@ -181,7 +178,7 @@ fn omits_and_reports_jobs_above_a_limit() {
     }
 }
 
-/// The limit of a job counts and not its run time, because Slurm does not end jobs immediately.
+/// The time limit is used and not the run time, because jobs may run longer than their limits.
 #[test]
 fn overrunning_jobs_do_not_exceed_the_maximum_time() {
     let conf = format!("{CONF}{}", MAIN.replace("YES", "YES MaxTime=60"));

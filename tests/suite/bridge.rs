@@ -1,4 +1,5 @@
-//! Policies that run the jobs of a real Slurm, and of commands that stand for one.
+//! Tests of the bridge that runs the jobs of a real Slurm, and of a bridge with fake Slurm
+//! commands.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -14,7 +15,7 @@ use crate::cluster::Cluster;
 use crate::common::{code, stderr, stdout, synth};
 use crate::fake_slurm::{Fake, job};
 
-/// The CPUs that the policies here count on, of the 20 of a node.
+/// The number of CPUs that the policies use, out of the 20 CPUs of a node.
 const CPUS: u128 = 16;
 
 const WORKLOAD: &str = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 16}}, jobs: [
@@ -27,7 +28,6 @@ const FLEET: &str = "{kind: multiresource, time_unit: s,
   {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
   {name: big, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
 
-/// A folder with a policy for this workload.
 pub(crate) struct PolicyDir {
     folder: TempDir,
 }
@@ -63,12 +63,12 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A bridge as a process; it is told to end when it is dropped.
+/// A bridge that runs as a separate process. The process is killed when the value is dropped.
 pub(crate) struct Running {
     child: Child,
 }
 
-/// `synth bridge slurm` with this policy.
+/// Returns the command `synth bridge slurm` for the policy in `dir`.
 pub(crate) fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> Command {
     let (policy, journal) = (dir.path("policy.json"), dir.path("journal.jsonl"));
     let mut command = crate::common::command(&["bridge", "slurm", text(&policy)]);
@@ -104,7 +104,7 @@ impl Running {
         assert!(sent.unwrap().success());
     }
 
-    /// Tells it to end: its exit code.
+    /// Sends `SIGTERM` and returns the exit code.
     pub(crate) fn end(mut self) -> Option<i32> {
         self.signal("TERM");
         self.child.wait().unwrap().code()
@@ -127,7 +127,7 @@ fn replay(dir: &PolicyDir) -> Output {
     synth(&["bridge", "--replay", text(&journal), text(&policy)])
 }
 
-/// The journal is decided again as it was.
+/// Asserts that a replay of the journal gives the same decisions.
 pub(crate) fn is_decided_again(dir: &PolicyDir) {
     let replayed = replay(dir);
     let printed = stdout(&replayed) + &stderr(&replayed);
@@ -135,7 +135,8 @@ pub(crate) fn is_decided_again(dir: &PolicyDir) {
     assert!(printed.contains("as they were"), "{printed}");
 }
 
-/// CPUs of the running jobs, but those of a name.
+/// Returns the number of CPUs that are used by the running jobs, except the jobs whose name is
+/// `but`.
 fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
     let queue = cluster.slurm(partition).queue().unwrap();
     let running = queue.rows.iter();
@@ -147,7 +148,8 @@ pub(crate) fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {
     cluster.slurm(partition).queue().unwrap().rows
 }
 
-/// The lines of a journal's rounds, which its other lines, the heads with a digest, do not have.
+/// Returns the lines of all rounds in the journal. The header lines, which have a digest, are
+/// skipped.
 fn lines(dir: &PolicyDir) -> Vec<Line> {
     let text = std::fs::read_to_string(dir.path("journal.jsonl")).unwrap();
     let records = text.lines();
@@ -158,10 +160,10 @@ fn lines(dir: &PolicyDir) -> Vec<Line> {
         .collect()
 }
 
-/// Everything that happens to jobs, under a policy of one node: all end, the policy's CPUs are never exceeded, and the
-/// journal is decided again as it was.
+/// Runs jobs of many kinds under a policy for one node. All of the jobs must end, and they must
+/// never use more CPUs than the policy has.
 #[test]
-fn a_partition_is_run() {
+fn runs_the_jobs_of_a_partition() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -177,7 +179,7 @@ fn a_partition_is_run() {
     let planned = { planned }.output().unwrap();
     assert_eq!(code(&planned), 0, "{}", stderr(&planned));
     let table = stdout(&planned);
-    // The unknown one of 18 CPUs has no type.
+    // The job that requests 18 CPUs does not match any type.
     assert!(table.starts_with("warning: 1 of 10 jobs, with "), "{table}");
     assert!(table.contains("small        6     0   "), "{table}");
     let all_wait = queue(&cluster, "synth")
@@ -265,9 +267,10 @@ fn a_partition_is_run() {
     assert!(is_adopted, "{}\n{}", log(&dir), journal());
 }
 
-/// A fleet: jobs go to the node of their server; a node that is drained takes none, and comes back.
+/// In a fleet, each job must run on the node that the policy selects. A drained node must not be
+/// used until it is resumed.
 #[test]
-fn a_fleet_is_run_node_by_node() {
+fn runs_the_jobs_of_a_fleet_on_each_node() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -307,9 +310,8 @@ fn a_fleet_is_run_node_by_node() {
     is_decided_again(&dir);
 }
 
-/// A second bridge is refused; a policy that was replaced by a broken one goes on; the gate is opened in the end.
 #[test]
-fn one_bridge_a_partition_and_a_way_back() {
+fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -344,7 +346,7 @@ fn one_bridge_a_partition_and_a_way_back() {
     });
     is_decided_again(&dir);
 
-    // It is told to end while one is held that it would not release.
+    // The bridge is stopped while it holds a job that cannot start yet.
     cluster.submit("synth", 3.0, &["-n", "16"]);
     cluster.wait("it runs", || in_use(&cluster, "synth", "") == CPUS);
     let held = cluster.submit("synth", 0.1, &["-n", "1"]);
@@ -353,11 +355,11 @@ fn one_bridge_a_partition_and_a_way_back() {
     cluster.wait("the gate is open", || cluster.row("synth", &held).is_none());
 }
 
-/// The controller and the bridge are killed at random moments, five times each, while jobs come: no job that Slurm still
-/// knows stays held, and bridges go on without help.
+/// The controller and the bridge are killed five times each while jobs arrive. In the end, no job
+/// that is still known to Slurm may be held.
 #[test]
 #[ignore = "beside other tests nodes do not answer in time: .ci/run runs it alone"]
-fn crashes_leave_no_job_behind() {
+fn crashes_leave_no_job_held() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -386,7 +388,8 @@ fn crashes_leave_no_job_behind() {
             0 => {
                 cluster.kill_controller();
                 cluster.restart_controller();
-                // What Slurm has forgotten may have its numbers again, and nodes that run it are drained.
+                // Slurm may reuse the job ids that it has lost, and it drains the nodes on which
+                // such jobs run.
                 cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
             }
             _ => {
@@ -398,13 +401,14 @@ fn crashes_leave_no_job_behind() {
     let start = std::time::Instant::now();
     while !queue(&cluster, "synth").is_empty() {
         cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
-        // What Slurm itself holds after a failed launch an operator has to release; and what it takes to run though the
-        // end was lost with the controller has to be cancelled: no job here runs for longer than a second.
+        // If a launch fails, Slurm itself holds the job until an operator releases it. If the end
+        // of a job is lost in a crash of the controller, the job must be cancelled. No job in this
+        // test runs for more than a second.
         for row in queue(&cluster, "synth") {
             let id = row.key.id.to_string();
             match row.hold {
                 Hold::Other => drop(cluster.output("scontrol", &["release", &id])),
-                // Slurm puts off by two minutes what it requeues.
+                // Slurm delays a requeued job by two minutes.
                 Hold::User if row.eligible.is_some() => {
                     let job = format!("JobId={id}");
                     cluster.output("scontrol", &["update", &job, "StartTime=now"]);
@@ -423,10 +427,10 @@ fn crashes_leave_no_job_behind() {
     assert_eq!(running.unwrap().end(), Some(0));
 }
 
-/// Commands that fail, or say what nobody understands: nothing follows from it, and once they answer again the bridge
-/// goes on. Only where it never began it ends.
+/// The commands fail or print invalid output. The bridge must not do anything until they work
+/// again, but it must exit with an error if this happens at the start.
 #[test]
-fn nothing_follows_from_what_is_not_understood() {
+fn takes_no_action_on_invalid_output_of_commands() {
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let fake = Fake::new();
     let paths = format!(

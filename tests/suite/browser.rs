@@ -1,5 +1,6 @@
-//! Pages in a real browser: that nothing is cut off on a telephone or a desk, by day and by night, and that the keyboard
-//! reaches everything.
+//! These tests open the pages in a real browser and check that no text is cut off at the widths of
+//! a phone and of a desktop screen, with the light and the dark color scheme, and that all content
+//! can be reached with the keyboard.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -7,12 +8,12 @@ use std::process::{Command, Stdio};
 use crate::common::*;
 use serde_json::{Value, json};
 
-/// Set where the test must not be skipped.
+/// If this variable is set, the test fails when there is no browser.
 const NEEDED: &str = "SYNTH_NEEDS_BROWSER";
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Shows a page in frames of two widths, and writes down what became of it.
+/// A page that shows another page in frames of two widths and prints the measured properties.
 const PROBE: &str = r#"<!doctype html><title>probe</title><body><script>
 const page = PAGE;
 for (const width of [400, 1400]) {
@@ -45,7 +46,7 @@ for (const width of [400, 1400]) {
 
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
-fn pages_are_readable_at_every_width_by_day_and_by_night() {
+fn pages_are_readable_at_each_width_and_color_scheme() {
     let is_there = |name: &&&str| {
         Command::new(name)
             .arg("--version")
@@ -92,8 +93,8 @@ fn pages_are_readable_at_every_width_by_day_and_by_night() {
     }
 }
 
-/// Returns what a browser found of a page with this scheme of colours, 0 for dark and 1 for light; it writes nothing on its
-/// console.
+/// Opens the page with the given color scheme (0 is light and 1 is dark) and returns the measured
+/// properties. The page must not write to the console.
 fn looked_at(browser: &str, probe: &str, scheme: u8) -> Vec<Value> {
     let run = Command::new(browser)
         .args([

@@ -1,5 +1,6 @@
-//! A real Slurm for tests, as `scripts/slurm` starts it: partitions synth (node n1), plain (n2) and fleet (n3, n4), 20 CPUs
-//! and 15000 MiB a node. It ends with the process that started it, however that ends.
+//! This module starts a real Slurm with `scripts/slurm` for the tests. The partitions are `synth`
+//! (node n1), `plain` (n2) and `fleet` (n3 and n4), and each node has 20 CPUs and 15000 MiB. The
+//! cluster is stopped when the process that started it ends.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -11,33 +12,32 @@ use std::time::{Duration, Instant};
 
 use synth::slurm::{QueueRow, Slurm};
 
-/// A cluster in a folder of its own.
 pub(crate) struct Cluster {
     folder: PathBuf,
 }
 
-/// Asks for a Slurm, even where a test could be skipped.
+/// If this variable is set, a test fails if Slurm is not installed.
 const NEEDED: &str = "SYNTH_NEEDS_SLURM";
 
 impl Cluster {
-    /// The one that tests share, one test at a time, without jobs. `None`, and a line that says so, where no Slurm is
-    /// installed.
+    /// Returns the cluster that is shared by the tests, without any jobs. Only one test can use it
+    /// at a time. Prints a message and returns `None` if Slurm is not installed.
     pub(crate) fn shared() -> Option<MutexGuard<'static, Cluster>> {
         static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
-        // A test that failed leaves jobs, which are cancelled here.
+        // A failed test may leave jobs, which are cancelled here.
         let cluster = shared.as_ref()?.lock();
         let cluster = cluster.unwrap_or_else(|poisoned| poisoned.into_inner());
         cluster.clear();
         Some(cluster)
     }
 
-    /// One of the caller's own, with this scheduler.
+    /// Starts a new cluster with the given scheduler.
     pub(crate) fn start(scheduler: &str) -> Option<Cluster> {
         if let Err(why) = there_is_one() {
             let is_optional = std::env::var_os(NEEDED).is_none();
             assert!(is_optional, "{why}, and {NEEDED} is set");
-            // Not by a macro, whose output a passed test hides.
+            // The macro `eprintln!` is not used because its output is hidden if the test passes.
             let _ = writeln!(
                 std::io::stderr(),
                 "skipped, {why}: `scripts/slurm install` brings one"
@@ -61,12 +61,11 @@ impl Cluster {
         Some(Cluster { folder })
     }
 
-    /// Where its configuration stands.
+    /// Returns the path of the configuration file.
     pub(crate) fn configuration(&self) -> PathBuf {
         self.folder.join("slurm.conf")
     }
 
-    /// Its commands for a partition.
     pub(crate) fn slurm(&self, partition: &str) -> Slurm {
         Slurm {
             configuration: Some(self.configuration()),
@@ -74,7 +73,7 @@ impl Cluster {
         }
     }
 
-    /// Runs a command of Slurm, which must succeed; what it wrote.
+    /// Runs a Slurm command that must succeed, and returns its output.
     pub(crate) fn run(&self, program: &str, words: &[&str]) -> String {
         let output = self.output(program, words);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -82,7 +81,6 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs a command of Slurm.
     pub(crate) fn output(&self, program: &str, words: &[&str]) -> Output {
         let mut command = Command::new(program);
         command
@@ -92,7 +90,7 @@ impl Cluster {
             .unwrap()
     }
 
-    /// Submits a job that sleeps so many seconds; its number.
+    /// Submits a job that sleeps for the given number of seconds, and returns the job id.
     pub(crate) fn submit(&self, partition: &str, seconds: f64, words: &[&str]) -> String {
         let work = format!("--wrap=sleep {seconds}");
         let fixed = ["--parsable", "-o", "/dev/null", "-p", partition, &work];
@@ -101,7 +99,7 @@ impl Cluster {
             .to_owned()
     }
 
-    /// The row of a job; `None` where the queue does not have it.
+    /// Returns the row of the job, or `None` if the job is not in the queue.
     pub(crate) fn row(&self, partition: &str, id: &str) -> Option<QueueRow> {
         let queue = self.slurm(partition).queue().unwrap();
         assert_eq!(queue.unread.example, None);
@@ -111,7 +109,11 @@ impl Cluster {
             .find(|row| row.key.id.to_string() == id)
     }
 
-    /// Waits until something is true, at most half a minute.
+    /// Waits until the condition is true.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the condition is false for 30 seconds.
     pub(crate) fn wait(&self, what: &str, mut is_true: impl FnMut() -> bool) {
         let start = Instant::now();
         while !is_true() {
@@ -125,7 +127,6 @@ impl Cluster {
         }
     }
 
-    /// Kills the controller as a crash would.
     pub(crate) fn kill_controller(&self) {
         let pid = std::fs::read_to_string(self.folder.join("run/slurmctld")).unwrap();
         let killed = Command::new("kill")
@@ -135,7 +136,7 @@ impl Cluster {
         assert!(killed.success());
     }
 
-    /// Starts the controller again, and waits until it answers.
+    /// Restarts the controller and waits until it responds.
     pub(crate) fn restart_controller(&self) {
         let started = script()
             .arg("controller")
@@ -148,7 +149,7 @@ impl Cluster {
         });
     }
 
-    /// Cancels all jobs, and brings nodes back.
+    /// Cancels all jobs and resumes all nodes.
     pub(crate) fn clear(&self) {
         let user = Command::new("id").arg("-un").output().unwrap();
         let user = String::from_utf8(user.stdout).unwrap();
@@ -162,7 +163,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // Whoever is left ends with this process.
+        // Processes that are still running end when this process ends.
         let _ = script().arg("stop").arg(&self.folder).output();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -172,7 +173,7 @@ fn script() -> Command {
     Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/slurm"))
 }
 
-/// Whether a Slurm can be started here.
+/// Returns an error with the reason if Slurm cannot be started here.
 fn there_is_one() -> Result<(), String> {
     let is_there = |program: &str| Command::new(program).arg("-V").output().is_ok();
     let user = Command::new("id").arg("-u").output();
@@ -184,7 +185,7 @@ fn there_is_one() -> Result<(), String> {
     }
 }
 
-/// The first of five ports that nobody listens on.
+/// Returns the first of five consecutive ports that are not in use.
 fn free_ports() -> u16 {
     let start = 20_000 + (std::process::id() % 1000) as u16 * 20;
     let is_free =

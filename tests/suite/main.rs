@@ -1,4 +1,5 @@
-//! All integration tests but the house's own, as one program: it is linked once.
+//! All integration tests except `tests/house.rs` are in one program, so that it is linked only
+//! once.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod advise;

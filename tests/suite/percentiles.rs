@@ -1,9 +1,9 @@
-//! Percentiles of waits that are claimed: against the closed form of M/M/1, by another run, and by the checker.
+//! These tests compare the claimed percentiles of waiting times with the closed form for M/M/1,
+//! with another simulation and with the checker.
 
 use crate::common::*;
 use serde_json::Value;
 
-/// One server that one job takes, with this load; the policy in `p.json`.
 fn one_server(folder: &Folder, rate: f64) -> Value {
     let job = format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}");
     let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 1}}", &job));
@@ -20,10 +20,10 @@ fn of_type<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
         .unwrap()
 }
 
-/// `P(W > t) = ρ e^{−(1 − ρ) t}`, and `P(T > t) = e^{−(1 − ρ) t}`: what is claimed covers it. Below ρ = .5 the median of the
-/// wait is nothing, which is claimed and confirmed, too.
+/// In an M/M/1 queue, `P(W > t) = ρ e^{−(1 − ρ) t}` and `P(T > t) = e^{−(1 − ρ) t}`. If `ρ` is
+/// below 0.5, the median of the waiting time is 0.
 #[test]
-fn percentiles_of_waits_are_those_of_mm1() {
+fn percentiles_of_waits_match_mm1() {
     let folder = Folder::new();
     let places = [
         ("waiting_p50", 0.5),
@@ -42,7 +42,8 @@ fn percentiles_of_waits_are_those_of_mm1() {
             let [value, half_width] =
                 ["value", "half_width"].map(|own| claim[own].as_f64().unwrap());
             assert_eq!(claim["method"], "simulated");
-            // Three half-widths: one in 10^4 with seven degrees of freedom.
+            // If the value is normal with seven degrees of freedom, the error exceeds three
+            // half-widths with probability 10⁻⁴.
             let is_near = (value - expected).abs() <= 3.0 * half_width;
             assert!(is_near, "{expected}: {claim}");
             assert!(half_width <= 0.05 * value, "{claim}");
@@ -61,10 +62,10 @@ fn percentiles_of_waits_are_those_of_mm1() {
     }
 }
 
-/// A percentile that is claimed to be a fifth more is refuted by a run; one above a higher percentile, or beyond what the
-/// mean allows, by the checker; and a file without any is read.
+/// A simulation refutes a percentile that is 20 % too large. The checker rejects a percentile that
+/// is above a higher percentile or above the maximum that the mean allows.
 #[test]
-fn false_percentiles_are_refuted() {
+fn refutes_wrong_percentiles() {
     let folder = Folder::new();
     let artifact = one_server(&folder, 0.7);
     let with = |quantity: &str, factor: f64| {

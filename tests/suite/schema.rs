@@ -1,11 +1,11 @@
-//! The JSON Schemas that stand in the repository are those of the types. What they accept is tested by `lab/tests/schemas.rs`.
+//! These tests check that the JSON Schemas in the repository are up to date. `lab/tests/schemas.rs`
+//! tests which documents they accept.
 
 use std::path::Path;
 
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::Artifact;
 
-/// The schemas of policies, of each kind, of workloads and of results, by their files.
 fn schemas() -> Vec<(String, schemars::Schema)> {
     let policies = [
         ("synth-policy.v3", Artifact::schema()),
@@ -27,7 +27,7 @@ fn schemas() -> Vec<(String, schemars::Schema)> {
 }
 
 #[test]
-fn schema_is_that_of_the_types() {
+fn the_schemas_are_up_to_date() {
     for (name, schema) in schemas() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
@@ -43,9 +43,9 @@ fn schema_is_that_of_the_types() {
     }
 }
 
-/// Descriptions are read by people who do not know how the program is written.
+/// Users of the schemas do not know the code.
 #[test]
-fn descriptions_name_nothing_of_the_code() {
+fn descriptions_do_not_mention_the_code() {
     for (name, schema) in schemas() {
         let text = schema.to_value().to_string();
         let descriptions = text.split("\"description\":\"").skip(1);

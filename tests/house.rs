@@ -6,8 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of each crate. A module may only import the modules that are listed before it. The
-/// `Cargo.toml` files define which crate may import which.
+/// The modules of each crate. A module may only import the modules that are listed before it.
 const ORDER: [(&str, &str); 12] = [
     ("crates/core/src", "number document artifact"),
     ("crates/queues/src", "ctmc law"),
@@ -38,7 +37,6 @@ const ORDER: [(&str, &str); 12] = [
     ("src", "multiresource kinds cli"),
 ];
 
-/// The maximum number of lines in a file.
 const MOST_LINES: usize = 500;
 
 #[test]
@@ -77,7 +75,6 @@ fn modules_named(text: &str, depth: usize) -> Vec<String> {
     paths.flat_map(first_of_each).collect()
 }
 
-/// Returns the first name of a path, or the first name of each path inside the braces.
 fn first_of_each(path: &str) -> Vec<String> {
     let Some(inside) = path.strip_prefix('{') else {
         let name = path.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -139,7 +136,6 @@ fn every_dependency_is_used() {
         let files = files.flat_map(|own| files_below(own));
         let code: String = files.map(|own| fs::read_to_string(own).unwrap()).collect();
         for name in dependencies(&manifest) {
-            // A feature can be the only use of an optional dependency.
             if manifest.contains(&format!("\"{name}/")) {
                 continue;
             }
@@ -152,7 +148,6 @@ fn every_dependency_is_used() {
     assert_eq!(unused, [""; 0]);
 }
 
-/// Returns the names of all dependencies in a manifest, including the dev-dependencies.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let mut is_listed = false;
     let names = manifest.lines().filter_map(|line| {

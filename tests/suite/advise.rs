@@ -1,5 +1,4 @@
-//! Tests of `synth advise slurm`, with files and on a login node, including the cases in which no
-//! advice can be given.
+//! Tests of `synth advise slurm`, with files and on a login node.
 
 use std::process::Command;
 
@@ -68,7 +67,6 @@ fn advises_an_order_and_names_who_waits_longer() {
     }
     let (today, then) = (&advice["today"]["mean"], &advice["gain"]["waits"]["mean"]);
     assert!(then.as_f64() < today.as_f64(), "{today} {then}");
-    // A replay of the same log must give the same result.
     let typed = format!("replay {log} --slurm {conf} --policies slurm --measure .5,1 -o -");
     let replay = works(&typed);
     let replay: Value = serde_json::from_str(&stdout(&replay)).unwrap();
@@ -115,7 +113,6 @@ fn gives_no_advice_if_the_log_has_no_start_times() {
     has(&text, "Changes tried");
     assert!(!text.contains("1. "), "{text}");
     assert!(!text.contains("as advised"), "{text}");
-    // The page contains the command that was used to create it.
     let page = std::fs::read_to_string(page).unwrap();
     has(&page, "--from 1h --only partition=batch,status=completed");
     assert!(!page.contains("Winners and losers"), "{page}");

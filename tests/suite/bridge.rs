@@ -1,5 +1,4 @@
-//! Tests of the bridge that runs the jobs of a real Slurm, and of a bridge with fake Slurm
-//! commands.
+//! Tests of the bridge with a real Slurm and with fake Slurm commands.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -63,12 +62,10 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A bridge that runs as a separate process. The process is killed when the value is dropped.
 pub(crate) struct Running {
     child: Child,
 }
 
-/// Returns the command `synth bridge slurm` for the policy in `dir`.
 pub(crate) fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> Command {
     let (policy, journal) = (dir.path("policy.json"), dir.path("journal.jsonl"));
     let mut command = crate::common::command(&["bridge", "slurm", text(&policy)]);
@@ -127,7 +124,6 @@ fn replay(dir: &PolicyDir) -> Output {
     synth(&["bridge", "--replay", text(&journal), text(&policy)])
 }
 
-/// Asserts that a replay of the journal gives the same decisions.
 pub(crate) fn is_decided_again(dir: &PolicyDir) {
     let replayed = replay(dir);
     let printed = stdout(&replayed) + &stderr(&replayed);
@@ -135,8 +131,7 @@ pub(crate) fn is_decided_again(dir: &PolicyDir) {
     assert!(printed.contains("as they were"), "{printed}");
 }
 
-/// Returns the number of CPUs that are used by the running jobs, except the jobs whose name is
-/// `but`.
+/// Returns the number of CPUs in use, without the jobs whose name is `but`.
 fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
     let queue = cluster.slurm(partition).queue().unwrap();
     let running = queue.rows.iter();
@@ -148,8 +143,7 @@ pub(crate) fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {
     cluster.slurm(partition).queue().unwrap().rows
 }
 
-/// Returns the lines of all rounds in the journal. The header lines, which have a digest, are
-/// skipped.
+/// Returns the lines of all rounds in the journal. The headers, which have a digest, are skipped.
 fn lines(dir: &PolicyDir) -> Vec<Line> {
     let text = std::fs::read_to_string(dir.path("journal.jsonl")).unwrap();
     let records = text.lines();
@@ -160,8 +154,7 @@ fn lines(dir: &PolicyDir) -> Vec<Line> {
         .collect()
 }
 
-/// Runs jobs of many kinds under a policy for one node. All of the jobs must end, and they must
-/// never use more CPUs than the policy has.
+/// All of the jobs must end, and they must never use more CPUs than the policy has.
 #[test]
 fn runs_the_jobs_of_a_partition() {
     let Some(cluster) = Cluster::shared() else {
@@ -267,8 +260,7 @@ fn runs_the_jobs_of_a_partition() {
     assert!(is_adopted, "{}\n{}", log(&dir), journal());
 }
 
-/// In a fleet, each job must run on the node that the policy selects. A drained node must not be
-/// used until it is resumed.
+/// A job must run on the node that the policy selects. A drained node must not be used.
 #[test]
 fn runs_the_jobs_of_a_fleet_on_each_node() {
     let Some(cluster) = Cluster::shared() else {
@@ -355,8 +347,7 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     cluster.wait("the gate is open", || cluster.row("synth", &held).is_none());
 }
 
-/// The controller and the bridge are killed five times each while jobs arrive. In the end, no job
-/// that is still known to Slurm may be held.
+/// The bridge and the controller are killed while jobs arrive. In the end, no job may be held.
 #[test]
 #[ignore = "beside other tests nodes do not answer in time: .ci/run runs it alone"]
 fn crashes_leave_no_job_held() {
@@ -388,8 +379,8 @@ fn crashes_leave_no_job_held() {
             0 => {
                 cluster.kill_controller();
                 cluster.restart_controller();
-                // Slurm may reuse the job ids that it has lost, and it drains the nodes on which
-                // such jobs run.
+                // Slurm may reuse the job ids that it has lost, and it drains the nodes with these
+                // jobs.
                 cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
             }
             _ => {
@@ -401,14 +392,13 @@ fn crashes_leave_no_job_held() {
     let start = std::time::Instant::now();
     while !queue(&cluster, "synth").is_empty() {
         cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
-        // If a launch fails, Slurm itself holds the job until an operator releases it. If the end
-        // of a job is lost in a crash of the controller, the job must be cancelled. No job in this
-        // test runs for more than a second.
+        // If a launch fails, Slurm holds the job until it is released. If the end of a job is lost
+        // in a crash, the job must be cancelled. No job in this test runs for more than a second.
         for row in queue(&cluster, "synth") {
             let id = row.key.id.to_string();
             match row.hold {
                 Hold::Other => drop(cluster.output("scontrol", &["release", &id])),
-                // Slurm delays a requeued job by two minutes.
+                // Slurm waits for two minutes before a requeued job can start.
                 Hold::User if row.eligible.is_some() => {
                     let job = format!("JobId={id}");
                     cluster.output("scontrol", &["update", &job, "StartTime=now"]);
@@ -427,8 +417,8 @@ fn crashes_leave_no_job_held() {
     assert_eq!(running.unwrap().end(), Some(0));
 }
 
-/// The commands fail or print invalid output. The bridge must not do anything until they work
-/// again, but it must exit with an error if this happens at the start.
+/// If the commands fail or print invalid output, the bridge must not do anything until they work
+/// again. At the start, this must be an error.
 #[test]
 fn takes_no_action_on_invalid_output_of_commands() {
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);

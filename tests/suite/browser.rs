@@ -1,6 +1,5 @@
-//! These tests open the pages in a real browser and check that no text is cut off at the widths of
-//! a phone and of a desktop screen, with the light and the dark color scheme, and that all content
-//! can be reached with the keyboard.
+//! These tests check in a real browser that no text is cut off on phones and desktop screens, in
+//! the light and the dark color scheme, and that all content can be reached with the keyboard.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -8,12 +7,10 @@ use std::process::{Command, Stdio};
 use crate::common::*;
 use serde_json::{Value, json};
 
-/// If this variable is set, the test fails when there is no browser.
 const NEEDED: &str = "SYNTH_NEEDS_BROWSER";
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// A page that shows another page in frames of two widths and prints the measured properties.
 const PROBE: &str = r#"<!doctype html><title>probe</title><body><script>
 const page = PAGE;
 for (const width of [400, 1400]) {
@@ -93,8 +90,7 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
     }
 }
 
-/// Opens the page with the given color scheme (0 is light and 1 is dark) and returns the measured
-/// properties. The page must not write to the console.
+/// Returns the properties of the page in the color scheme (0 is light, and 1 is dark).
 fn looked_at(browser: &str, probe: &str, scheme: u8) -> Vec<Value> {
     let run = Command::new(browser)
         .args([

@@ -1,5 +1,4 @@
-//! These tests check that the checker accepts valid policies and rejects invalid policies for the
-//! right reason.
+//! These tests check that the checker rejects invalid policies for the right reason.
 
 use crate::common::*;
 use std::collections::BTreeSet;
@@ -98,7 +97,6 @@ fn reports_all_errors_together() {
     assert_eq!(paths, expected);
 }
 
-/// These values are not valid in JSON, but they can be set with the library.
 #[test]
 fn rejects_nan_and_infinite_numbers() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -121,8 +119,7 @@ fn rejects_nan_and_infinite_numbers() {
     }
 }
 
-/// Eight types must be exchanged at the same time, so the number of states is too large to be
-/// listed.
+/// Eight types must be exchanged at the same time, which gives too many states to list them.
 #[test]
 fn reports_a_concurrent_route_that_is_too_large_for_a_claim() {
     let mut text =
@@ -182,7 +179,7 @@ fn the_order_of_types_is_part_of_the_workload() {
 }
 
 /// Claims that are only exact for Poisson arrivals or for sizes with stages must not be exact for
-/// other distributions. This is checked for each type and for all types together.
+/// other distributions.
 #[test]
 fn rejects_exact_methods_for_other_distributions() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n  \
@@ -192,7 +189,7 @@ fn rejects_exact_methods_for_other_distributions() {
     let workload = Workload::parse(text, "t.yaml").unwrap().workload;
     let artifact = synthesized(&workload, Preemption::Full, None, 1.0).unwrap();
     artifact.check().unwrap();
-    // These numbers are approximate because the workload does not meet their assumptions.
+    // These claims are approximate because the workload does not meet the assumptions.
     let is_approximate = |claim: &Claim| {
         let kind = claim.job_type.as_deref();
         unmet(
@@ -228,8 +225,7 @@ fn rejects_exact_methods_for_other_distributions() {
     }
 }
 
-/// Returns a new artifact, or `None` if the workload cannot be stabilized. The argument `effort`
-/// limits the exact analysis.
+/// Returns a new artifact, or `None` if the workload cannot be stabilized.
 fn synthesized(
     workload: &Workload,
     preemption: Preemption,
@@ -274,8 +270,7 @@ fn policies_for_the_models_are_valid() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Returns a workload with up to four types and three resources and with a fluid load below 1. The
-/// rates and sizes differ by orders of magnitude.
+/// Returns a workload with a fluid load below 1. The sizes differ by orders of magnitude.
 fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
     let (types, resources) = (rng.random_range(1..=4), rng.random_range(1..=3));
     let capacity: Vec<u32> = (0..resources).map(|_| rng.random_range(5..=30)).collect();
@@ -358,7 +353,6 @@ fn random_laws(rng: &mut Xoshiro256PlusPlus) -> Workload {
     Workload::parse(&text, "laws.yaml").unwrap().workload
 }
 
-/// Checks that the checker accepts the policies for random workloads, for all of the routes.
 fn found_in_random_policies(
     random: fn(&mut Xoshiro256PlusPlus) -> Workload,
     workloads: usize,
@@ -394,7 +388,6 @@ fn policies_for_random_workloads_are_valid() {
 
 use crate::instances;
 
-/// Returns the policy with the proven load for a workload of the given class.
 fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
     let document = instances::document(class, types, seed);
     let workload = Workload::parse(&document, class).unwrap().workload;
@@ -407,8 +400,7 @@ fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
     synthesis.artifact
 }
 
-/// The maker finds the bounds of these workloads by search. The checker must find the same bounds
-/// in another way.
+/// The maker finds these bounds by search. The checker must find the same bounds in another way.
 #[test]
 fn bounds_of_many_types_are_valid() {
     for class in instances::CLASSES {
@@ -418,8 +410,7 @@ fn bounds_of_many_types_are_valid() {
     }
 }
 
-/// Asserts that a bound is rejected if it is larger than the proven bound by a factor of `1 +
-/// 1e-6`.
+/// Asserts that the bound is rejected if it is multiplied by `1 + 1e-6`.
 fn is_too_high(mut artifact: Artifact, what: &str) {
     let evidence = &mut artifact.evidence;
     evidence.bound *= 1.0 + 1e-6;
@@ -429,11 +420,9 @@ fn is_too_high(mut artifact: Artifact, what: &str) {
     assert!(named, "{what}: {found:?}");
 }
 
-/// The path that the checker must report, and the change to the search record.
 type Lie<'a> = (&'a str, &'a dyn Fn(&mut SearchRecord));
 
-/// If each node of the search has its own prices, the prices prove the bound without a solver. The
-/// proof must be rejected if a node, a type or a price is missing, or if the bound is too high.
+/// If each node of the search has its own prices, the prices prove the bound without a solver.
 #[test]
 fn bounds_with_search_trees_are_valid() {
     assert!(instances::HARD.contains(&"hosts"));

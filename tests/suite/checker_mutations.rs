@@ -1,5 +1,5 @@
-//! These tests change each value of a valid artifact. The checker must never panic, and it must
-//! reject each change that is relevant.
+//! These tests change each value of a valid artifact. The checker must reject each relevant change
+//! and must never panic.
 
 use crate::common::*;
 use std::path::Path;
@@ -10,8 +10,7 @@ use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthe
 use synth::multiresource::workload::{Fleet, Workload};
 use synth::number::Decimal;
 
-/// Words that are used in artifacts. If one of these words is replaced by another one, the document
-/// can still be parsed.
+/// Words that can be used in artifacts, so that the document can still be parsed.
 const WORDS: [&str; 12] = [
     "none",
     "setup",
@@ -27,15 +26,13 @@ const WORDS: [&str; 12] = [
     "mean_schedule",
 ];
 
-/// A changed artifact, with the path and a description of the change.
 struct Mutant {
     pointer: String,
     change: String,
     document: Value,
 }
 
-/// Returns `true` if the checker may accept the mutant. The pointers are prefixes. The pointers in
-/// `idle` do not have an effect in this artifact.
+/// Returns `true` if the checker may accept the mutant. All pointers are prefixes.
 fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
     let Mutant {
         pointer, change, ..
@@ -43,7 +40,6 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
     let below = |prefixes: &[&str]| prefixes.iter().any(|p| pointer.starts_with(p));
     let is = |changes: &[&str]| changes.contains(&change.as_str());
     let a_claim = pointer.starts_with("/claims/") && pointer.matches('/').count() == 2;
-    // Metadata.
     below(&["/workload/source", "/tool"])
         // The length of the run cannot be checked because the run is not repeated.
         || below(&["/evidence/simulation/"])
@@ -52,8 +48,7 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
         // The claims hold for a policy without these options.
         || below(&["/policy/msr/backfill", "/policy/msr/empty_slots"])
         || below(idle)
-        // The gap of 1e-12 is a rounding error, so it does not matter if the gap is a little
-        // larger.
+        // The gap of 1e-12 is a rounding error, so it does not matter if it is a little larger.
         || (pointer == "/evidence/gap" && is(&["×1.001", "0"]))
         // An artifact may have fewer claims, or a proof that only uses floating-point numbers.
         || (pointer == "/evidence/exact" && is(&["removed", "null"]))
@@ -61,7 +56,6 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
         || (pointer == "/claims" && is(&["empty"]))
 }
 
-/// Adds the JSON pointers of all values. A parent is added before its children.
 fn pointers(value: &Value, here: &str, found: &mut Vec<String>) {
     found.push(here.to_owned());
     match value {
@@ -79,7 +73,6 @@ fn pointers(value: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Returns the values that are used to replace a value.
 fn replacements(value: &Value) -> Vec<(String, Value)> {
     let named = |name: &str, value: Value| (name.to_owned(), value);
     match value {
@@ -121,7 +114,6 @@ fn replacements(value: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// Returns the parent without the member, or with the element of the array repeated.
 fn without_or_twice(parent: &Value, key: &str) -> Vec<(String, Value)> {
     match parent {
         Value::Array(items) => {
@@ -177,7 +169,7 @@ fn mutants(valid: &Value) -> Vec<Mutant> {
 
 fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
-    // The load is low, so the queues are short and the checker is fast.
+    // The load is low, so the checker is fast.
     let workload = Workload::read(Path::new(&path)).unwrap().workload;
     let workload = workload.scaled(0.5).unwrap();
     let mut options = SynthesisOptions::new(preemption);
@@ -190,7 +182,6 @@ fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     }
 }
 
-/// Returns the mutants that are accepted by mistake.
 fn survivors(valid: &Value, idle: &[&str]) -> Vec<String> {
     let passes = |document: &Value| as_it_is(document, "mutant").is_ok();
     assert!(passes(valid));
@@ -235,8 +226,7 @@ fn rejects_changes_to_a_policy_with_three_schedules() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// A start latency makes the sizes longer, which changes the load and the queues. Such a policy
-/// cannot use preemption.
+/// The start latency makes the sizes longer. Such a policy cannot use preemption.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn rejects_changes_to_a_policy_with_a_start_latency() {
@@ -269,8 +259,7 @@ fn rejects_changes_to_a_policy_with_a_start_latency() {
     has(&refused, words);
 }
 
-/// Claims about these rules come from a simulation, so another valid rule is accepted. The proof of
-/// the load and the simulation results must still be consistent.
+/// The claims about these rules are from a simulation, so another valid rule is accepted.
 #[test]
 fn rejects_changes_to_the_evidence_of_other_families() {
     let idle = ["/policy", "/evidence/servers/0/mix/schedules"];
@@ -281,7 +270,6 @@ fn rejects_changes_to_the_evidence_of_other_families() {
         );
         let vector: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let found = survivors(&vector["artifact"], &idle);
-        // A simulated value can be any value inside its interval, and each interval is possible.
         let simulated = |place: &&String| {
             let [pointer, change] = place.split(' ').collect::<Vec<_>>()[..] else {
                 return false;

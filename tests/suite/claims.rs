@@ -1,5 +1,4 @@
-//! These tests compare the claims of an artifact with a simulation of its policy under the
-//! conditions of the claims.
+//! These tests compare the claims of an artifact with a simulation of its policy.
 
 use crate::common::*;
 use synth::multiresource::artifact::{
@@ -24,7 +23,6 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// Returns the workload of section 7 with the given load. The load of the model is 0.9.
 fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
@@ -50,7 +48,6 @@ fn synthesized(workload: &Workload, preemption: Preemption, route: Option<Route>
     synthesized_with(workload, &options(preemption, route))
 }
 
-/// Runs one simulation of the policy and measures the claims of all artifacts.
 fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
     let settings = Settings {
         events,
@@ -87,8 +84,7 @@ fn about(all: &[Judgement], quantities: &[Quantity]) -> usize {
     all.iter().filter(named).count()
 }
 
-/// Tests pMSR, and sMSR and nMSR on each route, at two loads. If an artifact is correct, the
-/// probability that one of its claims is refuted is 0.001.
+/// If an artifact is correct, the probability that one of its claims is refuted is 0.001.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn claims_are_confirmed_on_every_route() {
@@ -113,8 +109,7 @@ fn claims_are_confirmed_on_every_route() {
     }
 }
 
-/// The claims that follow from the chain are confirmed. The queues converge more slowly, so their
-/// claims only must not be refuted.
+/// The queues converge more slowly than the chain, so their claims must only not be refuted.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn claims_are_confirmed_on_other_models() {
@@ -140,8 +135,7 @@ fn claims_are_confirmed_on_other_models() {
     }
 }
 
-/// One job in ten thousand is of a type that fits a hundred times. The means of both types are
-/// exact, and the checker must derive the same means.
+/// The rare type is one job in ten thousand. The checker must find the same means.
 #[test]
 fn a_rare_type_has_exact_means() {
     let text = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: 100, gpu: 6}}\njobs:
@@ -163,8 +157,8 @@ fn a_rare_type_has_exact_means() {
     }
 }
 
-/// Each claim is refuted if it is wrong by 10 %. A probability of a rare event would need a longer
-/// run, so the number is changed instead (see `rare_events_and_percentiles_of_a_single_server`).
+/// If an event is rare, the threshold is changed, since a wrong probability of 10 % would need a
+/// longer run.
 #[test]
 fn refutes_wrong_claims() {
     let workload = section7(0.5);
@@ -192,8 +186,8 @@ fn refutes_wrong_claims() {
     }
 }
 
-/// Returns Adaptive MSR for section 7 at load 0.9 with `wide` jobs of type 3 in a schedule, and the
-/// claims that hold for two of these jobs.
+/// Returns Adaptive MSR for section 7 at load 0.9 with `wide` jobs of type 3 in a schedule. The
+/// claims hold for two jobs.
 fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     let workload = section7(0.9);
     let mut artifact = synthesized(&workload, Preemption::None, None);
@@ -230,9 +224,8 @@ fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     (workload, artifact)
 }
 
-/// If the schedule has one job of type 3 instead of two, the queue of this type is more than ten
-/// times as long as claimed. A short run must refute the claim, even though it is too short for
-/// intervals. A run of the correct schedule must not refute it.
+/// With one job of type 3 in the schedule instead of two, the queue is more than ten times as long
+/// as claimed. A run that is too short for intervals must refute this.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn refutes_a_gross_error_in_a_short_run() {
@@ -262,8 +255,7 @@ fn refutes_a_gross_error_in_a_short_run() {
 }
 
 /// In an M/M/1 queue at `ρ = 0.5`, `P(Q > 3) = ρ⁴`, and `T` is exponential with mean 2. Both claims
-/// are confirmed, and they are refuted if they are wrong by 5 % and 10 %. A claim about a threshold
-/// that was not measured is not tested.
+/// are refuted if they are wrong by 5 % or 10 %.
 #[test]
 fn rare_events_and_percentiles_of_a_single_server() {
     use Quantity::{ResponseP95, ResponseP99};
@@ -317,7 +309,6 @@ fn rare_events_and_percentiles_of_a_single_server() {
     has(&text, "Not examined (9 of 9): the run did not record");
 }
 
-/// If preemption is used, the means are exact for other size distributions too.
 #[test]
 fn claims_hold_for_phases_where_jobs_are_preempted() {
     let workload = model("section7_phases").scaled(0.75).unwrap();
@@ -334,9 +325,8 @@ fn claims_hold_for_phases_where_jobs_are_preempted() {
     }
 }
 
-/// Without preemption, the claims are approximate for these sizes. If they are marked as exact for
-/// exponential sizes, they are not tested. If they are marked as exact for these sizes, they are
-/// refuted.
+/// The claims are approximate for these sizes. If they are marked as exact for exponential sizes,
+/// they are not tested, and if they are marked as exact for these sizes, they are refuted.
 #[test]
 fn approximations_are_shown_and_never_refuted() {
     let workload = model("section7_phases").scaled(0.75).unwrap();
@@ -364,14 +354,12 @@ fn approximations_are_shown_and_never_refuted() {
     assert!(count(&all, Verdict::Refuted) > all.len() / 2, "{all:#?}");
 }
 
-/// Without preemption, only the load does not depend on exponential sizes.
 fn assumed(claim: &Claim) -> Option<SizeLaw> {
     let of_program = claim.method == Method::ExactProgram;
     (!of_program).then_some(SizeLaw::Exponential)
 }
 
-/// If the sizes do not have stages, the queues are approximate. A claim for Poisson arrivals is not
-/// tested on a workload with other arrivals.
+/// A claim for Poisson arrivals is not tested on a workload with other arrivals.
 #[test]
 fn claims_are_approximate_for_other_distributions() {
     let text = |first: &str| {
@@ -416,7 +404,6 @@ fn claims_are_approximate_for_other_distributions() {
     }
 }
 
-/// The bounds are confirmed, and they are refuted if the lower and the upper bound are exchanged.
 #[test]
 fn judges_lower_and_upper_bounds() {
     let workload = section7(0.7);
@@ -436,8 +423,7 @@ fn judges_lower_and_upper_bounds() {
         assert_eq!(judgement.verdict, Verdict::Confirmed, "{judgement:?}");
     }
 
-    // If a bound is equal to the mean, there is not enough evidence. If it is wrong by 20 %, it is
-    // refuted.
+    // If the bound is equal to the mean, there is not enough evidence.
     let mean = |claim: &Claim| {
         let named = |t: &&synth::multiresource::simulator::TypeResult| {
             Some(&t.name) == claim.job_type.as_ref()
@@ -473,8 +459,7 @@ fn judges_lower_and_upper_bounds() {
     }
 }
 
-/// The run is short compared with the time in which a queue changes, so it cannot refute a claim
-/// about the mean.
+/// The run is too short compared with the time in which a queue changes.
 #[test]
 fn a_short_run_does_not_refute_queue_lengths() {
     let workload = model("section7");

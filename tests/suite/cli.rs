@@ -22,7 +22,6 @@ fn policies_for_all_models_are_valid() {
         let is_fleet = found.contains("\nservers:");
         let model = model.to_str().unwrap();
         let ways = if is_fleet {
-            // The rules for all servers do not use preemption.
             &["none --family partition"][..]
         } else {
             &[
@@ -93,8 +92,7 @@ fn rejects_an_overloaded_workload_with_a_proof() {
     is_as_recorded("overload", &json!(stderr(&refused)));
 }
 
-/// At these rates of section 7, the load is exactly 1. No single resource is overloaded, but no
-/// policy can be stable.
+/// No single resource is overloaded at these rates, but no policy can be stable.
 #[test]
 fn rejects_a_load_of_exactly_one() {
     let folder = Folder::new();
@@ -240,12 +238,11 @@ fn writes_to_files_links_and_devices() {
     assert_eq!(read.stdout, std::fs::read(&file).unwrap());
 }
 
-/// Each command must check its output files before it reads the input or starts to compute.
 #[test]
 fn checks_output_files_first() {
     let folder = Folder::new();
     folder.write("file", "as it was");
-    // These files do not exist, so the command would fail if it tried to read them first.
+    // These files do not exist, so the command would fail if it read them first.
     for verb in [
         "judge none.swf --html",
         "judge none.swf -o",
@@ -266,7 +263,6 @@ fn checks_output_files_first() {
             to(place);
         }
     }
-    // Some commands are part of another program.
     for moved in ["bench", "figures", "sweep-alpha"] {
         fails(moved, &format!("`synth-lab {moved}`"));
     }
@@ -298,8 +294,6 @@ fn prints_the_result_if_the_file_cannot_be_written() {
     has(&stderr(&output), "cannot write /dev/full: No space left");
 }
 
-/// The loads differ by many orders of magnitude and can be far above the capacity. This must not
-/// cause a panic.
 #[test]
 fn handles_extreme_workloads() {
     let folder = Folder::new();
@@ -323,8 +317,7 @@ fn handles_extreme_workloads() {
     }
 }
 
-/// For section 7 at `ρ = 0.5`, an independent computation gives a mean response time of 1.2781 s
-/// (2.2366 jobs). A simulated policy can only be better than the bound by chance.
+/// An independent computation gives a mean response time of 1.2781 s (2.2366 jobs).
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn the_optimum_is_a_lower_bound_for_all_policies() {

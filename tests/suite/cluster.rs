@@ -1,6 +1,5 @@
-//! This module starts a real Slurm with `scripts/slurm` for the tests. The partitions are `synth`
-//! (node n1), `plain` (n2) and `fleet` (n3 and n4), and each node has 20 CPUs and 15000 MiB. The
-//! cluster is stopped when the process that started it ends.
+//! This module starts a real Slurm with `scripts/slurm`. The partitions are `synth` (node n1),
+//! `plain` (n2) and `fleet` (n3 and n4), and each node has 20 CPUs and 15000 MiB.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -16,12 +15,10 @@ pub(crate) struct Cluster {
     folder: PathBuf,
 }
 
-/// If this variable is set, a test fails if Slurm is not installed.
 const NEEDED: &str = "SYNTH_NEEDS_SLURM";
 
 impl Cluster {
-    /// Returns the cluster that is shared by the tests, without any jobs. Only one test can use it
-    /// at a time. Prints a message and returns `None` if Slurm is not installed.
+    /// Returns the cluster that is shared by the tests, or `None` if Slurm is not installed.
     pub(crate) fn shared() -> Option<MutexGuard<'static, Cluster>> {
         static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
@@ -32,7 +29,6 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Starts a new cluster with the given scheduler.
     pub(crate) fn start(scheduler: &str) -> Option<Cluster> {
         if let Err(why) = there_is_one() {
             let is_optional = std::env::var_os(NEEDED).is_none();
@@ -61,7 +57,6 @@ impl Cluster {
         Some(Cluster { folder })
     }
 
-    /// Returns the path of the configuration file.
     pub(crate) fn configuration(&self) -> PathBuf {
         self.folder.join("slurm.conf")
     }
@@ -73,7 +68,6 @@ impl Cluster {
         }
     }
 
-    /// Runs a Slurm command that must succeed, and returns its output.
     pub(crate) fn run(&self, program: &str, words: &[&str]) -> String {
         let output = self.output(program, words);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -90,7 +84,6 @@ impl Cluster {
             .unwrap()
     }
 
-    /// Submits a job that sleeps for the given number of seconds, and returns the job id.
     pub(crate) fn submit(&self, partition: &str, seconds: f64, words: &[&str]) -> String {
         let work = format!("--wrap=sleep {seconds}");
         let fixed = ["--parsable", "-o", "/dev/null", "-p", partition, &work];
@@ -99,7 +92,6 @@ impl Cluster {
             .to_owned()
     }
 
-    /// Returns the row of the job, or `None` if the job is not in the queue.
     pub(crate) fn row(&self, partition: &str, id: &str) -> Option<QueueRow> {
         let queue = self.slurm(partition).queue().unwrap();
         assert_eq!(queue.unread.example, None);
@@ -109,11 +101,7 @@ impl Cluster {
             .find(|row| row.key.id.to_string() == id)
     }
 
-    /// Waits until the condition is true.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the condition is false for 30 seconds.
+    /// Waits until the condition is true, and panics after 30 seconds.
     pub(crate) fn wait(&self, what: &str, mut is_true: impl FnMut() -> bool) {
         let start = Instant::now();
         while !is_true() {
@@ -136,7 +124,6 @@ impl Cluster {
         assert!(killed.success());
     }
 
-    /// Restarts the controller and waits until it responds.
     pub(crate) fn restart_controller(&self) {
         let started = script()
             .arg("controller")

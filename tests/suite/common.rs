@@ -9,7 +9,6 @@ use synth::artifact::{Changes, Content};
 use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{ArtifactError, Checked};
 
-/// Returns the paths of all models of the given kind.
 pub(crate) fn models(kind: &str) -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
     let all = std::fs::read_dir(folder).unwrap();
@@ -79,7 +78,6 @@ pub(crate) fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
     output
 }
 
-/// Runs the program and asserts that it succeeds.
 pub(crate) fn works(typed: &(impl Typed + ?Sized)) -> Output {
     ends(0, typed)
 }
@@ -94,12 +92,10 @@ pub(crate) fn fails(typed: &(impl Typed + ?Sized), words: &str) {
     assert!(stdout(&output).is_empty(), "{typed:?}: {said}");
 }
 
-/// Runs the program with the given standard input.
 pub(crate) fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
     let mut program = command(typed);
     let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = program.stderr(Stdio::piped()).spawn().unwrap();
-    // The program may exit before it has read all of the input.
     let _ = running.stdin.take().unwrap().write_all(input.as_bytes());
     running.wait_with_output().unwrap()
 }
@@ -141,7 +137,6 @@ pub(crate) fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, Artif
     Checked::parse_with(&text.to_string(), name, Changes::Accepted)
 }
 
-/// Returns all errors in a policy, each with its path.
 pub(crate) fn findings(text: impl ToString) -> Vec<String> {
     match as_it_is(text, "test") {
         Ok(_) => Vec::new(),
@@ -153,15 +148,13 @@ pub(crate) fn findings(text: impl ToString) -> Vec<String> {
     }
 }
 
-/// Returns all errors in the document after the change.
 pub(crate) fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut document = valid.clone();
     change(&mut document);
     findings(document)
 }
 
-/// Returns the document with another value at the given path. The value is JSON or a factor such as
-/// `×1.1`.
+/// Returns the document with another value, which can also be a factor such as `×1.1`.
 pub(crate) fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
     let mut document = valid.clone();
     let lie = match lie.strip_prefix('×') {
@@ -179,9 +172,8 @@ pub(crate) fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
     document
 }
 
-/// Asserts that each change in a table is rejected by `check`. A row has the path below `at`, the
-/// new value and a part of the expected message. The function `check` returns the reason why a
-/// document is rejected.
+/// Asserts that `check` rejects each change in a table. The columns are the path below `at`, the
+/// new value and a part of the message.
 pub(crate) fn are_refused(
     valid: &Value,
     at: &str,
@@ -206,8 +198,8 @@ pub(crate) fn lies(valid: &Value, at: &str, table: &str) {
     are_refused(valid, at, table, check);
 }
 
-/// Returns the reason why a policy of another kind is rejected, or `None` if it is accepted. If the
-/// workload was changed, the digest is updated too.
+/// Returns the reason why a policy of another kind is rejected. If its workload was changed, the
+/// digest is updated too.
 pub(crate) fn refusal<K: Content>(document: &Value) -> Option<String> {
     let refused = |document: &Value| {
         let text = document.to_string();
@@ -224,7 +216,6 @@ pub(crate) fn refusal<K: Content>(document: &Value) -> Option<String> {
     Some(why)
 }
 
-/// Reads a file of the repository.
 pub(crate) fn text(file: &str) -> String {
     std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
@@ -233,7 +224,6 @@ pub(crate) fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns the claim about the quantity for all types.
 pub(crate) fn claim<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     let claim = claims.find(|c| c["quantity"] == quantity && c["type"].is_null());
@@ -251,7 +241,6 @@ pub(crate) fn workload(servers: &str, jobs: &str) -> String {
         .fold(head, |text, job| text + "  - " + job.trim() + "\n")
 }
 
-/// A temporary folder.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -267,7 +256,6 @@ impl Folder {
         self.path(name).to_str().unwrap().into()
     }
 
-    /// Creates a policy for a model and returns the file name.
     pub(crate) fn policy(&self, model: &str) -> String {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");

@@ -1,5 +1,4 @@
-//! End-to-end tests of `synth compare`. They check the outputs, that a run can be interrupted and
-//! resumed, and that the results do not depend on the number of cores.
+//! End-to-end tests of `synth compare`.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -82,8 +81,7 @@ fn csv_is_sound(text: &str, document: &Value, policy: &str) {
     assert!(value("0.5", policy, "utilization.cpu").is_some());
 }
 
-/// The page must be a single file without scripts or external resources, and each figure must have
-/// a title and a description.
+/// The page must be a single file, and each figure must have a title and a description.
 fn page_is_sound(page: &str) {
     for outside in ["http://", "https://", "src=", "<script", "url(", "@import"] {
         assert!(!page.contains(outside), "{outside}");
@@ -94,8 +92,8 @@ fn page_is_sound(page: &str) {
     assert_eq!(count("<figure"), count("role=\"img\""));
     assert_eq!(count("<figure"), count("<desc id="));
     assert_eq!(count("href="), count("href=\"#"));
-    // There are five figures of response times, two for each resource, one for each load, and a
-    // schedule for each policy that does not use preemption.
+    // There are five figures of response times, two for each resource and one for each load, and
+    // three schedules.
     assert_eq!(count("<figure"), 5 + 2 * 3 + 2 + 3);
     assert!(page.len() < 500_000, "{}", page.len());
     for tag in words("svg figure table caption section details ul dl p h2") {
@@ -123,7 +121,6 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     }
 }
 
-/// Sends the signal of Ctrl-C.
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     let pid = child.id().to_string();
@@ -131,8 +128,7 @@ fn interrupt(child: &Child) {
     assert!(killed.unwrap().success());
 }
 
-/// An interrupted run is marked in all outputs. A resumed run must give the same bytes as a run
-/// without interruption, even if the last line of the file is incomplete.
+/// The resumed run must give the same bytes, even if the last line of the file is incomplete.
 #[cfg(unix)]
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
@@ -159,8 +155,7 @@ fn resumes_an_interrupted_comparison() {
     let cells = document["cells"].as_array().unwrap();
     let endings = cells.iter().filter_map(|c| c["run"]["ending"].as_str());
     let endings: Vec<&str> = endings.collect();
-    // If a cell was interrupted before it had any results, it is missing. Only the last cell can be
-    // incomplete.
+    // A cell without results is not stored. Only the last cell can be incomplete.
     assert!((1..=6).contains(&cells.len()), "{endings:?}");
     assert_eq!(endings.len(), cells.len());
     let cut_at = endings.iter().position(|ending| *ending == "interrupted");
@@ -181,7 +176,6 @@ fn resumes_an_interrupted_comparison() {
     works(&format!("{typed} --resume"));
     assert_eq!(fs::read(&cut).unwrap(), fs::read(&whole).unwrap());
     assert!(!partial.exists());
-    // If there is nothing to resume, the run starts from the beginning.
     works(&format!("{typed} --resume"));
 }
 
@@ -244,8 +238,7 @@ fn rejects_bad_input_immediately() {
     assert_eq!(folder.files().len(), 1, "nothing is left behind");
 }
 
-/// The input files are not changed and no output replaces another one, even if links are used for
-/// the file names.
+/// This must also work if links are used for the file names.
 #[cfg(unix)]
 #[test]
 fn does_not_overwrite_inputs_or_other_outputs() {

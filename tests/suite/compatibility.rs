@@ -64,7 +64,6 @@ fn policies_for_all_models_are_valid() {
     }
 }
 
-/// The reference values have 11 digits. The tests of the analysis explain how they were computed.
 #[test]
 fn claims_are_the_reference_values() {
     let response = |artifact: &Artifact, class: Option<&str>| {
@@ -83,7 +82,6 @@ fn claims_are_the_reference_values() {
     assert!((response(&random, None) / 1.765103 - 1.0).abs() < 1e-6);
 }
 
-/// A simulation confirms all claims of a tuned policy for exponential sizes.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn a_run_confirms_the_claims() {
@@ -222,11 +220,9 @@ struct Step {
     changes: Vec<(u32, Option<usize>)>,
 }
 
-/// Runs the rule with external events.
 struct Interpreter {
     classes: Vec<Vec<u32>>,
     queue: FairQueue,
-    /// The job with each number, or `None` if it has left.
     jobs: Vec<Option<Job>>,
 }
 

@@ -1,5 +1,3 @@
-//! This test reads the configuration of a real Slurm.
-
 use synth_slurm::commands::{Exported, Text, Texts};
 use synth_slurm::configuration::of_texts;
 
@@ -30,7 +28,6 @@ fn reads_a_site_from_its_file_and_from_its_commands() {
     let is_told = all.any(|own| own.starts_with("`sacctmgr -P show qos`: sacctmgr ended"));
     assert!(is_told, "{remarks:?}");
     let mut shown = of_texts(&texts).unwrap();
-    // The output of `scontrol` also contains the default values.
     for site in [&mut file, &mut shown] {
         site.remarks.clear();
         site.options.clear();

@@ -42,7 +42,6 @@ use synth::multiresource::workload::{Fleet, Workload};
 pub(crate) struct Vector {
     pub artifact: serde_json::Value,
     pub steps: Vec<Step>,
-    /// The lines of the protocol of `synth drive` and the decisions on a real cluster.
     #[serde(default)]
     pub cluster: Vec<(Line, Decision)>,
 }
@@ -69,7 +68,6 @@ pub(crate) struct Step {
     clocks: Vec<f64>,
 }
 
-/// Runs the rule with external events.
 struct Interpreter {
     system: System,
     rule: Box<dyn Policy>,
@@ -127,8 +125,7 @@ impl Interpreter {
     }
 }
 
-/// Returns the Markovian Service Rate policies. The columns of the table are the file name, the
-/// preemption, the route, the backfilling and the empty slots.
+/// The columns are the file name, the preemption, the route, the backfilling and the empty slots.
 fn variants() -> Vec<(&'static str, SynthesisOptions)> {
     let row = |[name, preemption, route, backfill, empty_slots]: [&'static str; 5]| {
         let preemption = serde_json::from_value(preemption.into()).unwrap();
@@ -247,7 +244,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     all
 }
 
-/// Backfilling in which each job has its own order.
 fn ordered(limited: &Workload) -> Vec<(&'static str, Artifact)> {
     let of = |name, words: &str, change: fn(&mut BackfillingConfig)| {
         let mut own = by_words(words, &limited.clone().into());
@@ -340,8 +336,7 @@ fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static s
     ]
 }
 
-/// Rules for all servers of a fleet. The loop of the partition is short, so that it is covered by
-/// the events.
+/// The loop of the partition is short, so that it is covered by the events.
 fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
     let with = |fleet: &Fleet, rule: Option<Family>| {
@@ -441,7 +436,6 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
     .artifact
 }
 
-/// Records a random sequence of possible events: arrivals, ends of running jobs and clocks.
 fn record(artifact: &Artifact) -> Vector {
     let types = artifact.workload.jobs.len();
     let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
@@ -463,7 +457,6 @@ fn record(artifact: &Artifact) -> Vector {
         };
         let limited = has_limits && matches!(event, Event::Arrival(_));
         let limit = limited.then(|| f64::from(random.random_range(1..20)));
-        // If the rule learns from users, there are four of them.
         let has_user = limited && interpreter.rule.learned().is_some();
         let user = has_user.then_some(1 + steps.len() as u32 % 4);
         steps.push(interpreter.step(event, job, (limit, user)));

@@ -1,5 +1,4 @@
-//! Command-line tests of batches of similar jobs, and of a Markov chain that modulates the arrivals
-//! of all types.
+//! Tests of batches of similar jobs, and of a chain that modulates all arrivals.
 
 use crate::common::*;
 
@@ -7,8 +6,7 @@ const COMMON: &str = "modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3,
 const SERVER: &str = "server: {capacity: {cpu: 8}}\n";
 const FLEET: &str = "servers:\n  - {name: x, count: 2, capacity: {cpu: 8}}\n  - {name: y, count: 1, capacity: {cpu: 4}}\n";
 
-/// Returns a workload with batches of similar small jobs and with large jobs. On one server, `ρ` is
-/// about 1/2.
+/// On one server, the load of this workload is about 1/2.
 fn workload(before: &str, servers: &str, alike: &str) -> String {
     format!(
         "kind: multiresource\ntime_unit: h\n{before}{servers}jobs:\n  \
@@ -22,8 +20,6 @@ fn done(arguments: &[&str]) -> String {
     stdout(&output) + &stderr(&output)
 }
 
-/// Writes the workload to a folder, and returns the folder and the paths of the workload and of the
-/// policy.
 fn written(text: &str) -> (tempfile::TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -57,15 +53,13 @@ fn synthesizes_checks_simulates_and_compares_policies_for_dependent_jobs() {
     }
 }
 
-/// Returns the line of the claim about all types.
 fn judged<'a>(printed: &'a str, claim: &str) -> &'a str {
     let line = printed.lines().find(|line| line.contains(claim));
     line.unwrap_or_else(|| panic!("{claim}:\n{printed}"))
 }
 
-/// Without preemption, the loop waits for completions. Similar jobs complete together, so the times
-/// are not independent, and the claims are approximate even if the sizes are exponential. The
-/// modulation of the arrivals has no effect on this.
+/// Without preemption, the loop waits for completions. Similar jobs complete together, so the
+/// claims are approximate even if the sizes are exponential.
 #[test]
 fn claims_about_completions_are_approximate_for_similar_jobs() {
     let msr = |before: &str, alike: &str| {

@@ -32,7 +32,6 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the paths and the text of `README.md` and of all pages in `docs/`.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut paths = vec![root().join("README.md")];
     pages(&root().join("docs"), &mut paths);
@@ -67,7 +66,6 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
     blocks
 }
 
-/// A command and the output that is shown in the document.
 struct Step {
     command: String,
     code: i32,
@@ -101,12 +99,11 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// Returns the options that make a simulation shorter, or `None` if there is no simulation.
+/// Returns the options that make a simulation shorter, if there is one.
 fn fewer_events(command: &str) -> Option<&'static str> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let has = |pair: [&str; 2]| words.windows(2).any(|w| w == pair);
     match words[..] {
-        // The document sets the number of events.
         ["synth", "compare" | "simulate", ..] if words.contains(&"--events") => None,
         // The number of events is given by the trace or by the recorded jobs.
         ["synth", "replay", ..] => None,
@@ -122,8 +119,7 @@ fn fewer_events(command: &str) -> Option<&'static str> {
             if has(["--preemption", "none"])
                 && !has(["--family", "msr"])
                 && !has(["--workload", "models/fleet.yaml"])
-                // This takes only a few seconds. If there are fewer events, another policy that is
-                // as good could be selected.
+                // With a smaller budget, another policy that is as good could be selected.
                 && !has(["--workload", "models/vms.yaml"]) =>
         {
             Some("--work 2e7")
@@ -136,8 +132,7 @@ fn is_rule(line: &str) -> bool {
     line.starts_with('─')
 }
 
-/// Returns the lines that must be printed. If the simulation is shorter, these are only the headers
-/// of the tables.
+/// Returns the lines that must be printed, which are only the table headers if `simulated`.
 fn compared(step: &Step, simulated: bool) -> Vec<String> {
     let line = |n: usize| step.shown.get(n).map_or("", String::as_str);
     let is_compared = |n: &usize| {
@@ -160,8 +155,7 @@ fn shows(shown: &str, printed: &str) -> bool {
     }
 }
 
-/// Joins the words by single spaces, because the width of a column depends on rows that the
-/// document may omit.
+/// The width of a column depends on rows that the document may omit.
 fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -185,7 +179,6 @@ fn run(document: &Path, text: &str) {
         let (block, _) = block.split_once("```").unwrap();
         fs::write(folder.path().join(name), block).unwrap();
     }
-    // Files that were created with other options than in the document.
     let mut others: Vec<String> = Vec::new();
     for step in steps(text) {
         let fewer = fewer_events(&step.command);
@@ -237,7 +230,6 @@ fn commands_print_what_all_other_documents_show() {
     run_all(|path| !is_for_newcomers(path));
 }
 
-/// Runs the commands of the selected documents in parallel.
 fn run_all(is_in: fn(&Path) -> bool) {
     let mut documents = documents();
     documents.retain(|(path, _)| is_in(path));

@@ -39,8 +39,7 @@ fn an_answer_contains_all_outputs_of_the_command() {
     assert!(unknown.error.unwrap().starts_with("unexpected argument"));
 }
 
-/// A document in memory has a path and is used instead of the file with this path while the command
-/// runs.
+/// A document in memory replaces the file with the same path.
 #[test]
 fn reads_documents_from_memory() {
     let text = std::fs::read_to_string("models/section7.yaml").unwrap();
@@ -74,7 +73,6 @@ impl OtherRule for Other {
     }
 }
 
-/// A custom rule must get the same jobs as the rules of the library.
 #[test]
 fn adds_rules_by_name() {
     let typed = "compare models/section7.yaml --policies first-fit,other --loads .5 --events 4e5";

@@ -44,9 +44,8 @@ fn artifact_of(workload: &Workload) -> Artifact {
     }
 }
 
-/// A load of 1 or more must be rejected, even if it is larger than 1 by only 10⁻¹⁵. If the load is
-/// less than 1 by at most 10⁻¹¹, floating-point numbers are not precise enough: this must be an
-/// error, but the load must not be called impossible.
+/// If the load is below 1 by at most 10⁻¹¹, floating-point numbers are not precise enough. This
+/// must be an error, but the load must not be called impossible.
 #[test]
 fn distinguishes_loads_near_one() {
     for load in ["1", "1.000000000000001", "1.5"] {
@@ -88,16 +87,15 @@ fn policies_contain_exact_fractions() {
     assert_eq!(artifact_of(&model("bursty")).evidence.exact, None);
 }
 
-/// In section 7, the weights are 1/2 and 1/2, and there are many prices that prove the load.
+/// There are many other prices that prove the load of section 7.
 #[test]
 fn rejects_wrong_fractions() {
     let valid = serde_json::to_value(artifact_of(&model("section7"))).unwrap();
     lies(&valid, "", include_str!("tables/exact/lies.txt"));
 }
 
-/// The mix is a little worse than the optimum, and its load is correct. Floating-point numbers
-/// cannot detect this, but the prices do not prove it. The mix is valid if it is not claimed to be
-/// optimal.
+/// Floating-point numbers cannot detect that the mix is worse, but the prices do not prove it. The
+/// mix is valid if it is not claimed to be optimal.
 #[test]
 fn rejects_a_mix_that_is_slightly_worse_than_the_optimum() {
     let mut artifact = artifact_of(&section7_at(".5"));

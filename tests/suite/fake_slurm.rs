@@ -6,8 +6,7 @@ use std::path::Path;
 use synth::slurm::{Nodes, Slurm, SlurmQueue};
 use tempfile::TempDir;
 
-/// A folder of `sh` scripts that can be replaced at any time. Add it to the front of `PATH`, or use
-/// it as [`Slurm::programs`].
+/// A folder of `sh` scripts that can be used in `PATH` or as [`Slurm::programs`].
 pub(crate) struct Fake {
     folder: TempDir,
 }
@@ -47,7 +46,6 @@ esac";
         }
     }
 
-    /// Replaces the script of a command.
     pub(crate) fn script(&self, name: &str, text: &str) {
         // The file is renamed, so that a running command can read the old script to the end.
         let new = self.folder.path().join(format!("{name}.new"));
@@ -55,8 +53,7 @@ esac";
         std::fs::rename(new, self.folder.path().join(format!("{name}.sh"))).unwrap();
     }
 
-    /// Sets the rows that `squeue` prints, after the header if it is requested. Use [`job`] to
-    /// create a row.
+    /// Sets the rows that `squeue` prints after its header. Use [`job`] to create a row.
     pub(crate) fn queue(&self, rows: &str) {
         self.table("squeue", SlurmQueue::columns(), rows);
     }
@@ -81,22 +78,19 @@ esac";
     }
 }
 
-/// Returns a row of `squeue`. The columns that are not in `cells` have the values of a held job
-/// with one CPU.
+/// The default values are the values of a held job with one CPU.
 pub(crate) fn job(cells: &[(&str, &str)]) -> String {
     let usual = crate::common::rows(include_str!("tables/queue_row.txt"));
     let usual: Vec<_> = usual.map(|[name, cell]| (name, cell)).collect();
     row(SlurmQueue::columns(), &[cells, &usual].concat())
 }
 
-/// Returns a row of a table. A column that is not in `cells` is `(null)`, and if it is there twice,
-/// the first value is used.
+/// Returns a row of a table. A column that is not in `cells` is `(null)`.
 fn row(columns: &[(&str, &str, usize)], cells: &[(&str, &str)]) -> String {
     let mut line = String::new();
     for (name, _, width) in columns {
         let text = cells.iter().find(|(column, _)| column == name);
         let text = text.map_or("(null)", |(_, text)| text);
-        // Slurm counts bytes. A character that does not fit is omitted here.
         let mut end = text.len().min(*width);
         while !text.is_char_boundary(end) {
             end -= 1;

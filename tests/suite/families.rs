@@ -6,7 +6,6 @@ use serde_json::Value;
 
 const SECTION7: &str = "models/section7.yaml --preemption none";
 
-/// Asserts that the policy is valid and that a simulation does not refute any of its claims.
 fn holds(typed: &str, events: &str) -> (Value, String) {
     let folder = Folder::new();
     let file = folder.name("p.json");
@@ -27,8 +26,7 @@ fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
     &followed[family]
 }
 
-/// At load 0.9, the mean response time of First-Fit is three times as long, and Most Servers First
-/// is even slower.
+/// First-Fit is three times as slow, and Most Servers First is even slower.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn selects_the_best_family_and_logs_the_others() {
@@ -47,8 +45,7 @@ fn selects_the_best_family_and_logs_the_others() {
     for name in words("msr adaptive-quickswap first-fit most-servers-first") {
         let other = candidates.iter().find(|c| c["name"] == name);
         let other = other.unwrap_or_else(|| panic!("{name} in {names:?}"));
-        // A candidate that is much worse is stopped early, so only a lower bound of its ratio is
-        // known.
+        // A candidate that is much worse is stopped early, so only a lower bound is known.
         match other["ratio"]["mean"].as_f64() {
             Some(ratio) => assert!(ratio > 1.2, "{other}"),
             None if other["outcome"] == "steady" => {
@@ -75,9 +72,8 @@ fn the_selection_is_deterministic_for_a_seed() {
     assert_ne!(one, other);
 }
 
-/// One-or-all with `k = 32` and total rate 6. The tuned threshold is close to the optimum of the
-/// exact analysis, `ℓ* = 7`, and the mean response time is close to 10.648, which is the value for
-/// strict turns. Both are much lower than for Most Servers First.
+/// The tuned threshold is close to the optimum, `ℓ* = 7`, and the mean response time is close to
+/// 10.648, which is the value for strict turns.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn quickswap_on_one_or_all_finds_the_threshold() {
@@ -106,7 +102,6 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
     }
 }
 
-/// If there is only one type on four servers, all policies are equally good.
 #[test]
 fn selects_a_policy_for_a_single_type() {
     let folder = Folder::new();
@@ -116,8 +111,7 @@ fn selects_a_policy_for_a_single_type() {
         let typed = format!("{file} --preemption none --work 5e6 --seed {seed}");
         works(&typed);
     }
-    // The simulation is too short for convergence, so a policy that is proved to be stable is
-    // selected.
+    // The simulation is too short, so a policy that is proved to be stable is selected.
     let printed = stderr(&works(&format!("{file} --preemption none --work 1e3")));
     has(&printed, "Selected: msr; no run was long enough");
 }
@@ -136,8 +130,7 @@ fn makes_no_claims_about_rare_types() {
     assert!(!claims.any(|claim| claim["type"] == "rare"), "{artifact}");
 }
 
-/// The number of jobs at which the guard takes over must be much higher than the mean number of
-/// jobs under the guard. Otherwise, the guard would stay active for too long.
+/// If the guard starts at a number of jobs that is too low, it stays active for too long.
 #[test]
 fn the_guard_hands_back_control() {
     let artifact = json(&works(&format!(
@@ -174,8 +167,7 @@ fn the_selection_does_not_depend_on_the_number_of_cores() {
     assert_eq!(one, many);
 }
 
-/// There are ten types of the same size on three resources. Some rules are slow, and Least Servers
-/// First is unstable. The selected rule must have converged even if other rules have not.
+/// Some rules are slow on these types, and Least Servers First is unstable.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn selects_a_converged_rule_if_others_are_slow() {
@@ -200,8 +192,7 @@ fn selects_a_converged_rule_if_others_are_slow() {
     }
 }
 
-/// The best policy that meets the guarantee is selected. If no policy meets it, no file is written
-/// and the closest policy is reported.
+/// If no policy meets the guarantee, the closest policy is reported.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn writes_a_policy_only_if_it_meets_the_guarantee() {
@@ -227,8 +218,7 @@ fn stands(workload: &str, options: &str) -> (Value, String) {
     holds(&format!("{file} --preemption none {options}"), "1e6")
 }
 
-/// If all jobs of a run meet the guarantee, the claimed fraction of late jobs is 0, with a
-/// half-width that depends on the number of jobs.
+/// The half-width of the claim depends on the number of jobs.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn a_guarantee_can_be_met_by_all_jobs() {
@@ -264,8 +254,8 @@ fn a_guarantee_can_be_met_by_all_jobs() {
     }
 }
 
-/// The arrivals and the sizes are constant, so there is no variance. A window measures a little
-/// less than the true value because of its ends, and the interval must include this error.
+/// A window measures a little less than the true value because of its ends, and the interval must
+/// include this error.
 #[test]
 fn claims_about_constant_sizes_are_correct() {
     let job = |name: &str, cpu: u32, time: u32, mean: u32| {
@@ -321,7 +311,6 @@ fn rejects_options_that_cannot_be_combined() {
     }
 }
 
-/// The error names the types that are not supported by MSFQ.
 #[test]
 fn msfq_reports_the_types_that_are_not_supported() {
     let typed = words("simulate msfq --workload models/four_types.yaml");
@@ -335,8 +324,7 @@ fn msfq_reports_the_types_that_are_not_supported() {
     }
 }
 
-/// For section 7 at load 0.9, the optimum with full preemption is 3.28. The loop takes at least 30
-/// % longer than the best policy.
+/// The optimum is 3.28. The loop takes at least 30 % longer than the best policy.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn selects_the_best_policy_with_full_preemption() {
@@ -360,8 +348,7 @@ fn selects_the_best_policy_with_full_preemption() {
     has(&printed, "Stability: proved");
 }
 
-/// If setups are slow, no job is preempted. If they are fast, the result is close to the optimum
-/// with free preemption.
+/// If setups are slow, they are not used. If they are fast, the result is close to the optimum.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn selects_the_best_policy_with_setups() {
@@ -383,8 +370,8 @@ fn selects_the_best_policy_with_setups() {
     let (fast, printed) = with_rate("1000");
     assert_eq!(guard(&fast)["setup_rate"], 1000.0, "{fast}");
     has(&printed, "MaxWeight with setups");
-    // The minimum without preemption is 5.46. MaxWeight with free preemption has 4.16, and the
-    // optimum is 3.30.
+    // The minimum without preemption is 5.46. The minimum with free preemption is 3.30, and
+    // MaxWeight has 4.16.
     let [slow, fast] = [slow, fast].map(|artifact| claimed(&artifact, "mean_response"));
     assert!(slow > 5.4 && fast < 4.2, "{slow} {fast}");
 }
@@ -407,9 +394,8 @@ fn synthesizes_policies_for_small_workloads() {
     fails(&typed, "the workload is one server");
 }
 
-/// Two servers in an M/M/2 queue are equivalent to one server with two CPUs, where no policy is
-/// better than `1/(1 − ρ²)`. The dynamic program proves this for the single server. For the fleet
-/// and for other size distributions, the bound of `synth optimum` is used.
+/// Two servers in an M/M/2 queue are equivalent to one server with two CPUs, and no policy is
+/// better than `1/(1 − ρ²)`. For the fleet and for other size distributions, the bound is smaller.
 #[test]
 fn the_table_shows_the_distance_from_the_optimum_or_from_a_bound() {
     let folder = Folder::new();
@@ -450,7 +436,7 @@ fn the_table_shows_the_distance_from_the_optimum_or_from_a_bound() {
     let bound = works(&format!("optimum {} -o -", folder.name("known.yaml")));
     assert_eq!(floor["least"], json(&bound)["lower_bound"]);
     assert!(floor["least"].as_f64().unwrap() < least);
-    // Preemptive rules do not use sizes, so a rule without preemption is one of the candidates.
+    // Preemptive rules do not use sizes, so there must be a rule without preemption.
     let full = format!("{} --preemption full --work 2e6", folder.name("known.yaml"));
     let found = folder.name("full.json");
     works(&format!("{full} -o {found} --log {log}"));

@@ -1,5 +1,4 @@
-//! Tests of fleets with several server shapes: the documents, the load, the checker and the command
-//! line.
+//! Tests of fleets with several server shapes.
 
 use crate::common::*;
 use serde_json::{Value, json};
@@ -14,7 +13,6 @@ use synth::multiresource::workload::{Fleet, FleetDocument, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
 
-/// Returns a fleet with the given servers and with three types of jobs. The last type needs a GPU.
 pub(crate) fn mixed(servers: &str) -> String {
     format!(
         "kind: multiresource\ntime_unit: s\nservers:\n{servers}jobs:
@@ -35,8 +33,7 @@ fn model() -> Fleet {
     Fleet::read(MODEL.as_ref()).unwrap().workload
 }
 
-/// Returns the load and checks its proof with all possible schedules: the mixes have this load, and
-/// no set of schedules is worth more at the prices.
+/// Returns the load and checks its proof with all possible schedules.
 pub(crate) fn load(fleet: &Fleet) -> f64 {
     let solution = solve(fleet, &SolveLimits::default()).unwrap();
     let certificate = &solution.certificate;
@@ -98,8 +95,7 @@ fn a_single_server_is_a_fleet() {
     }
 }
 
-/// Two equal shapes are the same as one shape with twice the count. The load does not change if
-/// both the arrivals and the servers are halved.
+/// If both the arrivals and the servers are halved, the load does not change.
 #[test]
 fn merges_equal_shapes() {
     let text = "  - {name: a, count: 2, capacity: {cpu: 3, gpu: 1}}
@@ -112,10 +108,9 @@ fn merges_equal_shapes() {
     is_near(load(&read(&twice).unwrap()), load(&together) / 2.0);
 }
 
-/// Computed by hand. A server with 3 CPUs fits one job with 2 CPUs, and a server with 5 CPUs fits
-/// two, so the three servers fit four jobs. With GPUs: `t (1/2) ≤ 1` on the GPU, and `t (5/2 +
-/// 1/2)` on the 6 CPUs. If the GPUs are idle, only the large server can run the wide jobs, two at a
-/// time, and `b = 1`.
+/// Computed by hand. The two servers with 3 CPUs fit one job with 2 CPUs each, and the server with
+/// 5 CPUs fits two. With GPUs, `t (1/2) ≤ 1` on the GPU and `t (5/2 + 1/2)` on the 6 CPUs. Without
+/// GPUs, only the large server can run the wide jobs, two at a time, and `b = 1`.
 #[test]
 fn loads_match_manual_calculations() {
     let packing = "kind: multiresource\ntime_unit: s\nservers:
@@ -198,7 +193,6 @@ fn reports_the_path_of_each_error_in_a_policy() {
     lies(&valid, "", &text);
 }
 
-/// Each number is increased by 0.1 %.
 #[test]
 fn rejects_a_change_of_any_number() {
     let valid = valid();
@@ -206,7 +200,7 @@ fn rejects_a_change_of_any_number() {
     numbers(&valid, String::new(), &mut pointers);
     let mut passed = Vec::new();
     for pointer in pointers {
-        // Higher prices are still valid, and a gap that is a rounding error may have another value.
+        // Higher prices are still valid, and the gap is only a rounding error.
         let harmless = pointer.contains("/resource_prices/") || pointer.ends_with("/gap");
         let larger = |v: &mut Value| {
             *v = match v.as_u64() {

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use super::fake_slurm::{Fake, job};
 use crate::common::*;
 
-/// Returns a log of four users on 16 processors. If `tells` is true, it has the users and the
-/// limits, which are three times the run times.
+/// If `tells` is true, the log has users and limits, which are three times the run times.
 fn log(count: u64, tells: bool) -> String {
     let mut text = String::from("; MaxProcs: 16\n");
     let (mut state, mut submit) = (7_u64, 0);
@@ -151,8 +150,7 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
     ] {
         fails(&format!("forecast {typed}"), words);
     }
-    // The start of the second job depends on a job without a limit. If a log is given, the run time
-    // of this job is sampled from the log.
+    // The start depends on a job without a limit, whose run time is sampled if there is a log.
     has(&stdout(&bare), "unknown");
     let printed = stdout(&run(&format!(
         "forecast slurm --partition synth --log {past}"
@@ -167,8 +165,7 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
 const ONE: &str = "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20}}\n\
     jobs: [{name: all, demand: {cpu: 20}, arrival_rate: .05, mean_size: 10}]\n";
 
-/// Returns lines for `synth drive`: jobs of ten minutes that run one after the other, and three
-/// jobs that arrive together at time 300.
+/// Returns jobs of ten minutes in sequence, and three jobs that arrive at time 300.
 fn lines(count: u32) -> Vec<String> {
     let each = (0..count).flat_map(|n| {
         let t = 12 * n;
@@ -189,8 +186,7 @@ fn policy(folder: &Folder) -> String {
     policy
 }
 
-/// All past jobs ran for ten minutes, so the start times are known to the second, unless some of
-/// the capacity is used by others or no job has ended yet.
+/// The start times are not known if others use the capacity or if no job has ended yet.
 #[test]
 fn drive_predicts_when_a_job_starts() {
     let folder = Folder::new();

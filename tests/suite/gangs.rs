@@ -14,9 +14,8 @@ const GANGS: &str = "{kind: multiresource, time_unit: s,
   {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
   {name: gang, nodes: 2, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
 
-/// A gang of two nodes must only be released when both nodes are free, even if the bridge is
-/// killed. A cancelled gang must not block other jobs, and a gang must wait if one of its nodes is
-/// drained.
+/// A gang must only be released when both nodes are free, even if the bridge is killed. A cancelled
+/// gang must not block other jobs.
 #[test]
 fn gangs_start_when_all_of_their_nodes_are_free() {
     let Some(cluster) = Cluster::shared() else {
@@ -37,8 +36,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     for _ in 0..3 {
         submit(2.0, &["-n", "1"]);
     }
-    // These are four ways to request 16 CPUs on each of two nodes, and two requests that do not
-    // match any type.
+    // The first four gangs request 16 CPUs on each of two nodes in different ways.
     let gangs = [
         submit(1.0, &["-N", "2", "-n", "32"]),
         submit(1.0, &["-n", "32", "--ntasks-per-node=16"]),
@@ -130,7 +128,6 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     is_decided_again(&dir);
 }
 
-/// Checks that the text has the Prometheus format, and that it shows the gang that cannot run.
 fn is_whole(text: &str) {
     let mut kinds: BTreeMap<String, String> = BTreeMap::new();
     let mut values: BTreeMap<String, f64> = BTreeMap::new();

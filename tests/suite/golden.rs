@@ -1,6 +1,5 @@
-//! These tests compare the results of commands with the files in `tests/reference/golden`, for each
-//! kind of workload and with fixed seeds. For the rules, only the numbers that depend on each
-//! decision are compared. Set `SYNTH_UPDATE_GOLDEN=1` to update the files, and review the diff.
+//! These tests compare the results of commands with the files in `tests/reference/golden`. Set
+//! `SYNTH_UPDATE_GOLDEN=1` to update the files, and review the diff.
 
 use std::path::{Path, PathBuf};
 

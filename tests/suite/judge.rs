@@ -5,8 +5,7 @@ use std::fs;
 
 use crate::common::*;
 
-/// Returns a log of jobs on 16 processors. Every fifth job is long. If there are limits, they are
-/// 20 % longer than the run times.
+/// Every fifth job of this log is long. The limits are 20 % longer than the run times.
 fn log(count: u64, has_limits: bool) -> String {
     let mut text = String::from("; MaxProcs: 16\n");
     let (mut state, mut submit) = (1_u64, 0);

@@ -1,5 +1,5 @@
 //! These tests run each policy family on a simulated cluster in which jobs are cancelled, adopted
-//! or put back, and in which others use a part of the capacity.
+//! or put back and others use a part of the capacity.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -27,7 +27,6 @@ fn scheduler(policy: &Checked) -> Scheduler {
     Scheduler::new(policy, 7)
 }
 
-/// A simulated cluster with a scheduler.
 struct World<'a> {
     policy: &'a Checked,
     scheduler: Scheduler,
@@ -71,7 +70,6 @@ impl<'a> World<'a> {
         self.scheduler.places().servers() > 1
     }
 
-    /// Sends the line to the scheduler and checks that its decisions can be carried out.
     fn tell(&mut self, line: Line) {
         let decided = self.scheduler.tell(&line);
         let decided = decided.unwrap_or_else(|why| panic!("{line:?}: {why}"));
@@ -95,8 +93,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns `true` if the capacity of the server is not exceeded after the start of a job of
-    /// this type.
     fn has_room(&self, n: usize, kind: usize) {
         let places = self.scheduler.places();
         for (j, takes) in places.demand(kind).iter().enumerate() {
@@ -130,7 +126,6 @@ impl<'a> World<'a> {
         self.tell(line);
     }
 
-    /// Returns the line for a new job, with a limit if the rule needs it.
     fn of_job(&mut self) -> Line {
         let length = f64::from(self.random.random_range(1..40));
         let needed = self.scheduler.needs_limits();
@@ -256,8 +251,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs the cluster without arrivals and without use by others until all waiting jobs are
-    /// served.
+    /// Runs the cluster without arrivals until all of the waiting jobs are served.
     fn finish(&mut self) {
         for n in 0..self.others.len() {
             let nothing = vec![0.0; self.others[n].len()];
@@ -278,8 +272,7 @@ impl<'a> World<'a> {
         panic!("{:?} wait for ever", self.waiting);
     }
 
-    /// Replaces the scheduler by a new one. The running jobs are adopted, and the waiting jobs
-    /// arrive again.
+    /// The running jobs are adopted by the new scheduler, and the waiting jobs arrive again.
     fn restart(&mut self) {
         self.scheduler = scheduler(self.policy);
         self.lines.clear();
@@ -327,8 +320,7 @@ fn driven(policy: &Checked, lines: &[String]) -> String {
     String::from_utf8(output).unwrap()
 }
 
-/// In a total of 10⁶ events, the capacity must never be exceeded, and each job must be served, even
-/// if the scheduler is replaced. The same lines must give the same output.
+/// The capacity must never be exceeded in a total of 10⁶ events, even if the scheduler is replaced.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn each_family_runs_a_changing_cluster() {
@@ -355,7 +347,7 @@ fn each_family_runs_a_changing_cluster() {
     }
 }
 
-/// Returns the lines and the decisions for a cluster on which the scheduler is replaced.
+/// Returns the lines and the decisions after the scheduler is replaced.
 pub(crate) fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
     let mut world = World::new(policy, 11);
     world.by_number = 1.0;
@@ -401,7 +393,6 @@ fn the_cluster_vectors_are_reproduced() {
             has[1] += usize::from(line.withdraw.is_some());
             has[2] += usize::from(line.occupy.is_some());
             has[3] += decision.start.len();
-            // If there are only a few running jobs, it is possible that none of them was put back.
             put_back += usize::from(line.put_back.is_some());
         }
         assert!(has.iter().all(|count| *count > 0), "{name}: {has:?}");
@@ -451,7 +442,7 @@ fn the_vectors_can_be_sent_as_protocol_lines() {
     }
 }
 
-/// Returns the starts and the stops, except for the jobs that were stopped and started again.
+/// Returns the starts and the stops, except for the jobs that were started again.
 fn net(step: &Step) -> [Vec<u64>; 2] {
     let without = |from: &[u64], other: &[u64]| -> Vec<u64> {
         let left = from.iter().filter(|job| !other.contains(job));
@@ -463,8 +454,7 @@ fn net(step: &Step) -> [Vec<u64>; 2] {
     ]
 }
 
-/// Jobs that were started by others can be adopted at any time. If they exceed the capacity, they
-/// are counted as use by others until they end.
+/// If the adopted jobs exceed the capacity, they are counted as use by others.
 #[test]
 fn adopted_jobs_above_the_capacity_are_counted_as_others() {
     let (_, policy) = policies()
@@ -509,8 +499,7 @@ fn adopted_jobs_above_the_capacity_are_counted_as_others() {
     scheduler.audit().unwrap();
 }
 
-/// A job that cannot run because of the use by others must not block other jobs. It must be served
-/// as soon as it fits.
+/// The job must be served as soon as it fits.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn jobs_that_cannot_run_do_not_block_others() {

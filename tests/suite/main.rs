@@ -1,5 +1,4 @@
-//! All integration tests except `tests/house.rs` are in one program, so that it is linked only
-//! once.
+//! The integration tests are in one program, so that it is linked only once.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod advise;

@@ -60,8 +60,7 @@ fn value(artifact: &Artifact, quantity: Quantity) -> f64 {
     artifact.find(quantity, Subject::ALL).unwrap().value
 }
 
-/// The cost of the simulated plan must be equal to the claimed cost up to a relative error of
-/// `1e-9`.
+/// The cost of the simulated plan must be equal to the claim, up to an error of `1e-9`.
 #[test]
 fn policies_for_all_models_are_valid_and_have_the_claimed_cost() {
     let all = models("malleable");
@@ -88,9 +87,8 @@ fn policies_for_all_models_are_valid_and_have_the_claimed_cost() {
     }
 }
 
-/// Returns the minimum cost of up to three jobs. The servers are divided according to a grid until
-/// the first job ends, and the grid is refined around the best division. The remaining jobs are
-/// divided in the same way.
+/// Returns the minimum cost of up to three jobs. The division of the servers is a grid that is
+/// refined around the best point.
 fn by_looking(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
     let weights: f64 = jobs.iter().map(|job| job.1).sum();
     let cost_of = |parts: &[f64]| {
@@ -121,8 +119,7 @@ fn by_looking(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
     }
 }
 
-/// Returns the minimum of a function on an interval, with a grid of eleven points that is refined
-/// around the best point.
+/// Returns the minimum of a function with a grid that is refined around the best point.
 fn finer(mut low: f64, mut high: f64, levels: u32, of: impl Fn(f64) -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..levels {
@@ -144,8 +141,6 @@ const SPEEDUPS: [&str; 5] = [
     "{table: [[1, 1], [2, 1.9], [4, 3.1], [9, 4]]}",
 ];
 
-/// For each speedup and objective, no division of three jobs is cheaper than the plan, and one
-/// division has the same cost.
 #[test]
 fn plans_of_three_jobs_are_optimal() {
     for speedup in SPEEDUPS {
@@ -166,8 +161,7 @@ fn plans_of_three_jobs_are_optimal() {
     }
 }
 
-/// If the optimal plan is not known, the bound must be below the cost of the grid search, and the
-/// plan must not be much more expensive.
+/// The plan must not be much more expensive than the grid search.
 #[test]
 fn bounds_are_below_the_cost_of_a_grid_search() {
     for (jobs, objective) in [
@@ -201,8 +195,8 @@ fn bounds_are_below_the_cost_of_a_grid_search() {
     }
 }
 
-/// The reference values for Figure 4 of the heSRPT paper are from another program with another
-/// sample of sizes. EQUI does not depend much on the sample, but SRPT can change by 10 %.
+/// The values of Figure 4 of the heSRPT paper are from another program with another sample of
+/// sizes, which changes the cost of SRPT by 10 %.
 #[test]
 fn costs_of_rules_match_the_figure_in_the_paper() {
     let path = format!(
@@ -236,8 +230,7 @@ fn costs_of_rules_match_the_figure_in_the_paper() {
     }
 }
 
-/// With exponential sizes, the number of jobs under EQUI is a birth-death process with the death
-/// rate `m s(N/m)/E[S]`.
+/// The number of jobs under EQUI is a birth-death process with the death rate `m s(N/m)/E[S]`.
 #[test]
 fn equi_is_a_birth_death_process() {
     for speedup in [
@@ -303,7 +296,6 @@ fn perfect_speedup_is_srpt_on_one_server() {
     assert!(found.covers(mean, 0.999), "{found:?}, {mean}");
 }
 
-/// The tuned parameters must not be worse than the initial parameters on new arrivals.
 #[test]
 fn tuned_parameters_are_not_worse_on_new_arrivals() {
     let text = "kind: malleable\nservers: 20\nspeedup: {amdahl: {parallel_fraction: .95}}\narrivals: {rate: 3, size: {law: hyperexponential, mean: 4, scv: 5}}\n";
@@ -342,7 +334,7 @@ fn rejects_wrong_numbers() {
         /policy/plan/stages/0/0 | ×1.0000001 |
         /policy/plan/stages/2/0 | ×0.9 |";
     are_refused(&honest, "", line, refusal::<Malleable>);
-    // The lower prices prove a smaller bound than the cost of the plan.
+    // The lower prices prove a bound that is smaller than the cost of the plan.
     let cheaper = (0..3).fold(honest, |document, n| {
         with_lie(&document, &format!("/evidence/prices/{n}"), "×0.999")
     });
@@ -365,7 +357,6 @@ fn rejects_wrong_numbers() {
         let lie = (artifact.claims[gap].value - 1e-6).to_string();
         let cheaper = with_lie(&document, &format!("/claims/{gap}/value"), &lie);
         assert!(refusal::<Malleable>(&cheaper).is_some());
-        // Other rents give another bound, which is worse.
         let rents = document.pointer_mut("/evidence/rents");
         for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
             rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();
@@ -468,7 +459,6 @@ fn the_seed_changes_the_sizes() {
         folder.json("p.json")["workload"]["sizes"]["pareto"]["seed"],
         8
     );
-    // A plan uses its own jobs for any seed.
     works(&format!("check {plan}"));
     works(&format!("simulate {plan} --seed 5"));
 }
@@ -499,7 +489,6 @@ fn writes_comparisons_in_all_formats() {
     assert!(!page.contains("NaN") && !page.contains("inf"));
 }
 
-/// A test vector, as described at the top of this file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Vector {
     servers: f64,
@@ -568,8 +557,7 @@ fn the_conformance_vectors_are_reproduced() {
     }
 }
 
-/// Jobs with the same speed, which is common if there is a cap, must stay in the same order despite
-/// rounding errors.
+/// Jobs with the same speed must stay in the same order despite rounding errors.
 #[test]
 fn simulates_jobs_at_the_cap() {
     let text = "kind: malleable\nservers: 4\ncap: 2\nspeedup: {power: {p: 1}}\narrivals: {rate: 1.8, mean_size: 2}\n";

@@ -1,5 +1,5 @@
-//! These tests compare the exact means of MSFQ on one-or-all systems with values that were computed
-//! with more than 100 digits (see the top of `tests/reference/msfq.py`).
+//! These tests compare the exact means of MSFQ with values that were computed with more than 100
+//! digits (see `tests/reference/msfq.py`).
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
@@ -16,9 +16,8 @@ struct Case {
     mean_number: [String; 2],
 }
 
-/// The cases include passages of 1e20 s, rates and sizes that differ by more than six orders of
-/// magnitude, loads from 0.001 to 0.99, and up to 200 servers. The error of each mean must be small
-/// and within the error that is returned with it.
+/// The cases include passages of 1e20 s, rates and sizes that differ by six orders of magnitude,
+/// loads from 0.001 to 0.99, and up to 200 servers.
 #[test]
 fn means_are_as_precise_as_their_error_bounds() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/msfq.json");
@@ -42,8 +41,7 @@ fn means_are_as_precise_as_their_error_bounds() {
     }
 }
 
-/// Writes a one-or-all system to a file. The arguments are the rates and mean sizes of the light
-/// and of the heavy jobs.
+/// Writes a one-or-all system to a file. The arrays contain the arrival rate and the mean size.
 fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("w.yaml");
@@ -61,7 +59,6 @@ fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::Temp
     (folder, name)
 }
 
-/// Returns the table of the exact means for each threshold.
 fn thresholds(workload: &str) -> String {
     let printed = stderr(&works(&format!("{workload} --family msfq-strict")));
     let from = printed.find("MSFQ(ℓ)");
@@ -81,9 +78,8 @@ fn objective(table: &str, threshold: &str) -> f64 {
     row[1].parse().unwrap()
 }
 
-/// If `ℓ = 1`, the light jobs are served for 6e6 s before the heavy jobs. The difference that is
-/// caused by one light job is much smaller than the square of this time, so it must be computed
-/// separately.
+/// If `ℓ = 1`, light jobs are served for 6e6 s. The effect of one job is much smaller than the
+/// square of this time, so it must be computed separately.
 #[test]
 fn the_table_is_precise_for_long_passages() {
     let (_folder, workload) = one_or_all(32, [10.0, 2.0], [0.02, 10.0]);
@@ -120,7 +116,6 @@ fn reports_means_that_are_not_known() {
     fails(&typed, "no exact means: at load 0.9999");
 }
 
-/// The checker derives the exact means of the policy, and a simulation confirms them.
 #[test]
 fn strict_msfq_is_a_policy_with_exact_means() {
     let folder = Folder::new();

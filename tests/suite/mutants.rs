@@ -3,7 +3,6 @@
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 
-/// The values that can replace a number.
 const ODD: [&str; 14] = [
     "0",
     "-1",
@@ -21,8 +20,7 @@ const ODD: [&str; 14] = [
     "true",
 ];
 
-/// Returns the text with one change to a line. In most cases, a number is multiplied by a power of
-/// ten.
+/// Returns the text with one change, which is in most cases a number of another scale.
 pub(crate) fn mutated(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let n = random.random_range(0..lines.len());
@@ -59,8 +57,6 @@ pub(crate) fn mutated(text: &str, random: &mut Random) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the line with one number multiplied by a power of ten or replaced by one of the values
-/// in `ODD`.
 fn rescaled(line: &str, random: &mut Random) -> String {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let starts = line.char_indices();

@@ -1,5 +1,4 @@
-//! These tests check that backfilling with an order for each job gives the same decisions in a
-//! replay and in a scheduler that reads one line at a time.
+//! Tests of backfilling in which each job has its own order.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,8 +23,7 @@ jobs:
 /// A job: the submit time, the size, the processors, the limit and the user.
 type Job = (u32, u32, usize, u32, u32);
 
-/// All times are integers, so that many events have the same time. There are three users, each with
-/// another ratio of limit to size.
+/// All times are integers, so that many events have the same time.
 fn jobs() -> Vec<Job> {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
     let mut submit = 0;
@@ -52,7 +50,6 @@ fn swf(jobs: &[Job], cpus: u32) -> String {
     text
 }
 
-/// Returns the start times of all jobs in a scheduler that runs them.
 fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
     let mut scheduler = Scheduler::new(policy, 1);
     let mut starts = vec![f64::NAN; jobs.len()];
@@ -99,8 +96,7 @@ fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
     starts
 }
 
-/// Events at the same time are sent as lines with `more`. The orders use limits, users, waits and
-/// learned values.
+/// Events at the same time are sent as lines with `more`.
 #[test]
 fn a_replay_and_a_scheduler_make_the_same_decisions() {
     let (folder, all) = (Folder::new(), jobs());
@@ -149,8 +145,7 @@ fn a_replay_and_a_scheduler_make_the_same_decisions() {
     }
 }
 
-/// The held job with the shortest limit must be released first. The learned values must be stored
-/// in the journal, so that the next bridge can use them.
+/// The learned values must be stored in the journal, so that the next bridge can use them.
 #[test]
 fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
     let (folder, fake) = (Folder::new(), Fake::new());

@@ -1,5 +1,4 @@
-//! Tests of `synth analyze`, which makes a policy file from a custom policy or from the name of a
-//! rule.
+//! Tests of `synth analyze` and of policies that are made from the name of a rule.
 
 use crate::common::*;
 use serde_json::Value;
@@ -7,7 +6,6 @@ use synth::multiresource::simulator::Contender;
 
 const TWO: &str = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}], weights: [1, 1]}";
 
-/// Analyzes the document for section 7 at load 0.6 and checks the result.
 fn analysed(document: &str, options: &str) -> Value {
     let folder = Folder::new();
     let model = text("models/section7.yaml");
@@ -27,8 +25,7 @@ fn analysed(document: &str, options: &str) -> Value {
     folder.json("p.json")
 }
 
-/// For section 7 of the MSR paper at load 0.9, the loop with preemption and switching rate 2 has
-/// 36.8107 jobs, which is between the bounds of theorem 8.
+/// The MSR paper has 36.8107 jobs for this loop, which is between the bounds of theorem 8.
 #[test]
 fn analyzes_custom_schedules() {
     let folder = Folder::new();
@@ -48,7 +45,6 @@ fn analyzes_custom_schedules() {
     assert!(of("mean_number_at_least") < number && number < of("mean_number_at_most"));
     assert!(of("number_above") > 0.0, "{artifact}");
     assert!(of("response_p99") > 0.0, "{artifact}");
-    // With these weights, the policy does not use the best schedules, so they must be reported.
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
     let printed = stdout(&works(&format!(
         "analyze {own} --workload models/section7.yaml -o {}",
@@ -59,8 +55,7 @@ fn analyzes_custom_schedules() {
     has(&printed.replace('\n', " "), "with them the load is 0.9.");
 }
 
-/// If two states of a chain have the same schedule and the same exit rates, the chain is equivalent
-/// to the loop of two schedules.
+/// Two states of this chain have the same schedule and the same exit rates.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn a_chain_with_equal_states_is_equivalent_to_a_loop() {
@@ -120,8 +115,7 @@ fn a_simulation_confirms_the_analysis_of_a_chain() {
 #[test]
 fn reports_errors_in_a_document() {
     let folder = Folder::new();
-    // Each row is the text to replace, the new text, and the expected message. The text `-` stands
-    // for the whole document.
+    // If the first column is `-`, the second column replaces the whole document.
     for [from, to, expected] in rows(include_str!("tables/documents.txt")) {
         let changed = TWO.replace(from, to);
         let own = folder.write("own.yaml", if from == "-" { to } else { &changed });
@@ -138,8 +132,7 @@ fn reports_errors_in_a_document() {
     fails(&format!("analyze {own} --workload models/fleet.yaml"), line);
 }
 
-/// The exact means are computed for a custom threshold in strict MSFQ. For the lazy rule, the table
-/// of exact means must contain the threshold.
+/// For the lazy rule, the table of exact means must contain the threshold.
 #[test]
 fn a_custom_threshold_has_exact_means() {
     let folder = Folder::new();
@@ -156,7 +149,6 @@ fn a_custom_threshold_has_exact_means() {
     assert!((mean - 11.13675).abs() < 1e-5, "{mean}");
 }
 
-/// A rule must give the same results by its name and as a file.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn writes_named_rules_as_policy_files() {
@@ -231,8 +223,7 @@ fn writes_named_rules_as_policy_files() {
     assert_eq!(found, ["arrival", "best"]);
 }
 
-/// The limit of FCFS is between a load at which it is stable and a load at which it is unstable.
-/// The preemptive policy is stable at all loads.
+/// FCFS is stable at the lower load of the result and unstable at the higher load.
 #[test]
 fn finds_the_maximum_load_of_a_rule() {
     let typed =

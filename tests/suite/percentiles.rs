@@ -1,5 +1,4 @@
-//! These tests compare the claimed percentiles of waiting times with the closed form for M/M/1,
-//! with another simulation and with the checker.
+//! Tests of claims about the percentiles of waiting times.
 
 use crate::common::*;
 use serde_json::Value;
@@ -20,8 +19,8 @@ fn of_type<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
         .unwrap()
 }
 
-/// In an M/M/1 queue, `P(W > t) = ρ e^{−(1 − ρ) t}` and `P(T > t) = e^{−(1 − ρ) t}`. If `ρ` is
-/// below 0.5, the median of the waiting time is 0.
+/// In an M/M/1 queue, `P(W > t) = ρ e^{−(1 − ρ) t}` and `P(T > t) = e^{−(1 − ρ) t}`. If `ρ < 0.5`,
+/// the median of the wait is 0.
 #[test]
 fn percentiles_of_waits_match_mm1() {
     let folder = Folder::new();
@@ -42,8 +41,7 @@ fn percentiles_of_waits_match_mm1() {
             let [value, half_width] =
                 ["value", "half_width"].map(|own| claim[own].as_f64().unwrap());
             assert_eq!(claim["method"], "simulated");
-            // If the value is normal with seven degrees of freedom, the error exceeds three
-            // half-widths with probability 10⁻⁴.
+            // The probability of a larger error is 10⁻⁴ with seven degrees of freedom.
             let is_near = (value - expected).abs() <= 3.0 * half_width;
             assert!(is_near, "{expected}: {claim}");
             assert!(half_width <= 0.05 * value, "{claim}");
@@ -62,8 +60,7 @@ fn percentiles_of_waits_match_mm1() {
     }
 }
 
-/// A simulation refutes a percentile that is 20 % too large. The checker rejects a percentile that
-/// is above a higher percentile or above the maximum that the mean allows.
+/// A higher percentile and the mean are upper bounds that are used by the checker.
 #[test]
 fn refutes_wrong_percentiles() {
     let folder = Folder::new();

@@ -1,5 +1,4 @@
-//! Tests of fleets with a single queue: the rules, the partitions, the guard, the checker, the
-//! simulator and the command line.
+//! Tests of fleets with a single queue.
 
 use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed, read};
@@ -118,8 +117,7 @@ fn rejects_wrong_policies_for_a_fleet() {
     lies(&valid, "/evidence", text);
 }
 
-/// Small jobs that stay for a long time block the nodes that the large jobs and the gangs need, so
-/// it is best to reserve a zone. Best-Fit takes 1.4 times as long.
+/// Long jobs block the nodes that the gangs need, so Best-Fit takes 1.4 times as long.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn gangs_have_a_reserved_zone() {
@@ -220,8 +218,7 @@ fn all_commands_support_jobs_with_several_servers() {
     assert_eq!(checked.workload(), &fleet);
 }
 
-/// The servers that are needed by the fewest types are filled first. This must not depend on the
-/// order in the file.
+/// The servers that are needed by the fewest types are filled first.
 #[test]
 fn the_result_does_not_depend_on_the_order_of_shapes() {
     let text = |shapes: [&str; 3]| {

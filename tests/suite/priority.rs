@@ -1,5 +1,4 @@
-//! These tests install the output of `synth export slurm-priority` on a real Slurm, as an
-//! administrator would do it, and submit jobs as a user without privileges.
+//! These tests install the output of `synth export slurm-priority` on a real Slurm.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use super::cluster::Cluster;
 use crate::common::*;
 
-/// The ordered partitions are `synth` (20 CPUs, the default partition, with a default limit of half
-/// an hour) and `fleet` (two nodes, at most ten hours). The partition `plain` is not ordered.
+/// The partition `synth` has a default limit of half an hour, and `fleet` has a maximum of ten
+/// hours.
 const ORDERED: &str = "synth,fleet";
 
 struct Site {
@@ -21,8 +20,8 @@ struct Site {
 }
 
 impl Site {
-    /// Returns the site that is shared by these tests, with the order smallest area first, or
-    /// `None` if Slurm or `luac` is not installed.
+    /// Returns the site that is shared by these tests, or `None` if Slurm or `luac` is not
+    /// installed.
     fn shared() -> Option<MutexGuard<'static, Site>> {
         static SHARED: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
         let site = SHARED.get_or_init(|| Site::start().map(Mutex::new));
@@ -81,7 +80,6 @@ impl Site {
         file.set_modified(SystemTime::now() + later).unwrap();
     }
 
-    /// Restarts the controller and waits until its nodes have responded.
     fn restart(&self) {
         self.cluster.run("scontrol", &["shutdown", "slurmctld"]);
         self.cluster.wait("it is down", || {
@@ -157,7 +155,6 @@ impl Site {
             .unwrap()
     }
 
-    /// Returns the site factor that `pending.sh` would set.
     fn looked_at(&self, id: &str) -> i64 {
         let output = self.script("pending.sh", "look");
         assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -168,8 +165,7 @@ impl Site {
             .unwrap()
     }
 
-    /// Returns the names that were written to the file by the jobs, in the order of their start
-    /// times.
+    /// Returns the names that the jobs wrote to the file when they started.
     fn begun(&self, file: &Path, count: usize) -> String {
         let mut text = String::new();
         self.cluster.wait("all have begun", || {
@@ -180,7 +176,6 @@ impl Site {
     }
 }
 
-/// The site factor for smallest area first.
 fn area(minutes: f64, cpus: f64) -> i64 {
     (7034.0 - 600.0 * (minutes.log10() + cpus.log10())).round() as i64
 }
@@ -197,8 +192,7 @@ fn sets_the_site_factor_by_limit_and_cpus() {
         ("-p fleet -t10 -N2", area(10.0, 2.0)),
         ("-t10 --exclusive -N1", area(10.0, 20.0)),
         ("-p fleet -t10 --exclusive -n30", area(10.0, 40.0)),
-        // If there is no limit, the `DefaultTime` of the partition is used, or its `MaxTime`. The
-        // maximum is one year.
+        // If there is no limit, the `DefaultTime` or the `MaxTime` of the partition is used.
         ("-n2", area(30.0, 2.0)),
         ("-p fleet -n2", area(600.0, 2.0)),
         ("-t UNLIMITED -n2", area(525_600.0, 2.0)),
@@ -252,8 +246,7 @@ fn owners_change_the_site_factor_only_through_requests() {
     is(10.0, 2.0);
     assert!(!site.change(&job, "SiteFactor=9999"));
     is(10.0, 2.0);
-    // Slurm sets the limit, rejects the request and forgets the site factor. This is repaired, and
-    // it cannot be repeated.
+    // Slurm sets the limit, rejects the request and forgets the site factor, which is repaired.
     assert!(!site.change(&job, "TimeLimit=600 Priority=7"));
     assert!(site.change(&job, "TimeLimit=10"));
     is(10.0, 2.0);
@@ -273,8 +266,8 @@ fn owners_change_the_site_factor_only_through_requests() {
     assert_eq!(site.points(&whole), area(10.0, 20.0));
 }
 
-/// The main scheduler starts jobs in this order if capacity becomes free, and the backfill
-/// scheduler starts jobs that can pass a waiting job.
+/// The main scheduler uses the order for free capacity, and the backfill scheduler uses it for jobs
+/// that can pass a waiting job.
 #[test]
 fn both_schedulers_follow_the_order() {
     let Some(site) = Site::shared() else { return };
@@ -375,8 +368,7 @@ fn sets_and_resets_the_site_factor_of_waiting_jobs() {
     assert_eq!(site.points(&other), 0);
     assert_eq!(code(&site.script("pending.sh", "sideways")), 2);
 
-    // If an order changes with time and has a guarantee, a job that has waited for longer than the
-    // guarantee is first.
+    // A job that has waited for longer than the guarantee is the first in the order.
     let moving = exported.replace("local WAIT = 0", "local WAIT = 600");
     let moving = moving.replace("local OFFSET = 0", "local OFFSET = 0.5");
     let lua = site.folder.join("moving.lua");
@@ -426,7 +418,7 @@ fn rejects_a_broken_script_and_tolerates_errors_at_run_time() {
     assert_eq!(code(&checked(&too_large)), 1);
 
     // If there is a syntax error, Slurm keeps the last script. If there is an error at run time,
-    // the jobs do not have an order.
+    // there is no order.
     site.install(&unfinished);
     let told = site.points(&site.submit("-t10 -n4", "true"));
     assert_eq!(told, area(10.0, 4.0));

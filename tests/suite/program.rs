@@ -2,7 +2,7 @@
 
 use crate::common::*;
 
-/// Another solver is used in `python/tests/test_program.py` to check that the optimum is the load.
+/// Another solver checks the optimum in `python/tests/test_program.py`.
 #[test]
 fn every_entry_is_a_number() {
     for model in ["section7", "fleet", "gangs", "four_types"] {

@@ -1,6 +1,5 @@
 //! These tests compare queues in a random environment with values that were computed with 100
-//! digits by other methods and in another language. See the top of the scripts in
-//! `tests/reference/`.
+//! digits in another language. See the scripts in `tests/reference/`.
 #![allow(clippy::unwrap_used)]
 
 use serde::Deserialize;
@@ -32,9 +31,8 @@ fn cases() -> Vec<Case> {
     read("modulated_queue", 73)
 }
 
-/// The cases are loops of 25 schedules and routes of 130 states with very short and very long
-/// rounds, slow setups and late routes, rates that differ by orders of magnitude, and rare jobs on
-/// many servers.
+/// The cases include loops of 25 schedules, routes of 130 states with short rounds, slow setups,
+/// rates that differ by orders of magnitude, and rare jobs on many servers.
 fn long_rounds() -> Vec<Case> {
     read("long_rounds", 36)
 }
@@ -55,7 +53,6 @@ impl Case {
         ModulatedQueue::new(environment, lambda, mu, self.servers.clone(), serves)
     }
 
-    /// Asserts that the mean and the tails are within the errors that are returned with them.
     fn assert_law(&self, found: &rounds::RoundLaw) {
         let error = (found.mean / number(&self.mean_number) - 1.0).abs();
         let is_near = error < 1e-12 + 100.0 * self.inherent();
@@ -72,7 +69,6 @@ impl Case {
         }
     }
 
-    /// Asserts that the mean and the tails are within a relative error.
     fn assert_means(&self, found: &[f64], allowed: f64) {
         let expected = [&self.mean_number].into_iter();
         let expected = expected.chain(self.above.iter().map(|(_, above)| above));
@@ -146,8 +142,7 @@ fn the_method_of_rounds_matches_the_reference() {
     assert!(compared > 45, "{compared}");
 }
 
-/// If the rounds are short, there are many states and the rates differ by orders of magnitude, the
-/// result must be precise or an error. The returned error bound must be larger than the true error.
+/// The returned error bound must be larger than the true error.
 #[test]
 fn the_method_of_rounds_is_precise_for_short_rounds() {
     let mut compared = 0;
@@ -178,8 +173,7 @@ fn matrices_are_precise_for_very_different_rates() {
     }
 }
 
-/// The means over cycles are computed backwards over the levels and over the stages, without any
-/// code that is used for the distributions.
+/// The means over cycles do not use any code of the distributions.
 #[test]
 fn means_over_cycles_match_the_distributions() {
     let mut by_stages = 0;
@@ -189,7 +183,6 @@ fn means_over_cycles_match_the_distributions() {
         let numbers = case.above.iter().map(|(x, _)| Reward::Above(*x as u64));
         let rewards: Vec<Reward> = [Reward::Jobs].into_iter().chain(numbers).collect();
         let levels = Levels::of_queue(&queue).unwrap();
-        // A rounding error in one level affects all levels.
         let deep = levels.levels() * f64::EPSILON;
         case.assert_means(
             &levels.means(&rewards),

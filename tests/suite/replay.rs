@@ -3,8 +3,7 @@
 use crate::common::*;
 use std::fs;
 
-/// The log is for four processors. At time 10, two jobs end and one arrives. The last job never
-/// ran.
+/// The log is for four processors. At time 10, two jobs end and another job arrives.
 const LOG: &str = "; MaxProcs: 4
 1 100 -1 10 2 -1 -1 -1 20 -1 1 -1 -1 -1 -1 -1 -1 -1
 2 100 -1 10 2 -1 -1 -1 20 -1 1 -1 -1 -1 -1 -1 -1 -1
@@ -60,8 +59,7 @@ fn replays_recorded_jobs_and_reports_errors_with_a_line() {
     let simulate = format!("simulate first-fit --jobs {jobs}");
     let typed = format!("{simulate} --workload {types}");
     let found = json(&works(&format!("{typed} --start-latency .5 -o -")));
-    // With First-Fit, the third job passes the second job and ends at 6.5, when the second job
-    // starts.
+    // With First-Fit, the third job passes the second one, which starts at 6.5.
     assert_eq!(found["all"]["mean_response"], (4.5 + 8.0 + 4.5) / 3.0);
     assert_eq!(found["types"][1]["mean_wait"], 5.5);
     assert_eq!(found["makespan"], 9.0);
@@ -104,8 +102,7 @@ fn replays_a_log_and_reports_each_job() {
     assert_eq!(lines, expected);
 }
 
-/// The log is read from standard input at twice the speed. With types, the job with one processor
-/// uses two of them.
+/// If types are used, the job with one processor uses two processors.
 #[test]
 fn reads_a_log_from_standard_input() {
     let (_folder, _, types) = files();
@@ -183,8 +180,7 @@ fn compares_the_replay_with_the_recorded_schedule() {
     let shown = stdout(&works(&typed.replace(" -o -", "")));
     has(&shown, "as recorded");
     has(&shown, "Mean wait of groups of jobs");
-    // At another speed, there is no recorded schedule. If a log has only some of the start times,
-    // this is reported.
+    // At another speed, there is no recorded schedule. Incomplete start times are reported.
     let faster = json(&works(&format!("{typed} --speed 2")));
     assert!(faster["paces"][0]["policies"][1].is_null());
     let compare = format!("replay {log} --capacity gpu=4 --policies fcfs,easy");
@@ -192,8 +188,7 @@ fn compares_the_replay_with_the_recorded_schedule() {
     works(&format!("{compare} --measure all --html {page}"));
     let text = fs::read_to_string(&page).unwrap();
     has(&text, "as recorded");
-    // Computed by hand: under each rule, the total wait of the four jobs is 86 s, and the second
-    // job waited 5 s for 4 GPUs.
+    // Computed by hand: the total wait is 86 s, and the second job waited 5 s for 4 GPUs.
     has(&text, "21.50");
     has(&text, "What ran when");
     let alike = folder.write("alike.csv", "submit;start;end;gpu\n0;0;90;4\n5;90;180;4\n");
@@ -219,8 +214,7 @@ fn compares_the_replay_with_the_recorded_schedule() {
 fn a_fit_reports_waits_that_differ_from_the_log() {
     let folder = Folder::new();
     let report = folder.name("report.json");
-    // The arrival rate is ten times as high for six hours, which no arrival process in the fit can
-    // describe.
+    // No arrival process can describe a rate that is ten times as high for only six hours.
     let mut table = String::from("time,size,cpu\n");
     let (mut now, day) = (0, 86_400);
     for n in 0.. {
@@ -248,8 +242,8 @@ fn a_fit_reports_waits_that_differ_from_the_log() {
     fails(typed, "`20s` is a time, but a count is expected");
 }
 
-/// The jobs with 0.1 and 0.9 have the same type, so they run one at a time. They take 73 s each,
-/// and one arrives each minute. Without types, the load is 0.61.
+/// The jobs have the same type, so they run one at a time. They take 73 s, and a job arrives every
+/// minute. Without types, the load is 0.61.
 #[test]
 fn suggests_orders_for_single_jobs_if_types_do_not_fit() {
     let folder = Folder::new();
@@ -262,9 +256,8 @@ fn suggests_orders_for_single_jobs_if_types_do_not_fit() {
     has(&said, "`synth judge LOG` compares queue orders");
 }
 
-/// There are two servers with four processors, and one of them has one free processor. A wide job
-/// with a long limit waits, and both servers are reserved for it. A job with two servers and a
-/// shorter limit arrives, becomes the first in the order and fits, so it must start immediately.
+/// A wide job with a long limit waits, and both servers are reserved for it. Then a job with a
+/// shorter limit becomes the first in the order. It fits, so it must start immediately.
 #[test]
 fn the_first_job_can_start_on_reserved_servers() {
     let (folder, line) = (Folder::new(), "COMPLETED|u");
@@ -284,7 +277,6 @@ fn the_first_job_can_start_on_reserved_servers() {
     let heads = rows.headers().unwrap();
     let start = heads.iter().position(|own| own == "start").unwrap();
     let starts = rows.records().map(|row| row.unwrap()[start].to_owned());
-    // The next columns are the recorded schedule.
     let starts: Vec<String> = starts.take(3).collect();
     assert_eq!(starts, ["0", "6000", "120"]);
 }

@@ -1,5 +1,4 @@
-//! These tests check that the claims of the policies for the models have not changed. The recorded
-//! values are in `tests/reference/claims.json`.
+//! These tests compare the claims of the policies with `tests/reference/claims.json`.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +7,10 @@ use serde_json::Value;
 
 use crate::common::*;
 
-/// The recorded claims of a policy.
 #[derive(Deserialize)]
 struct Recorded {
     model: String,
     options: Vec<String>,
-    /// The approximate run time.
     seconds: f64,
     claims: Vec<Row>,
 }
@@ -21,11 +18,10 @@ struct Recorded {
 /// A claim: the quantity, the type, the number of jobs and the value.
 type Row = (String, Option<String>, Option<u64>, f64);
 
-/// Policies that take longer than this number of seconds are in a separate test.
+/// The policies that take longer than this number of seconds are in a separate test.
 const LONGEST: f64 = 1.0;
 
-/// The math functions of other machines may round differently, which can also change the result of
-/// a search.
+/// The math functions of other machines may round differently.
 const ROUNDING: f64 = 1e-9;
 
 #[test]

@@ -1,5 +1,4 @@
-//! These tests check that the JSON Schemas in the repository are up to date. `lab/tests/schemas.rs`
-//! tests which documents they accept.
+//! These tests check that the JSON Schemas are up to date. See also `lab/tests/schemas.rs`.
 
 use std::path::Path;
 
@@ -43,7 +42,6 @@ fn the_schemas_are_up_to_date() {
     }
 }
 
-/// Users of the schemas do not know the code.
 #[test]
 fn descriptions_do_not_mention_the_code() {
     for (name, schema) in schemas() {

@@ -1,5 +1,4 @@
-//! Tests of `synth compare --shard` and `synth merge`. The merged result of the shards must be the
-//! same as the result of a single machine.
+//! Tests of `synth compare --shard` and `synth merge`.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use crate::common::*;
 
-/// A comparison that takes only a short time.
 const SECTION_SEVEN: &str =
     "--workload models/section7.yaml --policies first-fit,fcfs --loads .5,.7 --events 2e5";
 
@@ -19,7 +17,6 @@ fn part(question: &str, shard: &str, file: &str) {
     has(&stderr(&ran), &format!("Shard {shard} "));
 }
 
-/// Asserts that all outputs of one machine and of the shards are equal.
 fn the_same(folder: &Folder, question: &str, shards: usize, expected: i32) {
     let files = |name: &str| {
         let [json, csv, html] =
@@ -41,8 +38,6 @@ fn the_same(folder: &Folder, question: &str, shards: usize, expected: i32) {
     }
 }
 
-/// This includes policy files, a policy that does not fit, the optimum, a fleet, other size
-/// distributions with exact means, and bounds.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn shards_give_the_same_result_as_one_machine() {
@@ -125,8 +120,6 @@ fn rejects_invalid_shards() {
     assert_eq!(folder.files(), Vec::<String>::new());
 }
 
-/// After Ctrl-C, only the completed cells are stored. The resumed run must give the same file as a
-/// run without interruption.
 #[cfg(unix)]
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
@@ -158,7 +151,6 @@ fn resumes_an_interrupted_shard() {
     assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));
 }
 
-/// Returns the variable `PATH` with this program and the given folders at the front.
 fn path(before: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_synth")).parent().unwrap();
     let path = std::env::var("PATH").unwrap();
@@ -206,7 +198,6 @@ fn a_slurm_job_array_gives_the_same_result_as_one_machine() {
     assert_eq!(found, folder.bytes("one.json"));
 }
 
-/// The examples for other schedulers are only tested if the schedulers are installed.
 #[cfg(unix)]
 #[test]
 fn examples_distribute_a_comparison() {

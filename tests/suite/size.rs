@@ -1,4 +1,4 @@
-//! Tests of `synth size`, which finds the number of servers that is needed for a guarantee.
+//! Tests of `synth size`.
 
 use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed};
@@ -8,8 +8,7 @@ fn one_type(servers: &str, rate: f64) -> String {
     workload(servers, &job)
 }
 
-/// Returns the smallest `k` such that `P(W > t) ≤ 1 − share` in an M/M/k queue with load `a`, where
-/// `P(W > t) = C(k, a) e^{−(k − a) t}` (Erlang's C formula).
+/// Erlang's C formula for an M/M/k queue with load `a`: `P(W > t) = C(k, a) e^{−(k − a) t}`.
 fn least(a: f64, t: f64, share: f64) -> u32 {
     let mut blocked = 1.0;
     for k in 1.. {
@@ -71,7 +70,6 @@ fn the_minimum_size_matches_erlangs_formula() {
     }
 }
 
-/// A size that misses the guarantee by half a percentage point must never be the result.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn a_larger_budget_does_not_change_the_result() {
@@ -117,8 +115,8 @@ fn finds_the_size_of_one_shape_in_a_fleet() {
     );
 }
 
-/// In an M/M/12 queue with load 10, the guarantee is only just met: `P(W > 1.12) = 0.0478`
-/// (Erlang's C formula). A small budget is not enough to decide this, but a larger budget is.
+/// The guarantee is only just met in this M/M/12 queue: `P(W > 1.12) = 0.0478` (Erlang's C
+/// formula).
 #[test]
 fn a_larger_budget_decides_a_guarantee_that_is_only_just_met() {
     let folder = Folder::new();

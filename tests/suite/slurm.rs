@@ -87,8 +87,7 @@ fn releases_holds_and_places_jobs() {
     assert_eq!(node.capacity.get("cpu"), 20);
     assert_eq!(node.allocated.get("cpu"), 5);
 
-    // A running job that is held continues to run. It is held when it is requeued, which makes it a
-    // new submission.
+    // A running job that is held continues to run. It is held when it is requeued.
     let before = cluster.row("synth", &first).unwrap().key;
     assert!(slurm.hold_for_users(&[before.id]).unwrap().is_empty());
     cluster.run("scontrol", &["requeue", &first]);

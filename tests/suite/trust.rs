@@ -1,5 +1,4 @@
-//! These tests check which values the checker derives and which values it trusts. Wrong values of
-//! each kind and files that were changed must be rejected.
+//! These tests check that wrong values of each kind and changed files are rejected.
 
 use std::path::Path;
 
@@ -35,7 +34,6 @@ fn number(document: &Value, pointer: &str) -> f64 {
     document.pointer(pointer).unwrap().as_f64().unwrap()
 }
 
-/// Returns the path of the claim.
 fn claim(document: &Value, quantity: &str, of: Option<&str>) -> String {
     let claims = document["claims"].as_array().unwrap();
     let is_it =
@@ -44,8 +42,7 @@ fn claim(document: &Value, quantity: &str, of: Option<&str>) -> String {
     format!("/claims/{}", place.unwrap())
 }
 
-/// The layout of a file, the order of the keys and the format of the numbers may change. A change
-/// of a value must be reported.
+/// The layout, the order of the keys and the format of the numbers may change.
 #[test]
 fn reports_a_change_but_not_a_new_layout() {
     let written = vector("adaptive-msr");
@@ -152,8 +149,7 @@ fn a_check_reports_derived_and_simulated_claims() {
     assert!(matches!(rest(&checked, "tool"), Grounds::Trusted(_)));
 
     let checked = Checked::parse(&vector("adaptive-msr").to_string(), "p").unwrap();
-    // The load of the workload and the loads of the three types under the guard are derived, and
-    // the other claims are simulated.
+    // The load and the loads of the three types under the guard are derived.
     let (proved, simulated) = checked.grounds().split_at(4);
     assert!(proved.iter().all(derived));
     assert!(!simulated.is_empty());
@@ -174,8 +170,7 @@ fn reports_a_policy_without_claims() {
     assert!(stdout(&output).is_empty());
 }
 
-/// If a job is removed from a working schedule, the rule does not have the schedule that the proof
-/// of the load needs.
+/// The proof of the load needs the original schedule.
 #[test]
 fn rejects_a_schedule_with_a_missing_job() {
     let valid = vector("adaptive-msr");
@@ -193,7 +188,6 @@ fn rejects_a_schedule_with_a_missing_job() {
     assert_eq!(findings(&valid, more), [""; 0]);
 }
 
-/// The guard must be stable, and the numbers of jobs at which it starts and ends must be valid.
 #[test]
 fn rejects_an_invalid_guard() {
     let valid = vector("guarded");
@@ -219,8 +213,7 @@ fn rejects_an_invalid_guard() {
     unguarded["claims"].as_array_mut().unwrap().push(load_claim);
     let found = findings(&unguarded, |_| ());
     assert!(found[0].contains("no guard"), "{found:#?}");
-    // At the high switching rate of the guard, the weights have only a small effect because the
-    // guard is almost always draining.
+    // The weights have only a small effect at the high switching rate of the guard.
     let starving = findings(&valid, |v| {
         let guard = v.pointer_mut(&format!("{rule}/guard")).unwrap();
         guard["weights"] = json!([0.999, 0.001]);
@@ -246,7 +239,6 @@ fn rejects_rules_with_limits_for_a_workload_without_limits() {
     }
 }
 
-/// The fraction of jobs that wait for longer than a given time must be consistent with the mean.
 #[test]
 fn rejects_impossible_fractions() {
     let mut valid = vector("guarded");
@@ -261,8 +253,7 @@ fn rejects_impossible_fractions() {
         /value | 1.04 | for a fraction, both from 0 to 1
         /half_width | 1e-9 | the precision possible";
     lies(&valid, &of_tail, text);
-    // A claim about a mean must not have a time, because it would be a second claim about the same
-    // mean.
+    // A claim about a mean must not have a time.
     let again = findings(&valid, |v| {
         let mean = claim(v, "mean_response", None);
         let mut mean = v.pointer(&mean).unwrap().clone();
@@ -302,7 +293,6 @@ fn rejects_resource_prices_that_are_too_high() {
     lies(&analysed(0.5), "/evidence/servers/0/resource_prices", text);
 }
 
-/// If a claim has an error of `1e-9`, a change of `1e-8` must be rejected.
 #[test]
 fn rejects_an_error_of_1e_8_if_1e_9_is_claimed() {
     let valid = analysed(0.8);
@@ -319,15 +309,12 @@ fn rejects_an_error_of_1e_8_if_1e_9_is_claimed() {
     }
 }
 
-/// The mean must be possible under some rule, and its interval must not be too narrow for the
-/// number of jobs.
 #[test]
 fn rejects_impossible_simulation_results() {
     let valid = vector("adaptive-msr");
     let response = claim(&valid, "mean_response", None);
     lies(&valid, &response, "/half_width | 1e-9 | half_width: ");
-    // All numbers of the types are scaled by the same factor, so that the sums and Little's law
-    // still hold.
+    // All numbers are scaled by the same factor, so that Little's law still holds.
     let fewer = findings(&valid, |v| {
         let claims = v["claims"].as_array_mut().unwrap().iter_mut();
         for claim in claims.filter(|claim| claim["method"] == "simulated") {
@@ -341,16 +328,15 @@ fn rejects_impossible_simulation_results() {
     lies(&valid, "/evidence/simulation", text);
 }
 
-/// Near saturation, jobs must wait under all rules. A smaller mean must be rejected even if it is
-/// larger than the service time.
+/// A mean that is larger than the service time can still be too small near saturation.
 #[test]
 fn rejects_a_mean_below_the_lower_bound() {
     let quickswap = "models/section7.yaml --preemption none --family quickswap --work 2e7 -q";
     let valid = json(&works(quickswap));
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     // Computed by hand at load 0.9, where `C = 10/9` and `Σ y_i²/λ_i = 0.03472 + 0.078125 +
-    // 0.27778`. The weight of the waiting jobs is at least nine times this sum minus 1, and a job
-    // of type 3 has the weight 0.5556, so `E[N] ≥ 3.15 + 2.5156/0.5556 = 7.678`.
+    // 0.27778`. The weight of the waiting jobs is at least nine times the sum minus 1, and the
+    // weight of type 3 is 0.5556, so `E[N] ≥ 3.15 + 2.5156/0.5556 = 7.678`.
     let least = 7.678 / 3.15;
     let lie = |v: &mut Value| {
         let claims = v["claims"].as_array_mut().unwrap().iter_mut();
@@ -391,8 +377,7 @@ fn rejects_wrong_preemptive_rules() {
     lies(&vector("guarded-setup"), "/policy/guarded", text);
 }
 
-/// With preemption, the mean can be smaller than under all rules without preemption, but not
-/// smaller than the bound of the certificate.
+/// The mean can be smaller than without preemption, but not smaller than the certificate allows.
 #[test]
 fn rejects_a_mean_below_the_lower_bound_with_preemption() {
     let weights = vector("max-weight");

@@ -1,5 +1,4 @@
-//! Tests of common inputs: files with and without the name of the option, standard input, keys that
-//! are used by other programs, and numbers with units.
+//! Tests of common inputs, such as standard input, keys of other programs and units.
 
 use std::process::{Command, Output};
 
@@ -33,8 +32,8 @@ fn reads_a_workload_with_and_without_the_option_and_from_stdin() {
     fails(&line, "cannot be used with");
 }
 
-/// The kind of a workload from standard input must be known before the options are parsed, but a
-/// pipe can only be read once.
+/// The kind of a workload must be known before the options are parsed, but a pipe can only be read
+/// once.
 #[test]
 fn reads_a_workload_from_a_pipe() {
     let typed = "exec \"$0\" --workload <(cat models/vms.yaml) --family msr --quiet";
@@ -96,8 +95,7 @@ fn other_commands_accept_a_workload_without_the_option() {
     fails("no-such.yaml --preemption none", typed);
 }
 
-/// The document is written by a user who has not read the documentation. Each key must be reported
-/// once, in the order of the text.
+/// Each key must be reported only once and in the order of the text.
 #[test]
 fn reports_all_keys_of_other_programs_together() {
     let typed = "kind: multi-resource

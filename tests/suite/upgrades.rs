@@ -1,5 +1,4 @@
-//! These tests compare each upgrade step with a server that is built by hand, and with the linear
-//! program over all schedules.
+//! These tests compare each upgrade step with a server that is built by hand.
 
 use std::time::Instant;
 
@@ -20,8 +19,7 @@ fn step<'a>(all: &'a Upgrades, shape: &str, resource: Option<&str>) -> &'a Upgra
     all.found.iter().find(is_it).unwrap()
 }
 
-/// Returns a server with the given capacities and offered loads. The demands of the jobs are `K ×
-/// R`.
+/// Returns a server with the given capacities and offered loads. The demands are `K × R`.
 fn server(capacity: &[u32], demands: &[Vec<u32>], loads: &[f64]) -> Workload {
     let amounts = |all: &[u32]| {
         let named = all.iter().enumerate().map(|(j, n)| format!("r{j}: {n}"));
@@ -40,8 +38,7 @@ fn server(capacity: &[u32], demands: &[Vec<u32>], loads: &[f64]) -> Workload {
     Workload::parse(&text, "server").unwrap().workload
 }
 
-/// One more CPU increases the capacity by a factor of 7/6 for the best mix of jobs, whatever
-/// schedules the policy uses.
+/// One more CPU increases the capacity by a factor of 7/6 for the best mix of jobs.
 #[test]
 fn the_gain_is_relative_to_the_best_schedules() {
     let folder = Folder::new();
@@ -83,8 +80,7 @@ fn steps_for_equal_jobs_match_the_formula() {
     }
 }
 
-/// Random small systems. The smallest useful amount is the first one that adds a schedule, and the
-/// load is computed from all schedules.
+/// The smallest useful amount is the first one that adds a schedule.
 #[test]
 fn steps_of_random_servers_match_enumeration() {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
@@ -132,7 +128,6 @@ fn least_load(workload: &Workload) -> f64 {
     load(&workload.clone().into())
 }
 
-/// Each step adds one unit to all servers of a shape, or adds a server.
 #[test]
 fn steps_of_a_fleet_match_manual_calculations() {
     let all = bought(read(&mixed(TWO_SHAPES)).unwrap());

@@ -19,7 +19,6 @@ use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
 
 use crate::common::*;
 
-/// A short campaign with fifty hosts and twelve days.
 const TEXT: &str = include_str!("tables/volunteer/campaign.yaml");
 
 struct Here {
@@ -145,8 +144,8 @@ fn reports_bad_input_and_a_solution() {
     fails(&line, "leave it out");
 }
 
-/// On each model, with new campaigns, the policy takes at most half as long as the rule of BOINC in
-/// 2025 and uses at most 1.25 times as many instances. From a cold start, no batch must starve.
+/// The policy takes at most half as long as the rule of BOINC in 2025 and uses at most 1.25 times
+/// as many instances.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn batches_take_half_as_long_as_with_the_boinc_rule() {

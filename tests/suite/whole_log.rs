@@ -1,5 +1,4 @@
-//! Tests with the log of a Slurm site that has jobs with several nodes. No part of the work may be
-//! lost.
+//! Tests with the log of a Slurm site. No part of the work may be lost.
 
 use crate::common::*;
 use crate::site;

@@ -1,5 +1,4 @@
-//! Tests of invalid workloads of all kinds. The errors are listed in
-//! `tests/corpus/workloads/faults.txt`.
+//! Tests of invalid workloads. The errors are listed in `tests/corpus/workloads/faults.txt`.
 
 use crate::common::*;
 use synth::artifact::Content;
@@ -7,7 +6,6 @@ use synth::document::DocumentError;
 use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 
-/// Returns the errors in a document and the report, if the document is of this kind.
 #[derive(Clone, Copy)]
 struct Faults<'a>(&'a str);
 
@@ -29,8 +27,7 @@ impl Visitor for Faults<'_> {
     }
 }
 
-/// Each line replaces a part of the document. An error that is caused by another error must not be
-/// reported.
+/// An error that is caused by another error must not be reported.
 #[test]
 fn rejects_invalid_workloads() {
     for section in text("tests/corpus/workloads/faults.txt").split("\n\n") {

@@ -76,7 +76,7 @@ fn advises_an_order_and_names_who_waits_longer() {
     let page = std::fs::read_to_string(page).unwrap();
     has(&page, "Winners and losers");
     let plugins = page.matches("JobSubmitPlugins=require_timelimit");
-    assert_eq!(plugins.count(), 2, "the new line and the old one");
+    assert_eq!(plugins.count(), 2, "expected the new line and the old line");
 }
 
 #[test]

@@ -178,10 +178,10 @@ fn runs_the_jobs_of_a_partition() {
     let all_wait = queue(&cluster, "synth")
         .iter()
         .all(|row| row.state == JobState::Pending);
-    assert!(all_wait, "a dry run releases nothing");
+    assert!(all_wait, "a dry run must not release any jobs");
 
     let running = Running::start(&dir, &cluster, &["--partition", "synth"]);
-    cluster.wait("the first start", || {
+    cluster.wait("the first jobs start", || {
         in_use(&cluster, "synth", "unknown") > 0
     });
     let cancelled = submit(1.0, &["-n", "16"]);
@@ -206,7 +206,7 @@ fn runs_the_jobs_of_a_partition() {
             .is_some_and(|row| row.state == JobState::Running)
     };
     let mut most = 0;
-    cluster.wait("the job that is requeued", || {
+    cluster.wait("the job is requeued", || {
         most = most.max(in_use(&cluster, "synth", "unknown"));
         runs(&again)
     });
@@ -222,7 +222,7 @@ fn runs_the_jobs_of_a_partition() {
     for n in 0..6 {
         submit(0.3, &["-n", ["1", "4", "16"][n % 3]]);
     }
-    cluster.wait("all but the long one ends", || {
+    cluster.wait("all jobs except the long one end", || {
         most = most.max(in_use(&cluster, "synth", "unknown"));
         queue(&cluster, "synth")
             .iter()
@@ -276,7 +276,7 @@ fn runs_the_jobs_of_a_fleet_on_each_node() {
     let running = Running::start(&dir, &cluster, &words);
     let done = || queue(&cluster, "fleet").is_empty();
     let mut nodes = std::collections::BTreeSet::new();
-    cluster.wait("all end", || {
+    cluster.wait("all jobs end", || {
         let rows = queue(&cluster, "fleet");
         nodes.extend(
             rows.iter()
@@ -293,11 +293,13 @@ fn runs_the_jobs_of_a_fleet_on_each_node() {
     for _ in 0..3 {
         cluster.submit("fleet", 0.3, &["-n", "16"]);
     }
-    cluster.wait("the other node takes them", done);
+    cluster.wait("the jobs run on the other node", done);
     let resumes = log(&dir).contains("State=resume") || log(&dir).contains("state=resume");
     assert!(resumes, "{}", log(&dir));
     cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
-    cluster.wait("it is told", || log(&dir).contains("n3 is back"));
+    cluster.wait("the resumed node is reported", || {
+        log(&dir).contains("n3 is back")
+    });
     assert_eq!(running.end(), Some(0));
     is_decided_again(&dir);
 }
@@ -310,7 +312,9 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let words = ["--partition", "synth", "--on-exit", "release"];
     let running = Running::start(&dir, &cluster, &words);
-    cluster.wait("it decides", || dir.path("journal.jsonl").exists());
+    cluster.wait("the bridge makes a decision", || {
+        dir.path("journal.jsonl").exists()
+    });
     let second = bridge(&dir, &cluster.configuration(), &words).output();
     let second = second.unwrap();
     assert_eq!(code(&second), 2);
@@ -320,11 +324,11 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     let whole = std::fs::read_to_string(dir.path("policy.json")).unwrap();
     std::fs::write(dir.path("policy.json"), &whole[..whole.len() / 2]).unwrap();
     running.signal("HUP");
-    cluster.wait("it is refused", || {
+    cluster.wait("the new policy is rejected", || {
         log(&dir).contains("the old one stays in effect")
     });
     let id = cluster.submit("synth", 0.2, &["-n", "16"]);
-    cluster.wait("the old one decides", || {
+    cluster.wait("the old policy makes a decision", || {
         cluster.row("synth", &id).is_none()
     });
     let given = ["--preemption", "none", "--family", "quickswap"];
@@ -333,14 +337,14 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     assert_eq!(code(&other), 2);
     assert!(stderr(&other).contains("only of"), "{}", stderr(&other));
     running.signal("HUP");
-    cluster.wait("it is taken", || {
+    cluster.wait("the policy is reloaded", || {
         log(&dir).contains("the policy was reloaded")
     });
     is_decided_again(&dir);
 
     // The bridge is stopped while it holds a job that cannot start yet.
     cluster.submit("synth", 3.0, &["-n", "16"]);
-    cluster.wait("it runs", || in_use(&cluster, "synth", "") == CPUS);
+    cluster.wait("the job runs", || in_use(&cluster, "synth", "") == CPUS);
     let held = cluster.submit("synth", 0.1, &["-n", "1"]);
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(running.end(), Some(0));
@@ -349,7 +353,7 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
 
 /// The bridge and the controller are killed while jobs arrive. In the end, no job may be held.
 #[test]
-#[ignore = "beside other tests nodes do not answer in time: .ci/run runs it alone"]
+#[ignore = "this test must run alone because the nodes do not respond in time if other tests are running; see `.ci/run`"]
 fn crashes_leave_no_job_held() {
     let Some(cluster) = Cluster::shared() else {
         return;

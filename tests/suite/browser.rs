@@ -52,10 +52,13 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
             .is_ok()
     };
     let Some(browser) = BROWSERS.iter().find(is_there) else {
-        assert!(std::env::var_os(NEEDED).is_none(), "there is no chromium");
+        assert!(
+            std::env::var_os(NEEDED).is_none(),
+            "chromium is not installed"
+        );
         let _ = writeln!(
             std::io::stderr(),
-            "skipped, pages in a browser: there is no chromium"
+            "test of pages in a browser skipped because chromium is not installed"
         );
         return;
     };

@@ -243,7 +243,7 @@ fn rejects_changes_to_a_policy_with_a_start_latency() {
     let mut options = SynthesisOptions::new(Preemption::None);
     options.route = Some(route);
     let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
-        panic!("a policy")
+        panic!("expected a policy")
     };
     let valid = serde_json::to_value(&synthesis.artifact).unwrap();
     let expected = json!({"law": "deterministic", "mean": 0.125});

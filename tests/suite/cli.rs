@@ -69,7 +69,7 @@ fn writes_the_artifact_to_stdout_and_the_summary_to_stderr() {
     let quiet = synth("--workload models/vms.yaml --preemption none --family msr --quiet");
     assert_eq!(
         quiet.stdout, output.stdout,
-        "the same input gives the same bytes"
+        "the same input must give the same output"
     );
     assert!(quiet.stderr.is_empty());
 }

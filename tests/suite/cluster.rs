@@ -36,7 +36,7 @@ impl Cluster {
             // The macro `eprintln!` is not used because its output is hidden if the test passes.
             let _ = writeln!(
                 std::io::stderr(),
-                "skipped, {why}: `scripts/slurm install` brings one"
+                "test skipped because {why}; run `scripts/slurm install` to install Slurm"
             );
             return None;
         }
@@ -108,7 +108,7 @@ impl Cluster {
             let late = start.elapsed() > Duration::from_secs(30);
             assert!(
                 !late,
-                "{what}: not within 30 s\n{}",
+                "the condition `{what}` was not true within 30 s\n{}",
                 self.run("squeue", &["-a"])
             );
             thread::sleep(Duration::from_millis(50));
@@ -131,7 +131,7 @@ impl Cluster {
             .status()
             .unwrap();
         assert!(started.success());
-        self.wait("the controller answers", || {
+        self.wait("the controller responds", || {
             self.output("scontrol", &["ping"]).status.success()
         });
     }
@@ -142,7 +142,7 @@ impl Cluster {
         let user = String::from_utf8(user.stdout).unwrap();
         self.output("scancel", &["--user", user.trim()]);
         self.output("scontrol", &["update", "NodeName=n[1-4]", "State=resume"]);
-        self.wait("no jobs", || {
+        self.wait("the queue is empty", || {
             self.run("squeue", &["-h", "-a"]).trim().is_empty()
         });
     }

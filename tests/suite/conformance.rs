@@ -220,7 +220,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         match &mut rule {
             Family::AdaptiveMsr(policy) => policy.limits = true,
             Family::Reserving(policy) => (policy.limits, policy.let_in) = (true, 0.8),
-            _ => panic!("it has no limits"),
+            _ => panic!("the workload has no limits"),
         }
         chosen(&limited, fixed(rule))
     };
@@ -362,7 +362,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         switching_rate: Some(0.1),
     };
     let Family::Backfilling(largest) = by_name("most-servers-first", &fleet) else {
-        panic!("it is backfilling")
+        panic!("expected a backfilling rule")
     };
     let mut keeping = largest.clone();
     keeping.reserve = 1.0;

@@ -208,7 +208,7 @@ fn run(document: &Path, text: &str) {
         for shown in compared(&step, is_other) {
             assert!(
                 lines.any(|line| shows(&shown, &line)),
-                "{place}\ndoes not print, or not in this order:\n{shown}\nbut:\n{printed}"
+                "{place}\nthe command does not print these lines in this order:\n{shown}\noutput:\n{printed}"
             );
         }
     }
@@ -277,7 +277,9 @@ fn the_reference_is_up_to_date() {
     let mut check = Command::new(python);
     check.arg(root().join("scripts/reference")).arg("--check");
     let Ok(output) = check.env("SYNTH", env!("CARGO_BIN_EXE_synth")).output() else {
-        eprintln!("docs/reference is not compared: there is no python3, nor $PYTHON");
+        eprintln!(
+            "test of docs/reference skipped because python3 is not installed and $PYTHON is not set"
+        );
         return;
     };
     assert!(output.status.success(), "{output:?}");

@@ -68,7 +68,7 @@ fn in_slots(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
 fn artifact(fleet: &Fleet) -> Artifact {
     match in_slots(fleet) {
         SynthesisOutcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
-        other => panic!("no policy: {other:?}"),
+        other => panic!("expected a policy, found {other:?}"),
     }
 }
 
@@ -142,7 +142,7 @@ fn the_load_of_the_model_is_the_fluid_load() {
 fn rejects_an_overloaded_fleet_with_prices() {
     let fleet = read(&mixed("  - {count: 2, capacity: {cpu: 3, gpu: 1}}\n")).unwrap();
     let SynthesisOutcome::Overloaded(overload) = in_slots(&fleet) else {
-        panic!("a policy for what is beyond capacity");
+        panic!("expected an overloaded fleet");
     };
     // The jobs need 3 + 3 + 1/2 CPUs, and there are six.
     assert!(overload.certificate.bound >= 6.5 / 6.0 - 1e-9);
@@ -172,7 +172,7 @@ fn valid() -> Value {
     assert_eq!(
         Checked::parse(&text, "fleet.json").unwrap().artifact(),
         &policy.sealed(),
-        "what is written is what is read"
+        "the policy changes if it is written and read"
     );
     serde_json::from_str(&text).unwrap()
 }

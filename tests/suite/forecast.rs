@@ -56,7 +56,7 @@ fn scores_forecasts_on_a_log() {
     let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
     works(&typed);
     let told = folder.json("f.json");
-    assert_eq!(told, found, "nothing is drawn by the clock");
+    assert_eq!(told, found, "the result must not depend on the clock");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     let mut ended = 0;
     let mut killed = 0;
     let mut last = None;
-    cluster.wait("all gangs run", || {
+    cluster.wait("all gangs are running", || {
         let rows = queue(&cluster, "fleet");
         looked(&rows);
         let mut own = rows.iter();
@@ -104,11 +104,13 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     // If a node is drained, only the jobs that fit on the other node can start.
     let given = ["update", "NodeName=n4", "State=drain", "Reason=test"];
     cluster.run("scontrol", &given);
-    cluster.wait("it is seen", || log(&dir).contains("node n4 is"));
+    cluster.wait("the drained node is reported", || {
+        log(&dir).contains("node n4 is")
+    });
     let cancelled = submit(1.0, &["-N", "2", "-n", "32"]);
     let gang = submit(1.0, &["-N", "2", "-n", "32"]);
     let small = submit(0.5, &["-n", "1"]);
-    cluster.wait("the small one ends", || {
+    cluster.wait("the small job ends", || {
         cluster.row("fleet", &small).is_none()
     });
     let held = |id: &str| {
@@ -120,7 +122,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     is_whole(&std::fs::read_to_string(&metrics).unwrap());
     cluster.run("scancel", &[&cancelled]);
     cluster.run("scontrol", &["update", "NodeName=n4", "State=resume"]);
-    cluster.wait("the other gang runs", || {
+    cluster.wait("the other gang is running", || {
         cluster.row("fleet", &gang).is_none()
     });
     std::thread::sleep(Duration::from_millis(500));
@@ -173,7 +175,7 @@ fn is_whole(text: &str) {
         }
         let value: f64 = value.parse().unwrap();
         let is_new = values.insert(series.into(), value).is_none();
-        assert!(is_new, "twice: {line}");
+        assert!(is_new, "duplicate line: {line}");
     }
     let of = |series: &str| {
         values[&series

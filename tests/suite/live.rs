@@ -75,11 +75,14 @@ impl<'a> World<'a> {
         let decided = decided.unwrap_or_else(|why| panic!("{line:?}: {why}"));
         self.lines.push(serde_json::to_string(&line).unwrap());
         for id in &decided.stop {
-            let (kind, _) = self.running.remove(&**id).expect("it ran");
+            let (kind, _) = self.running.remove(&**id).expect("the job must be running");
             self.waiting.insert(number(id), (id.to_string(), kind));
         }
         for (id, servers) in &decided.start {
-            let (_, kind) = self.waiting.remove(&number(id)).expect("it waited");
+            let (_, kind) = self
+                .waiting
+                .remove(&number(id))
+                .expect("the job must be waiting");
             let on = if self.is_fleet() {
                 servers.clone()
             } else {

@@ -28,14 +28,14 @@ fn read(text: &str) -> Workload {
 fn pool(text: &str) -> Pool {
     match read(text) {
         Workload::Pool(pool) => pool,
-        Workload::Stream(_) => panic!("its jobs arrive"),
+        Workload::Stream(_) => panic!("expected a workload without arrivals"),
     }
 }
 
 fn stream(text: &str) -> Stream {
     match read(text) {
         Workload::Stream(stream) => stream,
-        Workload::Pool(_) => panic!("its jobs are all there"),
+        Workload::Pool(_) => panic!("expected a workload with arrivals"),
     }
 }
 
@@ -204,7 +204,7 @@ fn costs_of_rules_match_the_figure_in_the_paper() {
         env!("CARGO_MANIFEST_DIR")
     );
     let Workload::Pool(pool) = PoolDocument::read(path.as_ref()).unwrap().workload else {
-        panic!("its jobs are all there")
+        panic!("expected a workload with arrivals")
     };
     for (p, equi, srpt) in [
         (0.05, "1.0001", 103.0),
@@ -303,7 +303,7 @@ fn tuned_parameters_are_not_worse_on_new_arrivals() {
     let mut longer = options();
     longer.events = 20_000_000;
     let Outcome::Made(synthesis) = online(&stream, &longer, |_, _| ()).unwrap() else {
-        panic!("it is stable")
+        panic!("expected a stable policy")
     };
     let settings = Settings {
         seed: 77,
@@ -366,7 +366,7 @@ fn rejects_wrong_numbers() {
 
     let text = "kind: malleable\nservers: 10\nspeedup: {amdahl: {parallel_fraction: .9}}\narrivals: {rate: 3, mean_size: 2}\n";
     let Outcome::Made(synthesis) = online(&stream(text), &options(), |_, _| ()).unwrap() else {
-        panic!("it is stable")
+        panic!("expected a stable policy")
     };
     are_refused(
         &serde_json::to_value(&synthesis.artifact).unwrap(),

@@ -36,7 +36,7 @@ impl Site {
     fn start() -> Option<Site> {
         let looks = std::process::Command::new("luac").arg("-v").output();
         if looks.is_err() {
-            eprintln!("no luac is here: exported scripts are not tried");
+            eprintln!("test of the exported scripts skipped because luac is not installed");
             return None;
         }
         let cluster = Cluster::start("backfill")?;
@@ -82,11 +82,11 @@ impl Site {
 
     fn restart(&self) {
         self.cluster.run("scontrol", &["shutdown", "slurmctld"]);
-        self.cluster.wait("it is down", || {
+        self.cluster.wait("the controller has stopped", || {
             !self.cluster.output("scontrol", &["ping"]).status.success()
         });
         self.cluster.restart_controller();
-        self.cluster.wait("its nodes are there", || {
+        self.cluster.wait("the nodes have registered", || {
             let states = self.cluster.run("sinfo", &["-h", "-N", "-o", "%T"]);
             !states.contains("unk") && !states.contains('*')
         });
@@ -137,7 +137,7 @@ impl Site {
     /// Returns the site factor of a job that is waiting and not held.
     fn points(&self, id: &str) -> i64 {
         let mut found = None;
-        self.cluster.wait("it has a priority", || {
+        self.cluster.wait("the job has a priority", || {
             let rows = self.cluster.run("sprio", &["-h", "-o", "%i %S"]);
             let row = rows.lines().map(words).find(|row| row[0] == id);
             found = row.map(|row| row[1].parse().unwrap());
@@ -168,7 +168,7 @@ impl Site {
     /// Returns the names that the jobs wrote to the file when they started.
     fn begun(&self, file: &Path, count: usize) -> String {
         let mut text = String::new();
-        self.cluster.wait("all have begun", || {
+        self.cluster.wait("all jobs have started", || {
             text = fs::read_to_string(file).unwrap_or_default();
             text.lines().count() >= count
         });
@@ -288,12 +288,12 @@ fn both_schedulers_follow_the_order() {
     }
     site.resume();
     assert_eq!(site.begun(&begun, 3), "abc");
-    site.cluster.wait("no jobs", || {
+    site.cluster.wait("the queue is empty", || {
         site.cluster.run("squeue", &["-h"]).trim().is_empty()
     });
     fs::write(&begun, "").unwrap();
     let blocker = site.submit("-n18 -t30", "sleep 60");
-    site.cluster.wait("it runs", || {
+    site.cluster.wait("the job runs", || {
         let running = site.cluster.run("squeue", &["-h", "-t", "R"]);
         running.contains(&blocker)
     });
@@ -311,7 +311,7 @@ fn both_schedulers_follow_the_order() {
 fn keeps_the_site_factor_after_hold_requeue_and_restart() {
     let Some(site) = Site::shared() else { return };
     let job = site.submit("-t10 -n4", "sleep 60");
-    site.cluster.wait("it runs", || {
+    site.cluster.wait("the job runs", || {
         site.cluster
             .run("squeue", &["-h", "-t", "R"])
             .contains(&job)
@@ -322,7 +322,7 @@ fn keeps_the_site_factor_after_hold_requeue_and_restart() {
         assert!(site.nobody(&["scontrol", step, &other]).status.success());
     }
     site.cluster.run("scontrol", &["requeue", &job]);
-    site.cluster.wait("it waits", || {
+    site.cluster.wait("the job waits", || {
         site.cluster
             .run("squeue", &["-h", "-t", "PD"])
             .contains(&job)
@@ -385,7 +385,7 @@ fn sets_and_resets_the_site_factor_of_waiting_jobs() {
     assert!(moved() > area(10.0, 4.0) + 100);
     let changed = moving.replace("local PROMISE = 0", "local PROMISE = 1");
     fs::write(&lua, changed).unwrap();
-    site.cluster.wait("it is overdue", || {
+    site.cluster.wait("the job has waited for too long", || {
         (1_000_000..1_000_100).contains(&moved())
     });
 }
@@ -430,7 +430,7 @@ fn rejects_a_broken_script_and_tolerates_errors_at_run_time() {
 #[test]
 fn the_check_requires_the_lua_plugin() {
     if Command::new("luac").arg("-v").output().is_err() {
-        eprintln!("no luac is here: check.sh is not tried");
+        eprintln!("test of check.sh skipped because luac is not installed");
         return;
     }
     let folder = Folder::new();

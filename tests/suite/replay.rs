@@ -63,7 +63,10 @@ fn replays_recorded_jobs_and_reports_errors_with_a_line() {
     assert_eq!(found["all"]["mean_response"], (4.5 + 8.0 + 4.5) / 3.0);
     assert_eq!(found["types"][1]["mean_wait"], 5.5);
     assert_eq!(found["makespan"], 9.0);
-    assert!(found["seed"].is_null(), "nothing is drawn");
+    assert!(
+        found["seed"].is_null(),
+        "a replay must not use random numbers"
+    );
     fails(&simulate, "give --workload FILE");
     fails(
         &format!("{typed} --start-latency -1"),

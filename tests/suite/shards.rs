@@ -220,7 +220,7 @@ fn examples_distribute_a_comparison() {
         (&*python, dask, "examples/sharded/with_dask.py"),
     ] {
         if !there {
-            eprintln!("{script} is not run: GNU parallel, or dask for $PYTHON, is not installed");
+            eprintln!("{script} skipped because GNU parallel or dask for $PYTHON is not installed");
             continue;
         }
         let parts = folder.name(&script.replace('/', "-"));

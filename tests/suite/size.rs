@@ -111,7 +111,7 @@ fn finds_the_size_of_one_shape_in_a_fleet() {
     assert_eq!(
         stdout(&again).as_bytes(),
         folder.bytes("p.json"),
-        "the same seed"
+        "the same seed must give the same result"
     );
 }
 

@@ -76,7 +76,7 @@ fn releases_holds_and_places_jobs() {
     let refused: Vec<_> = refused.collect();
     assert_eq!(refused, [(id("999999"), Why::Gone)]);
     for released in [&first, &task] {
-        cluster.wait("it runs", || {
+        cluster.wait("the job runs", || {
             let row = cluster.row("synth", released).unwrap();
             row.state == JobState::Running && row.node_list == "n1" && row.hold == Hold::None
         });
@@ -91,12 +91,14 @@ fn releases_holds_and_places_jobs() {
     let before = cluster.row("synth", &first).unwrap().key;
     assert!(slurm.hold_for_users(&[before.id]).unwrap().is_empty());
     cluster.run("scontrol", &["requeue", &first]);
-    cluster.wait("it waits again, held", || {
+    cluster.wait("the job is requeued and held", || {
         let row = cluster.row("synth", &first).unwrap();
         row.state == JobState::Pending && row.hold != Hold::None && row.key != before
     });
     cluster.run("scancel", &[&second]);
-    cluster.wait("it is gone", || cluster.row("synth", &second).is_none());
+    cluster.wait("the job has left the queue", || {
+        cluster.row("synth", &second).is_none()
+    });
     assert_eq!(slurm.release(&[id(&second)]).unwrap()[0].why, Why::Gone);
 
     let fleet = cluster.slurm("fleet");
@@ -105,7 +107,7 @@ fn releases_holds_and_places_jobs() {
     assert_eq!(found, Why::Other);
     assert!(fleet.place(id(&placed), &["n4"], None).unwrap().is_empty());
     assert!(fleet.release(&[id(&placed)]).unwrap().is_empty());
-    cluster.wait("it runs on n4", || {
+    cluster.wait("the job runs on n4", || {
         cluster.row("fleet", &placed).unwrap().node_list == "n4"
     });
     let words = ["update", "NodeName=n4", "State=drain", "Reason=a test"];

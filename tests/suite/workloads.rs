@@ -22,7 +22,7 @@ impl Visitor for Faults<'_> {
                 Some((faults.iter().map(ToString::to_string).collect(), report))
             }
             Err(other) => panic!("{other}"),
-            Ok(_) => panic!("no fault in {}", self.0),
+            Ok(_) => panic!("expected an error in {}", self.0),
         }
     }
 }

@@ -297,9 +297,7 @@ fn runs_the_jobs_of_a_fleet_on_each_node() {
     let resumes = log(&dir).contains("State=resume") || log(&dir).contains("state=resume");
     assert!(resumes, "{}", log(&dir));
     cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
-    cluster.wait("the resumed node is reported", || {
-        log(&dir).contains("n3 is back")
-    });
+    cluster.wait("the node is back", || log(&dir).contains("n3 is back"));
     assert_eq!(running.end(), Some(0));
     is_decided_again(&dir);
 }
@@ -312,9 +310,7 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let words = ["--partition", "synth", "--on-exit", "release"];
     let running = Running::start(&dir, &cluster, &words);
-    cluster.wait("the bridge makes a decision", || {
-        dir.path("journal.jsonl").exists()
-    });
+    cluster.wait("a decision is made", || dir.path("journal.jsonl").exists());
     let second = bridge(&dir, &cluster.configuration(), &words).output();
     let second = second.unwrap();
     assert_eq!(code(&second), 2);

@@ -104,9 +104,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     // If a node is drained, only the jobs that fit on the other node can start.
     let given = ["update", "NodeName=n4", "State=drain", "Reason=test"];
     cluster.run("scontrol", &given);
-    cluster.wait("the drained node is reported", || {
-        log(&dir).contains("node n4 is")
-    });
+    cluster.wait("the node is drained", || log(&dir).contains("node n4 is"));
     let cancelled = submit(1.0, &["-N", "2", "-n", "32"]);
     let gang = submit(1.0, &["-N", "2", "-n", "32"]);
     let small = submit(0.5, &["-n", "1"]);

@@ -96,9 +96,7 @@ fn releases_holds_and_places_jobs() {
         row.state == JobState::Pending && row.hold != Hold::None && row.key != before
     });
     cluster.run("scancel", &[&second]);
-    cluster.wait("the job has left the queue", || {
-        cluster.row("synth", &second).is_none()
-    });
+    cluster.wait("the job ends", || cluster.row("synth", &second).is_none());
     assert_eq!(slurm.release(&[id(&second)]).unwrap()[0].why, Why::Gone);
 
     let fleet = cluster.slurm("fleet");

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use crate::common::*;
 use serde_json::{Value, json};
 
+/// If this variable is set, the test fails if there is no browser.
 const NEEDED: &str = "SYNTH_NEEDS_BROWSER";
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -42,7 +43,7 @@ for (const width of [400, 1400]) {
 </script>"#;
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn pages_are_readable_at_each_width_and_color_scheme() {
     let is_there = |name: &&&str| {
         Command::new(name)
@@ -93,7 +94,7 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
     }
 }
 
-/// Returns the properties of the page in the color scheme (0 is light, and 1 is dark).
+/// Returns the properties of the page in the color scheme (0 is dark, and 1 is light).
 fn looked_at(browser: &str, probe: &str, scheme: u8) -> Vec<Value> {
     let run = Command::new(browser)
         .args([

@@ -251,7 +251,7 @@ fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn policies_for_the_models_are_valid() {
     let mut found = Vec::new();
     for path in models("multiresource") {
@@ -381,7 +381,7 @@ fn found_in_random_policies(
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn policies_for_random_workloads_are_valid() {
     found_in_random_policies(random_workload, 100, 1e-9, 750);
 }

@@ -195,7 +195,7 @@ fn survivors(valid: &Value, idle: &[&str]) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn rejects_changes_to_a_policy_of_section_7() {
     let route = Route {
         drain: Drain::Sequential,
@@ -214,7 +214,7 @@ fn rejects_changes_to_a_policy_of_section_7() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn rejects_changes_to_a_policy_with_three_schedules() {
     let route = Route {
         drain: Drain::Concurrent,
@@ -228,7 +228,7 @@ fn rejects_changes_to_a_policy_with_three_schedules() {
 
 /// The start latency makes the sizes longer. Such a policy cannot use preemption.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn rejects_changes_to_a_policy_with_a_start_latency() {
     let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
     let fleet = Fleet::read(Path::new(&path)).unwrap().workload;
@@ -270,6 +270,8 @@ fn rejects_changes_to_the_evidence_of_other_families() {
         );
         let vector: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let found = survivors(&vector["artifact"], &idle);
+        // A simulated value can have any value in its interval, and the interval can have any
+        // width.
         let simulated = |place: &&String| {
             let [pointer, change] = place.split(' ').collect::<Vec<_>>()[..] else {
                 return false;

@@ -23,6 +23,7 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
+/// Returns the workload of section 7, which has load 0.9, with another load.
 fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
@@ -86,7 +87,7 @@ fn about(all: &[Judgement], quantities: &[Quantity]) -> usize {
 
 /// If an artifact is correct, the probability that one of its claims is refuted is 0.001.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn claims_are_confirmed_on_every_route() {
     for (load, events) in [(0.5, 2_000_000), (0.7, 4_500_000)] {
         let workload = section7(load);
@@ -111,7 +112,7 @@ fn claims_are_confirmed_on_every_route() {
 
 /// The queues converge more slowly than the chain, so their claims must only not be refuted.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn claims_are_confirmed_on_other_models() {
     for (name, preemption) in [
         ("vms", Preemption::None),
@@ -157,8 +158,8 @@ fn a_rare_type_has_exact_means() {
     }
 }
 
-/// If an event is rare, the threshold is changed, since a wrong probability of 10 % would need a
-/// longer run.
+/// If an event is rare, the threshold is changed, because an error of 10 % in its probability
+/// would need a longer run.
 #[test]
 fn refutes_wrong_claims() {
     let workload = section7(0.5);
@@ -225,9 +226,10 @@ fn adaptive_with(wide: u32) -> (Workload, Artifact) {
 }
 
 /// With one job of type 3 in the schedule instead of two, the queue is more than ten times as long
-/// as claimed. A run that is too short for intervals must refute this.
+/// as claimed. A run that is too short for intervals must refute this, and a run of the correct
+/// schedule must never refute it.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn refutes_a_gross_error_in_a_short_run() {
     let judged = |wide: u32, seed: u64, events: u64| {
         let (workload, artifact) = adaptive_with(wide);

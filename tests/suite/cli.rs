@@ -12,7 +12,7 @@ use crate::golden::is_as_recorded;
 const SECTION7: &str = "--workload models/section7.yaml";
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn policies_for_all_models_are_valid() {
     let folder = Folder::new();
     let file = folder.name("policy.json");
@@ -142,7 +142,7 @@ fn simulate_prints_approximate_claims() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn compare_prints_a_table_and_unstable_policies() {
     let folder = Folder::new();
     let policy = folder.name("p.json");
@@ -319,7 +319,7 @@ fn handles_extreme_workloads() {
 
 /// An independent computation gives a mean response time of 1.2781 s (2.2366 jobs).
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn the_optimum_is_a_lower_bound_for_all_policies() {
     let found =
         works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");

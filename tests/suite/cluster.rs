@@ -15,6 +15,7 @@ pub(crate) struct Cluster {
     folder: PathBuf,
 }
 
+/// If this variable is set, a test fails if Slurm is not installed.
 const NEEDED: &str = "SYNTH_NEEDS_SLURM";
 
 impl Cluster {

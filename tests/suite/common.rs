@@ -96,6 +96,7 @@ pub(crate) fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
     let mut program = command(typed);
     let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = program.stderr(Stdio::piped()).spawn().unwrap();
+    // The program may exit before it has read all of the input.
     let _ = running.stdin.take().unwrap().write_all(input.as_bytes());
     running.wait_with_output().unwrap()
 }

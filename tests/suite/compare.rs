@@ -10,7 +10,7 @@ use serde_json::Value;
 const SECTION_SEVEN: &str = "compare --workload models/section7.yaml --policies";
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn all_results_come_from_one_run() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
@@ -131,7 +131,7 @@ fn interrupt(child: &Child) {
 /// The resumed run must give the same bytes, even if the last line of the file is incomplete.
 #[cfg(unix)]
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn resumes_an_interrupted_comparison() {
     let folder = Folder::new();
     let [whole, cut, page] = ["whole.json", "cut.json", "cut.html"].map(|n| folder.name(n));

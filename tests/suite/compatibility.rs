@@ -51,7 +51,7 @@ fn artifact_of(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn policies_for_all_models_are_valid() {
     let all = models("compatibility");
     assert_eq!(all.len(), 4);
@@ -83,7 +83,7 @@ fn claims_are_the_reference_values() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_run_confirms_the_claims() {
     let cluster = model("asymmetric_servers");
     let Synthesis {

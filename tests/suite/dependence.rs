@@ -29,7 +29,7 @@ fn written(text: &str) -> (tempfile::TempDir, String, String) {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn synthesizes_checks_simulates_and_compares_policies_for_dependent_jobs() {
     for (before, servers, alike) in [
         ("", SERVER, ", alike: .85"),

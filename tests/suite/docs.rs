@@ -219,13 +219,13 @@ fn is_for_newcomers(path: &Path) -> bool {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn commands_print_what_the_documents_show() {
     run_all(is_for_newcomers);
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn commands_print_what_all_other_documents_show() {
     run_all(|path| !is_for_newcomers(path));
 }

@@ -95,7 +95,7 @@ fn a_program_can_interrupt_a_command() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn scales_workloads_to_a_load() {
     let policy = json(&works(
         "models/section7.yaml --family msr --load .5 --quiet",

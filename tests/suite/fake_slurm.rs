@@ -91,6 +91,7 @@ fn row(columns: &[(&str, &str, usize)], cells: &[(&str, &str)]) -> String {
     for (name, _, width) in columns {
         let text = cells.iter().find(|(column, _)| column == name);
         let text = text.map_or("(null)", |(_, text)| text);
+        // Slurm counts bytes, so a character that does not fit is omitted.
         let mut end = text.len().min(*width);
         while !text.is_char_boundary(end) {
             end -= 1;

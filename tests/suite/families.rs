@@ -28,7 +28,7 @@ fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
 
 /// First-Fit is three times as slow, and Most Servers First is even slower.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn selects_the_best_family_and_logs_the_others() {
     let folder = Folder::new();
     let log = folder.name("log.json");
@@ -60,7 +60,7 @@ fn selects_the_best_family_and_logs_the_others() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn the_selection_is_deterministic_for_a_seed() {
     let synthesized = |seed| {
         works(&format!(
@@ -75,7 +75,7 @@ fn the_selection_is_deterministic_for_a_seed() {
 /// The tuned threshold is close to the optimum, `ℓ* = 7`, and the mean response time is close to
 /// 10.648, which is the value for strict turns.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn quickswap_on_one_or_all_finds_the_threshold() {
     let quickswap = "models/one_or_all.yaml --preemption none --family quickswap";
     let (artifact, printed) = holds(&format!("{quickswap} --work 5e7"), "4e6");
@@ -169,7 +169,7 @@ fn the_selection_does_not_depend_on_the_number_of_cores() {
 
 /// Some rules are slow on these types, and Least Servers First is unstable.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn selects_a_converged_rule_if_others_are_slow() {
     let demands = "22 11 26  14 28 25  29 26 23  32 19 3  29 17 27  10 23 4  31 8 6  14 18 30  10 15 20  6 21 10";
     let jobs = words(demands).chunks(3).map(|demand| {
@@ -194,7 +194,7 @@ fn selects_a_converged_rule_if_others_are_slow() {
 
 /// If no policy meets the guarantee, the closest policy is reported.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn writes_a_policy_only_if_it_meets_the_guarantee() {
     let promised = |slo: &str| format!("{SECTION7} --work 2e7 --slo 'type-3: wait {slo}'");
     let (artifact, printed) = holds(&promised("90 % < 20 s"), "1e7");
@@ -220,7 +220,7 @@ fn stands(workload: &str, options: &str) -> (Value, String) {
 
 /// The half-width of the claim depends on the number of jobs.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_guarantee_can_be_met_by_all_jobs() {
     let one = |size: &str| format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: .5, {size}}}\n");
     let [exponential, constant] =
@@ -326,7 +326,7 @@ fn msfq_reports_the_types_that_are_not_supported() {
 
 /// The optimum is 3.28. The loop takes at least 30 % longer than the best policy.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn selects_the_best_policy_with_full_preemption() {
     let folder = Folder::new();
     let log = folder.name("log.json");
@@ -350,7 +350,7 @@ fn selects_the_best_policy_with_full_preemption() {
 
 /// If setups are slow, they are not used. If they are fast, the result is close to the optimum.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn selects_the_best_policy_with_setups() {
     let folder = Folder::new();
     let with_rate = |rate: &str| -> (Value, String) {
@@ -395,7 +395,8 @@ fn synthesizes_policies_for_small_workloads() {
 }
 
 /// Two servers in an M/M/2 queue are equivalent to one server with two CPUs, and no policy is
-/// better than `1/(1 − ρ²)`. For the fleet and for other size distributions, the bound is smaller.
+/// better than `1/(1 − ρ²)`. For the fleet and for other size distributions, only the
+/// bound of `synth optimum` is known.
 #[test]
 fn the_table_shows_the_distance_from_the_optimum_or_from_a_bound() {
     let folder = Folder::new();

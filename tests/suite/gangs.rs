@@ -36,7 +36,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     for _ in 0..3 {
         submit(2.0, &["-n", "1"]);
     }
-    // The first four gangs request 16 CPUs on each of two nodes in different ways.
+    // These gangs request 16 CPUs on each of two nodes in different ways.
     let gangs = [
         submit(1.0, &["-N", "2", "-n", "32"]),
         submit(1.0, &["-n", "32", "--ntasks-per-node=16"]),

@@ -165,7 +165,7 @@ fn policies_of_servers_are_unchanged() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn policies_of_other_kinds_are_unchanged() {
     for (name, typed, run) in [
         ("compatibility", "models/three_servers.yaml", SHORT),

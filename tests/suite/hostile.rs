@@ -81,7 +81,7 @@ impl Visitor for Policies {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn accepts_or_rejects_damaged_policies() {
     kinds::each(Policies);
 }
@@ -129,6 +129,7 @@ fn reports_damaged_events() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        // The program may exit before it has read all of the input.
         let _ = driven.stdin.take().unwrap().write_all(text.as_bytes());
         driven.wait_with_output().unwrap()
     };

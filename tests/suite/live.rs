@@ -325,7 +325,7 @@ fn driven(policy: &Checked, lines: &[String]) -> String {
 
 /// The capacity must never be exceeded in a total of 10⁶ events, even if the scheduler is replaced.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn each_family_runs_a_changing_cluster() {
     let policies = policies();
     let each = 1_000_000 / policies.len();
@@ -396,6 +396,7 @@ fn the_cluster_vectors_are_reproduced() {
             has[1] += usize::from(line.withdraw.is_some());
             has[2] += usize::from(line.occupy.is_some());
             has[3] += decision.start.len();
+            // If there are only a few running jobs, it is possible that none of them was put back.
             put_back += usize::from(line.put_back.is_some());
         }
         assert!(has.iter().all(|count| *count > 0), "{name}: {has:?}");
@@ -504,7 +505,7 @@ fn adopted_jobs_above_the_capacity_are_counted_as_others() {
 
 /// The job must be served as soon as it fits.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn jobs_that_cannot_run_do_not_block_others() {
     for name in [
         "static-quickswap.json",

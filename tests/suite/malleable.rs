@@ -357,6 +357,7 @@ fn rejects_wrong_numbers() {
         let lie = (artifact.claims[gap].value - 1e-6).to_string();
         let cheaper = with_lie(&document, &format!("/claims/{gap}/value"), &lie);
         assert!(refusal::<Malleable>(&cheaper).is_some());
+        // Other rents give another bound, which is worse.
         let rents = document.pointer_mut("/evidence/rents");
         for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
             rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();

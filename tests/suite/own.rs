@@ -25,7 +25,7 @@ fn analysed(document: &str, options: &str) -> Value {
     folder.json("p.json")
 }
 
-/// The MSR paper has 36.8107 jobs for this loop, which is between the bounds of theorem 8.
+/// This loop of the MSR paper has 36.8107 jobs, which is between the bounds of theorem 8.
 #[test]
 fn analyzes_custom_schedules() {
     let folder = Folder::new();
@@ -57,7 +57,7 @@ fn analyzes_custom_schedules() {
 
 /// Two states of this chain have the same schedule and the same exit rates.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_chain_with_equal_states_is_equivalent_to_a_loop() {
     let twice = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-3: 2}],
         rates: [[0, .03, .01], [.04, 0, 0], [.04, 0, 0]]}";
@@ -88,7 +88,7 @@ fn a_chain_with_equal_states_is_equivalent_to_a_loop() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_simulation_confirms_the_analysis_of_a_chain() {
     let document = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
@@ -150,7 +150,7 @@ fn a_custom_threshold_has_exact_means() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn writes_named_rules_as_policy_files() {
     let folder = Folder::new();
     let jobs = "{name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}

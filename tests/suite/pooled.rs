@@ -119,7 +119,7 @@ fn rejects_wrong_policies_for_a_fleet() {
 
 /// Long jobs block the nodes that the gangs need, so Best-Fit takes 1.4 times as long.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn gangs_have_a_reserved_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");

@@ -192,7 +192,8 @@ fn sets_the_site_factor_by_limit_and_cpus() {
         ("-p fleet -t10 -N2", area(10.0, 2.0)),
         ("-t10 --exclusive -N1", area(10.0, 20.0)),
         ("-p fleet -t10 --exclusive -n30", area(10.0, 40.0)),
-        // If there is no limit, the `DefaultTime` or the `MaxTime` of the partition is used.
+        // If there is no limit, the `DefaultTime` or the `MaxTime` of the partition is used. The
+        // maximum is one year.
         ("-n2", area(30.0, 2.0)),
         ("-p fleet -n2", area(600.0, 2.0)),
         ("-t UNLIMITED -n2", area(525_600.0, 2.0)),

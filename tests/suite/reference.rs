@@ -183,6 +183,7 @@ fn means_over_cycles_match_the_distributions() {
         let numbers = case.above.iter().map(|(x, _)| Reward::Above(*x as u64));
         let rewards: Vec<Reward> = [Reward::Jobs].into_iter().chain(numbers).collect();
         let levels = Levels::of_queue(&queue).unwrap();
+        // A rounding error in one level affects all levels.
         let deep = levels.levels() * f64::EPSILON;
         case.assert_means(
             &levels.means(&rewards),

@@ -280,6 +280,7 @@ fn the_first_job_can_start_on_reserved_servers() {
     let heads = rows.headers().unwrap();
     let start = heads.iter().position(|own| own == "start").unwrap();
     let starts = rows.records().map(|row| row.unwrap()[start].to_owned());
+    // The next columns are the recorded schedule.
     let starts: Vec<String> = starts.take(3).collect();
     assert_eq!(starts, ["0", "6000", "120"]);
 }

@@ -25,13 +25,13 @@ const LONGEST: f64 = 1.0;
 const ROUNDING: f64 = 1e-9;
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn claims_of_policies_are_unchanged() {
     are_as_recorded(|seconds| seconds <= LONGEST);
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn claims_of_slow_policies_are_unchanged() {
     are_as_recorded(|seconds| seconds > LONGEST);
 }

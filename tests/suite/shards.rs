@@ -39,7 +39,7 @@ fn the_same(folder: &Folder, question: &str, shards: usize, expected: i32) {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn shards_give_the_same_result_as_one_machine() {
     let folder = Folder::new();
     let policies = format!(
@@ -122,7 +122,7 @@ fn rejects_invalid_shards() {
 
 #[cfg(unix)]
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn resumes_an_interrupted_shard() {
     let folder = Folder::new();
     let [whole, cut] = ["whole.jsonl", "cut.jsonl"].map(|name| folder.name(name));

@@ -24,7 +24,7 @@ fn least(a: f64, t: f64, share: f64) -> u32 {
 
 /// This is tested for servers and for a resource, starting from too few and from too many.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn the_minimum_size_matches_erlangs_formula() {
     assert_eq!((least(10.0, 0.25, 0.95), least(10.0, 0.5, 0.95)), (15, 14));
     let folder = Folder::new();
@@ -71,7 +71,7 @@ fn the_minimum_size_matches_erlangs_formula() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_larger_budget_does_not_change_the_result() {
     let k = least(8.0, 0.5, 0.95);
     assert_eq!(k, 12);
@@ -88,7 +88,7 @@ fn a_larger_budget_does_not_change_the_result() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn finds_the_size_of_one_shape_in_a_fleet() {
     let folder = Folder::new();
     let file = folder.write("w.yaml", &mixed(TWO_SHAPES));

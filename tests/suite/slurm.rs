@@ -166,7 +166,7 @@ fn reports_a_dead_controller_and_detects_its_restart() {
 }
 
 #[test]
-fn kills_commands_that_do_not_end() {
+fn handles_commands_that_fail_or_do_not_end() {
     let fake = Fake::new();
     let slurm = Slurm {
         limit: Duration::from_millis(700),

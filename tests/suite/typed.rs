@@ -81,7 +81,7 @@ fn all_commands_accept_a_policy_in_the_same_way() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn other_commands_accept_a_workload_without_the_option() {
     let model = "models/section7.yaml";
     works_on("simulate first-fit --workload - --events 1e4", &text(model));

@@ -49,7 +49,7 @@ impl Here {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn all_commands_support_a_campaign() {
     let here = Here::new(TEXT);
     let artifact = here.synthesize();
@@ -147,7 +147,7 @@ fn reports_bad_input_and_a_solution() {
 /// The policy takes at most half as long as the rule of BOINC in 2025 and uses at most 1.25 times
 /// as many instances.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn batches_take_half_as_long_as_with_the_boinc_rule() {
     let settings = Settings {
         seed: 20_251,

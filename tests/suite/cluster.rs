@@ -167,8 +167,8 @@ fn there_is_one() -> Result<(), String> {
     let user = Command::new("id").arg("-u").output();
     let is_root = user.is_ok_and(|user| user.stdout.starts_with(b"0\n"));
     match (is_there("slurmctld"), is_root) {
-        (false, _) => Err("no slurmctld is here".into()),
-        (true, false) => Err("slurmd runs as root only".into()),
+        (false, _) => Err("slurmctld is not installed".into()),
+        (true, false) => Err("slurmd must be run as root".into()),
         (true, true) => Ok(()),
     }
 }

@@ -36,8 +36,8 @@ fn the_schemas_are_up_to_date() {
         let stored = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             stored == text,
-            "{name} is not the schema of the types. A change of shape changes the version; then \
-             write it anew: SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
+            "{name} is out of date. If the format has changed, change its version, and then run: \
+             SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
         );
     }
 }

@@ -1,11 +1,12 @@
-//! What Cargo cannot say of the house: inside a crate imports run one way, too, and every file can be read to its end.
+//! These tests check rules that Cargo cannot check: the direction of imports between the modules of
+//! a crate, the length of files and the use of dependencies.
 
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of each crate: each imports only those before it. Which crate may import which stands in their Cargo.toml.
+/// The modules of each crate. A module may only import the modules that are listed before it.
 const ORDER: [(&str, &str); 12] = [
     ("crates/core/src", "number document artifact"),
     ("crates/queues/src", "ctmc law"),
@@ -36,11 +37,10 @@ const ORDER: [(&str, &str); 12] = [
     ("src", "multiresource kinds cli"),
 ];
 
-/// A file longer than this is not read to its end.
 const MOST_LINES: usize = 500;
 
 #[test]
-fn imports_run_one_way() {
+fn imports_have_one_direction() {
     let mut broken = Vec::new();
     for (folder, order) in ORDER {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -63,8 +63,8 @@ fn imports_run_one_way() {
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
 
-/// Returns the top-level modules of its crate that the code of a module names, which is `depth` modules below the root:
-/// behind `crate::` or as many `super::`, one alone or several in braces.
+/// Returns the top-level modules that are named in the code of a module, after `crate::` or after
+/// `depth` times `super::`, where `depth` is the depth of the module.
 fn modules_named(text: &str, depth: usize) -> Vec<String> {
     let code = text.lines();
     let code = code.filter(|line| !line.trim_start().starts_with("//"));
@@ -75,7 +75,6 @@ fn modules_named(text: &str, depth: usize) -> Vec<String> {
     paths.flat_map(first_of_each).collect()
 }
 
-/// Returns the first name of a path, or those of all paths in braces.
 fn first_of_each(path: &str) -> Vec<String> {
     let Some(inside) = path.strip_prefix('{') else {
         let name = path.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -100,9 +99,8 @@ fn first_of_each(path: &str) -> Vec<String> {
     names
 }
 
-/// The rule can fail, however an import is written.
 #[test]
-fn code_names_its_modules() {
+fn finds_the_modules_named_in_code() {
     let of = |text| modules_named(text, 2);
     let line = "use crate::policy::Rule; let x = crate::synthesis::choose(crate::artifact::A);";
     assert_eq!(of(line), ["policy", "synthesis", "artifact"]);
@@ -113,7 +111,7 @@ fn code_names_its_modules() {
 }
 
 #[test]
-fn every_file_can_be_read_to_its_end() {
+fn files_are_not_too_long() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for file in ["src", "crates", "kinds", "ops", "lab"]
         .iter()
@@ -124,7 +122,6 @@ fn every_file_can_be_read_to_its_end() {
     }
 }
 
-/// Each dependency that a manifest lists is named in the code of its crate.
 #[test]
 fn every_dependency_is_used() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -139,7 +136,7 @@ fn every_dependency_is_used() {
         let files = files.flat_map(|own| files_below(own));
         let code: String = files.map(|own| fs::read_to_string(own).unwrap()).collect();
         for name in dependencies(&manifest) {
-            // A feature may turn on one of its dependency, and need no more of it.
+            // A feature can be the only use of an optional dependency.
             if manifest.contains(&format!("\"{name}/")) {
                 continue;
             }
@@ -152,7 +149,6 @@ fn every_dependency_is_used() {
     assert_eq!(unused, [""; 0]);
 }
 
-/// Returns the names of the dependencies that a manifest lists, those of tests too.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let mut is_listed = false;
     let names = manifest.lines().filter_map(|line| {

@@ -1,4 +1,4 @@
-//! Reads sacct logs completely; each must be accepted or rejected without a panic.
+//! This target reads a complete `sacct` log. The log must be accepted or rejected without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

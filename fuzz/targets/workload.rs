@@ -1,4 +1,5 @@
-//! Reads workload documents of every kind; each must be accepted or rejected without a panic.
+//! This target reads a workload document as each kind of workload. The document must be accepted or
+//! rejected without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,13 +1,13 @@
-// First-Fit, Most Servers First and Adaptive Quickswap on Borg cell B from an empty system or from a backlog: whether the work
-// falls, and mean response times, weighted by load.
-// A program of its own, which shares nothing with synth. docs/quickswap.md has what came out.
+// This program simulates First-Fit, Most Servers First and Adaptive Quickswap on Borg cell B, starting from an empty system
+// or from a backlog. It prints the work over time and the mean response times, weighted by load. It does not share any
+// code with synth. The results are in docs/quickswap.md.
 //
 //     g++ -O2 -o backlog tests/reference/backlog.cpp
 //     ./backlog RULE FACTOR SEED WORK EVENTS < models/borg_cell_b.yaml
 //
-// RULE is ff, msf or aq; FACTOR multiplies the arrival rates; WORK is that of the backlog, as the time that all servers need for it
-// (0: none), of jobs in proportion to their arrival rates. Prints time, work and
-// the mean so far at forty moments.
+// RULE is ff, msf or aq, and FACTOR multiplies the arrival rates. WORK is the work of the backlog, as the time that all
+// servers need for it, or 0. The jobs of the backlog are in proportion to their arrival rates. The time, the work and the
+// current mean are printed forty times.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -40,13 +40,13 @@ int main(int count, char **typed) {
     for (int i = 0; i < types; i++) all += lambda[i], load += lambda[i] / mu[i] * need[i] / capacity;
     std::discrete_distribution<int> kind(lambda.begin(), lambda.end());
     std::exponential_distribution<double> unit;
-    // By type: the numbers of waiting jobs in the order of all arrivals, and how many run.
+    // The numbers of the waiting jobs of each type, in the order of arrival, and the number of running jobs.
     std::vector<std::deque<uint64_t>> waiting(types);
     std::vector<uint64_t> running(types, 0);
     int free = capacity;
     bool draining = false;
     uint64_t came = 0;
-    // Integrals of the numbers in system, up to a time.
+    // The integrals of the numbers of jobs in the system, and the times up to which they are computed.
     std::vector<double> area(types, 0), since(types, 0);
     double now = 0;
     auto work = [&] {
@@ -68,7 +68,7 @@ int main(int count, char **typed) {
             int next = -1;
             for (int i = 0; i < types; i++) {
                 if (need[i] > free || waiting[i].empty()) continue;
-                // The types stand in the order of their needs.
+                // The types are sorted by their needs.
                 if (next < 0 || !first_fit || waiting[i].front() < waiting[next].front()) next = i;
             }
             if (next < 0) return;

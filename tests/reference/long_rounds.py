@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Reference values for queues in environments of many states, and of rates far apart.
+"""Computes reference values for queues in environments with many states and very different rates.
 
-Run (Python 3 with python-flint; some minutes; the output is always the same):
+To run it (with Python 3 and python-flint, for some minutes, with deterministic output):
 
     python3 tests/reference/long_rounds.py > tests/reference/long_rounds.json
 
-The model is that of modulated_queue.py, as is the form of the output. There are
-only means and tails.
+The model and the output format are the same as in modulated_queue.py, but only
+means and tails are computed.
 
-Method. Real numbers are balls of 400 bits (Arb): what is printed is proved to lie
-within its last digit. Level q is the number of jobs; from level m = max c on the
-chain repeats. First passage one level down solves D + L G + U G^2 = 0, and is found by
-halving the levels (cyclic reduction) until its residual is below 1e-75.
-R = U (-L - U G)^-1. Levels m - 1, ..., 0 are eliminated
-one by one, and sums over the others are (I - R)^-1 and its square.
+Method. Real numbers are balls with 400 bits (Arb), so the error of each printed
+number is proved to be less than one unit of its last digit. Level q is the number
+of jobs, and the chain repeats from level m = max c. The first passage to the next
+lower level solves D + L G + U G^2 = 0. It is computed by cyclic reduction until the
+residual is below 1e-75, and R = U (-L - U G)^-1. The levels m - 1, ..., 0 are
+eliminated one by one, and the sums over the other levels are (I - R)^-1 and its
+square.
 
-Checks, asserted for every case: the balance of every level, and that jobs arrive as
-often as they leave (lambda = sum over states of mu E[min(q, c_s)]).
+The following is checked for each case: the balance equations of each level, and that
+the arrival rate is equal to the departure rate (lambda = sum over states of
+mu E[min(q, c_s)]).
 """
 import json
 import math
@@ -29,7 +31,7 @@ ctx.prec = 400
 
 
 def exact(x):
-    """A double as it is."""
+    """Return the exact value of a double."""
     return arb(fmpq(*float(x).as_integer_ratio()))
 
 
@@ -48,7 +50,7 @@ def largest(matrix):
 
 
 def point(matrix):
-    """Midpoints: an iteration that corrects itself need not carry its errors along."""
+    """Return the midpoints. The errors are not needed because the iteration corrects itself."""
     return arb_mat(matrix.nrows(), matrix.ncols(), [x.mid() for x in matrix.entries()])
 
 
@@ -59,7 +61,7 @@ class Queue:
         self.n, self.m = len(servers), max(servers)
 
     def blocks(self, q):
-        """Rates on level q with the diagonal, and one level down."""
+        """Return the rates within level q, including the diagonal, and to the level below."""
         local = [[arb(0)] * self.n for _ in range(self.n)]
         down = [[arb(0)] * self.n for _ in range(self.n)]
         drains = {edge[0] for edge in self.edges if edge[3]}
@@ -114,7 +116,7 @@ def first_passage(up, local, down):
     else:
         raise ArithmeticError('no convergence')
     g = (-first).inv() * down
-    # Two plain steps against what the last halving left.
+    # Two fixed-point steps remove the remaining error of the reduction.
     for _ in range(2):
         g = point((-(local + up * g)).inv() * down)
     return g
@@ -194,7 +196,7 @@ class Law:
 
 def text(x):
     digits = x.str(25, radius=False)
-    # Arb drops digits that are not proved.
+    # Arb does not print digits that are not proved.
     assert len(digits.split('e')[0].replace('.', '').lstrip('0-')) >= 20, digits
     return digits
 
@@ -213,7 +215,7 @@ def case(name, servers, edges, load=None, arrival_rate=None, service_rate=1.0):
 
 
 def loop(n, most, alpha, seed):
-    """The preemptive loop of n schedules with weights of multiples of 1/64."""
+    """Return the preemptive loop of n schedules. The weights are multiples of 1/64."""
     draw = random.Random(seed)
     servers = [int((most + 1) * draw.random()) for _ in range(n)]
     servers[0] = most
@@ -222,7 +224,7 @@ def loop(n, most, alpha, seed):
 
 
 def route(n, most, slow, seed):
-    """A ring in which two of three steps are completions."""
+    """Return a ring in which two of three steps are completions."""
     draw = random.Random(seed)
     servers = [1 + int(most * draw.random()) for _ in range(n)]
     edges = []
@@ -234,7 +236,7 @@ def route(n, most, slow, seed):
 
 
 def late(n, most, slow):
-    """Nobody is served but in the last five of n states, in which slots drain one by one."""
+    """Return a ring in which jobs are only served in the last five states, where the slots drain one by one."""
     servers = [0] * (n - 5) + [most] + [most - k for k in range(4)]
     edges = []
     for s in range(n):
@@ -244,7 +246,7 @@ def late(n, most, slow):
 
 
 def setups(slow):
-    """One server, set up for others now and then, and slowly, for much less than it works."""
+    """Return a single server with rare and slow setups for other jobs, which take only a small part of the time."""
     rates = [.25, 24., 24., 336., 144., 120., 96., 72., 48., 24.]
     edges = [[s, (s + 1) % 10, slow * rate, False] for s, rate in enumerate(rates)]
     return [1, 1, 0, 0, 0, 1, 1, 1, 1, 1], edges
@@ -265,7 +267,7 @@ def cases():
             yield 'route of %d slow=%g rho=%g' % (n, slow, load), *route(n, 6, slow, n), load
     for load in (.9, .99):
         yield 'short rounds rho=%g' % load, [0, 2], [[0, 1, 1e7, False], [1, 0, 1e7, False]], load
-    # Time scales far apart: a switch a year among jobs of seconds, and the other way about.
+    # Very different time scales, such as one switch per year and jobs of a few seconds.
     for slow, fast in ((1e-3, 1e9), (1e-9, 1e-2), (1e-4, 1e12)):
         yield 'far apart %g %g' % (slow, fast), [3, 1, 2], \
             [[0, 1, fast, False], [1, 2, 2.0 * fast, False], [2, 0, slow, False]], .6

@@ -1,34 +1,35 @@
 #!/usr/bin/env python3
-"""Reference values for queues in a random environment, to 30 digits.
+"""Computes reference values with 30 digits for queues in a random environment.
 
-Run (Python 3 and mpmath; some minutes; the output is always the same):
+To run it (with Python 3 and mpmath, for some minutes, with deterministic output):
 
     python3 tests/reference/modulated_queue.py > tests/reference/modulated_queue.json
 
-Arguments restrict the run to the cases whose names start with one of them.
+If there are arguments, only cases whose names start with one of them are computed.
 
-Model. Poisson arrivals of rate lambda, exponential sizes of rate mu. In state s
-of the environment min(q, c_s) of the q jobs are in service. An edge (from, to,
-rate, serves) moves the environment. If it serves, rate = c_from mu, and it is
-the only way in which services end in `from`: with probability min(q, c)/c the
-move takes a job away, otherwise the slot was empty.
+Model. The arrivals are a Poisson process with rate lambda, and the sizes are
+exponential with rate mu. In state s of the environment, min(q, c_s) of the q jobs
+are in service. An edge (from, to, rate, serves) changes the state. If it serves,
+rate = c_from mu, and jobs in the state `from` can only end through this edge: a job
+leaves with probability min(q, c)/c, and otherwise the slot was empty.
 
-Every input is a double and enters with its exact value, since near saturation
-rounding an input changes the answer. A serving rate is exactly c mu.
+Each input is a double and is used with its exact value, because near saturation a
+rounding error of an input changes the result. A serving rate is exactly c mu.
 
-Method. Level q is the number of jobs; from level m = max c on the chain repeats.
-Logarithmic reduction gives G, hence R; levels m-1, ..., 0 are eliminated one by
-one. Response times: an arrival's position falls as jobs ahead leave. Positions p
-above m start with the law pi_m R^(p-1-m) and keep the form pi_m R^(p-1-m) M(t),
-with M' = M B + R M D, so that uniformization needs no truncation of positions.
+Method. Level q is the number of jobs, and the chain repeats from level m = max c.
+Logarithmic reduction gives G and then R. The levels m-1, ..., 0 are eliminated one
+by one. For the response times, the position of an arrival decreases when jobs ahead
+of it leave. The positions p above m have the initial distribution pi_m R^(p-1-m)
+and keep the form pi_m R^(p-1-m) M(t) with M' = M B + R M D, so the positions do not
+have to be truncated for the uniformization.
 
-Checks, asserted for every case:
-  - the residual of R and of every balance equation;
-  - mean and tail by a second method: the roots x of det(lambda + x L + x^2 F) in
-    the unit disc, with the boundary solved as one linear system;
-  - the closed form, where the environment has one state;
+The following is checked for each case:
+  - the residual of R and of each balance equation;
+  - the mean and the tail with a second method: the roots x of
+    det(lambda + x L + x^2 F) in the unit disc, with a linear system for the boundary;
+  - the closed form if the environment has one state;
   - the mean response time of the tagged arrival is E[Q]/lambda;
-and, where the load is at most .65, the response time on a plainly truncated chain.
+  - the response time on a truncated chain if the load is at most 0.65.
 """
 import json
 import random
@@ -52,7 +53,7 @@ def close(a, b, tolerance=mpf(10) ** -28):
     assert abs(a - b) <= tolerance * abs(a), (mp.nstr(a, 35), mp.nstr(b, 35))
 
 
-# Queues in general: levels 0..m and a part that repeats
+# Queues with levels 0..m and a repeating part
 
 def with_diagonal(local, *others):
     """Set the diagonal of `local` to minus the sum of all other rates."""
@@ -63,7 +64,7 @@ def with_diagonal(local, *others):
 
 
 def first_passage(up, local, down):
-    """G by logarithmic reduction."""
+    """Compute G by logarithmic reduction."""
     one = eye(local.rows)
     base = inverse(-local)
     high, low = base * up, base * down
@@ -79,8 +80,9 @@ def first_passage(up, local, down):
 
 
 class Stationary:
-    """levels[q] = (up, local, down) for q = 0..m, the last with the repeating `local`;
-    repeat = (up, local, down). Without `repeat` level m is the last one."""
+    """The stationary distribution, with levels[q] = (up, local, down) for q = 0..m and
+    repeat = (up, local, down). The last level has the repeating `local`. Without `repeat`,
+    level m is the last level."""
 
     def __init__(self, levels, repeat=None):
         self.m = m = len(levels) - 1
@@ -126,14 +128,14 @@ class Stationary:
         return below + self.m * total(last) + total(last * self.r * self.w)
 
     def above(self, x):
-        """P(Q > x)."""
+        """Return P(Q > x)."""
         if x < self.m:
             rest = mp.fsum(total(self.pi[q]) for q in range(x + 1, self.m))
             return rest + total(self.pi[self.m] * self.w)
         return total(self.pi[self.m] * self.r ** (x + 1 - self.m) * self.w)
 
     def quantile(self, p):
-        """The least x with P(Q > x) <= p."""
+        """Return the smallest x with P(Q > x) <= p."""
         for x in range(self.m):
             if self.above(x) <= p:
                 return x
@@ -165,7 +167,7 @@ class Queue:
                 self.moves[s].append((t, mpf(rate)))
 
     def blocks(self, q):
-        """Rates one level up, on level q, one level down."""
+        """Return the rates to the level above q, within level q and to the level below."""
         up, local, down = self.lam * eye(self.n), zeros(self.n), zeros(self.n)
         for s, c in enumerate(self.c):
             busy, t = min(q, c), self.serving[s]
@@ -177,7 +179,7 @@ class Queue:
         return up, with_diagonal(local, up, down), down
 
     def tagged(self, p):
-        """Rates of a tagged job: staying at position p, and one position down."""
+        """Return the rates of a tagged job at position p that keep the position or decrease it by one."""
         stay, down = zeros(self.n), zeros(self.n)
         leave = zeros(self.n, 1)
         for s, c in enumerate(self.c):
@@ -191,7 +193,7 @@ class Queue:
         return with_diagonal(stay, down, leave), down
 
     def load(self):
-        """lambda over the mean service rate."""
+        """Return lambda divided by the mean service rate."""
         generator = zeros(self.n)
         for s in range(self.n):
             if self.serving[s] is not None:
@@ -211,7 +213,7 @@ class Queue:
 
 
 class Spectral:
-    """The second method: pi_q = sum_k row_k x_k^(q-m) from level m on."""
+    """The second method, with pi_q = sum_k row_k x_k^(q-m) from level m."""
 
     def __init__(self, queue):
         n, m = queue.n, queue.m
@@ -260,7 +262,7 @@ class Spectral:
         return mp.re(mp.fsum(parts))
 
     def mean_response(self, queue):
-        """From the tagged arrival: integrals over time of its position's law."""
+        """Integrate the distribution of the position of the tagged arrival over time."""
         stay, down = queue.tagged(self.m + 1)
         parts, inflow = [], zeros(1, queue.n)
         for row, x in zip(self.rows, self.x):
@@ -290,8 +292,8 @@ def times(row, block, into):
 
 
 def jumps(queue, law, mean_jumps, truncated=None):
-    """Masses not absorbed after 0, 1, 2, ... jumps, and the jump rate. `truncated`:
-    number of positions of a plain chain, without the form above position m."""
+    """Return the probabilities of no absorption after 0, 1, 2, ... jumps, and the jump rate.
+    If `truncated` is set, it is the number of positions in a truncated chain."""
     n, m = queue.n, truncated or queue.m
     tagged = [queue.tagged(p) for p in range(1, queue.m + 2)]
     speed = max(-stay[s, s] for stay, _ in tagged for s in range(n))
@@ -327,7 +329,7 @@ def jumps(queue, law, mean_jumps, truncated=None):
 
 
 def poisson_cut(mean):
-    """The least number of terms whose remainder is below 1e-40 by the geometric bound."""
+    """Return a number of terms whose remainder is below 1e-40 by the geometric bound."""
     j = int(mean + 13 * mp.sqrt(mean)) + 40
     while exp(-mean + j * mp.log(mean) - mp.loggamma(j + 1)) / (1 - mean / (j + 1)) > mpf(10) ** -40:
         j += 10
@@ -343,7 +345,7 @@ def poisson_mix(masses, mean):
 
 
 def survival(queue, law):
-    """[t, P(T > t)] near the 50, 90 and 99.9 % points."""
+    """Return [t, P(T > t)] near the 50, 90 and 99.9 % quantiles."""
     times_found = []
 
     def needed(speed, masses):
@@ -369,7 +371,7 @@ def survival(queue, law):
 
 
 def closed_form(queue):
-    """E[Q] of M/M/c."""
+    """Return E[Q] of an M/M/c queue."""
     c, a = queue.m, queue.lam / queue.mu
     wait = a ** c / factorial(c) / (1 - a / c)
     erlang = wait / (wait + mp.fsum(a ** k / factorial(k) for k in range(c)))
@@ -403,7 +405,7 @@ def case(name, arrival_rate, service_rate, servers, edges, response=False, **mor
     return out
 
 
-# The example of section 7: three types, two schedules
+# The example of section 7 with three types and two schedules
 
 CAPACITY = (20, 15, 50)
 DEMAND = ((3, 7, 1), (4, 1, 1), (10, 1, 5))
@@ -416,7 +418,7 @@ def fits(slots):
 
 
 def section7_loop(preemption, route, alpha, gamma):
-    """Nodes: slots serving each type. Moves: (from, to, rate, type served or None)."""
+    """Return the slots of each type in each node, and the moves (from, to, rate, type served or None)."""
     one_by_one, eager = (word in (route or '') for word in ('sequential', 'eager'))
     keys, serving, moves = [], {}, []
     for s, u in enumerate(SCHEDULES):
@@ -424,7 +426,7 @@ def section7_loop(preemption, route, alpha, gamma):
         v = SCHEDULES[after]
 
         def settle(slots):
-            """Admit what may start; the key of the node reached."""
+            """Admit the jobs that may start, and return the key of the next node."""
             if preemption == 'full' or all(a <= b for a, b in zip(slots, v)):
                 return 'work', after
             slots = list(slots)
@@ -483,7 +485,7 @@ def largest_load(preemption, route, alpha, gamma=None):
 # A random environment
 
 def random_environment(seed):
-    """Six states in a ring with chords; rates are multiples of 1/16, hence exact."""
+    """Return six states in a ring with chords. The rates are multiples of 1/16, so they are exact."""
     draw = random.Random(seed)
     n, mu = 6, draw.choice((.5, 1., 1.25))
     servers = [0, 5] + [int(6 * draw.random()) for _ in range(n - 2)]
@@ -499,7 +501,7 @@ def random_environment(seed):
     return mu, servers, edges
 
 
-SETUPS = ((10., .235), (100., 1.294))  # gamma and an alpha near the best
+SETUPS = ((10., .235), (100., 1.294))  # gamma and an alpha close to the optimum
 
 
 def cases():

@@ -1,37 +1,40 @@
 #!/usr/bin/env python3
-"""Reference values for MSFQ(l), strict, on one-or-all systems, to 30 digits.
+"""Computes reference values with 30 digits for strict MSFQ(l) on one-or-all systems.
 
-Run (Python 3 and mpmath; some minutes with gmpy2, which mpmath takes where it is
-installed; the output is always the same):
+To run it (with Python 3 and mpmath, with deterministic output; this takes some minutes
+if gmpy2 is installed, which is then used by mpmath):
 
     python3 tests/reference/msfq.py > tests/reference/msfq.json
 
-Arguments restrict the run to the cases whose names start with one of them.
+If there are arguments, only cases whose names start with one of them are computed.
 
-Model. k servers. Light jobs (Poisson of rate a, exponential sizes of rate m) need
-one, heavy ones (h, u) all k. Phase 1: heavy jobs one by one until there are none.
-Phases 2 and 3: light ones, while more than l are there. Phase 4: those l finish,
-and others wait. Then phase 1, if a heavy job is there. Every input is a double and
-enters with its exact value.
+Model. There are k servers. Light jobs (Poisson arrivals with rate a, exponential sizes
+with rate m) need one server, and heavy jobs (h, u) need all of them. In phase 1, the
+heavy jobs are served one by one until there are none. In phases 2 and 3, light jobs are
+served while there are more than l of them. In phase 4, these l jobs are completed and
+all other jobs wait. Then phase 1 begins if there is a heavy job. Each input is a double
+and is used with its exact value.
 
-Method. The number j of light jobs at the end of phase 1 is a Markov chain, whose
-generating function P satisfies, with y(z) the transform of a busy period that one
-light job starts at full service and g_i that of the next j from j = i,
+Method. The number j of light jobs at the end of phase 1 is a Markov chain. Let y(z) be
+the transform of a busy period that begins with one light job at full service, and let
+g_i be the transform of the next j from j = i. The generating function P satisfies
 
     P(z) = sum_{i<k} p_i (g_i(z) - f(z) y(z)^i) + f(z) P(y(z)).
 
-Iterating z -> y(z) -> 1 leaves p_0, ..., p_{k-1}, from the first k coefficients on
-a circle, with so many digits that nothing that cancels counts. P is then known
-everywhere, and E[j], E[j^2] are difference quotients of it at 1. Means by renewal
-and reward over a cycle, from Taylor series of the transforms of the phases.
+The iteration z -> y(z) -> 1 leaves p_0, ..., p_{k-1} unknown, which are computed from
+the first k coefficients on a circle. There are enough digits for the cancellation. Then
+P is known everywhere, and E[j] and E[j^2] are difference quotients at 1. The means
+follow from the renewal reward theorem for a cycle, with Taylor series of the
+transforms of the phases.
 
-Checks, asserted for every case:
-  - p_0, ..., p_{k-1} from a second circle, of other radius and number of points;
-  - E[j] is that of the next j;
-  - for one server, where no work is ever held back, the conservation law of work;
-and for cases marked `truncated` the chain of j itself, cut off far out: all its
+The following is checked for each case:
+  - p_0, ..., p_{k-1} with a second circle that has another radius and number of points;
+  - E[j] is equal to the mean of the next j;
+  - the conservation law of work if there is one server, because it never idles while
+    jobs are waiting;
+and for the cases marked `truncated`, the chain of j with a large upper limit. All of its
 transition probabilities are sums of products of positive numbers, and it is solved
-without a subtraction (Grassmann, Taksar, Heyman).
+without subtractions (Grassmann, Taksar, Heyman).
 """
 import random
 import sys
@@ -40,17 +43,17 @@ from mpmath import mp, mpf, lu_solve, zeros
 
 from modulated_queue import close, dump, text
 
-ACCURACY = 40  # digits of p
+ACCURACY = 40  # number of digits of p
 
 
-# Power series: lists of coefficients of equal length
+# Power series are lists of coefficients with the same length.
 
 def product(x, y):
     return [mp.fdot(x[:n + 1], y[n::-1]) for n in range(len(x))]
 
 
 def quotient(number, by):
-    """number / by, for a number."""
+    """Return the series number / by for a number."""
     found = [number / by[0]]
     for n in range(1, len(by)):
         found.append(-mp.fdot(by[1:n + 1], found[::-1]) / by[0])
@@ -58,7 +61,7 @@ def quotient(number, by):
 
 
 def busy_series(arrivals, service, s):
-    """The series y with y (arrivals + service + s - arrivals y) = service, for a series s."""
+    """Return the series y with y (arrivals + service + s - arrivals y) = service for a series s."""
     first = arrivals + service + s[0]
     y = [2 * service / (first + mp.sqrt(first * first - 4 * arrivals * service))]
     for n in range(1, len(s)):
@@ -77,8 +80,8 @@ class System:
         assert self.load < 1 and l < k
 
     def factors(self, sigma, w):
-        """Series: transforms of the times from i light jobs to i - 1, i = 1..k, at sigma while light
-        jobs are admitted, at sigma + w while they are not."""
+        """Return the series of the transforms of the times from i light jobs to i - 1 for i = 1..k,
+        at sigma while light jobs are admitted, and otherwise at sigma + w."""
         found = [busy_series(self.a, self.k * self.m, sigma)]
         for i in range(self.k - 1, 0, -1):
             rate = i * self.m
@@ -92,7 +95,7 @@ class System:
         return found[::-1]
 
     def at(self, z):
-        """y(z), f(z) and g_i(z) - f(z) y(z)^i, i < k."""
+        """Return y(z), f(z) and g_i(z) - f(z) y(z)^i for i < k."""
         a, h, k, m = self.a, self.h, self.k, self.m
         w = a * (1 - z)
         b = busy_series(h, self.u, [w])[0]
@@ -118,7 +121,7 @@ class System:
         return y, f, excess
 
     def far(self):
-        """The mean time from k light jobs to l, in units of time between arrivals."""
+        """Return the mean time from k light jobs to l, in units of the mean time between arrivals."""
         step = 1 / (self.k * self.m - self.a)
         sum_of = step
         for i in range(self.k - 1, self.l, -1):
@@ -127,7 +130,7 @@ class System:
         return 1 + sum_of * (self.a + self.h)
 
     def iterate(self, z, end):
-        """The sums that go with p_0, ..., p_{k-1} in P(z), and what is left."""
+        """Return the coefficients of p_0, ..., p_{k-1} in P(z), and the remaining factor."""
         sums, rest = [mpf(0)] * self.k, mpf(1)
         while abs(1 - z) > end and abs(rest) > end:
             z, f, excess = self.at(z)
@@ -136,7 +139,7 @@ class System:
         return sums, rest
 
     def few(self, points):
-        """p_0, ..., p_{k-1}, from a circle |z| = r with r^points = 10^-ACCURACY."""
+        """Compute p_0, ..., p_{k-1} on the circle |z| = r with r^points = 10^-ACCURACY."""
         k = self.k
         radius = mpf(10) ** (-mpf(ACCURACY) / points)
         end = mpf(10) ** -(ACCURACY * (1 + mpf(k) / points) + 5) / self.far()
@@ -153,7 +156,7 @@ class System:
         return list(lu_solve(matrix, right))
 
     def moments(self, few):
-        """E[j] and E[j^2] by difference quotients of P at 1."""
+        """Compute E[j] and E[j^2] with difference quotients of P at 1."""
         far = self.far() / (1 - self.load) ** 2
         step = mpf(10) ** -(ACCURACY // 2) / far
 
@@ -166,8 +169,9 @@ class System:
         return mean, (above + below - 2) / step ** 2 + mean
 
     def cycle(self, j, ways):
-        """Of a cycle from j light jobs on: its idle time, the mean lengths of its phases 2 and 3, 4, and
-        1, the mean number of light jobs at its end, the mean integrals of light and of heavy jobs."""
+        """Return the values of a cycle that begins with j light jobs: the idle time, the mean lengths of
+        phases 2 and 3, of phase 4 and of phase 1, the mean number of light jobs at the end, and the mean
+        integrals of the numbers of light and of heavy jobs."""
         a, h, k, m, u = self.a, self.h, self.k, self.m, self.u
         busy = 1 / (u - h), 2 * u / (u - h) ** 3
         if j == 0:
@@ -194,7 +198,7 @@ class System:
                 h * both[2] + pairs / 2 * busy[0] + came * u * busy[0] ** 2]
 
     def ways(self):
-        """Taylor series of the times from i to i - 1 light jobs, and the integrals meanwhile."""
+        """Return the Taylor series of the times from i to i - 1 light jobs, and the integrals in this time."""
         factors = self.factors([mpf(0), mpf(1), mpf(0)], [mpf(0)] * 3)
         step = -factors[-1][1]
         areas = [(self.k - 1) * step + self.k * self.m * step ** 2]
@@ -203,7 +207,7 @@ class System:
         return factors, areas[::-1]
 
     def numbers(self):
-        """Mean numbers of light and of heavy jobs."""
+        """Return the probabilities p_j and the mean numbers of light and of heavy jobs."""
         k = self.k
         few = self.few(k + k // 2 + 12)
         for p, again in zip(few, self.few(2 * k + 17)):
@@ -226,7 +230,7 @@ class System:
         return few, [total[5] / length, total[6] / length]
 
     def truncated(self, most):
-        """p_j, j <= most, of the chain that holds j at most."""
+        """Return p_j for j <= most in the chain that is truncated at `most`."""
         a, h, k = self.a, self.h, self.k
         w = [a, -a] + [mpf(0)] * (most - 1)
         b = busy_series(h, self.u, w)
@@ -253,7 +257,7 @@ class System:
 
 
 def conserved(system, numbers):
-    """One server: the load-weighted sum of mean waits is that of any rule without preemption."""
+    """Check the conservation law for one server: without preemption, the load-weighted sum of the mean waits is constant."""
     loads = system.a / system.m, system.h / system.u
     found = (numbers[0] - loads[0]) / system.m + (numbers[1] - loads[1]) / system.u
     residual = loads[0] / system.m + loads[1] / system.u
@@ -276,13 +280,13 @@ def case(name, k, l, light, heavy, truncated=0):
 
 
 def thresholds(k):
-    """None, one, some, all but one."""
+    """Return the thresholds 0, 1, k/8, k/2 and k - 1."""
     return sorted({0, min(1, k - 1), k // 8, k // 2, k - 1})
 
 
 def at_load(k, load, share, ratio, size):
-    """Rates of both types: light jobs are `share` of the load, and `ratio` come for each heavy one, of
-    mean size `size`."""
+    """Return the rates of both types. The light jobs have the mean size `size` and the fraction `share` of
+    the load, and `ratio` light jobs arrive for each heavy job."""
     light = share * load * k / size
     return [light, 1. / size], [light / ratio, light / ratio / ((1 - share) * load)]
 

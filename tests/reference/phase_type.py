@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Reference values for preemptive queues with phase-type sizes.
+"""Computes reference values for preemptive queues with phase-type sizes.
 
-Run (Python 3 and mpmath; some minutes; the output is always the same):
+To run it (with Python 3 and mpmath, for some minutes, with deterministic output):
 
     python3 tests/reference/phase_type.py > tests/reference/phase_type.json
 
-Model. As in modulated_queue.py, without serving edges: in state s the oldest
-min(q, c_s) jobs are in service. A size is absorbed from stage j at rate
-rates[j] * exits[j], starts in stage j with probability start[j], and goes from j
-to j + 1 otherwise. A job that loses its server keeps its stage.
+Model. The model is the same as in modulated_queue.py, but without serving edges: in
+state s, the oldest min(q, c_s) jobs are in service. A size starts in stage j with
+probability start[j]. It ends in stage j with rate rates[j] * exits[j], or else goes
+from stage j to stage j + 1. If a job loses its server, it keeps its stage.
 
-The last entries of `start` and `exits` are one minus the others and one: as
-doubles probabilities need not add up.
+The last entry of `start` is one minus the other entries, and the last entry of
+`exits` is one, because the sum of the doubles may be different from one.
 
-Method, by brute force: with m = max c, the state is (environment, stages of the
-first min(q, m) jobs in order, number of jobs behind them). Jobs behind have never
-been served. E[Q] is computed with R and, to the digits that the truncation
-allows, from the chain cut off at a finite level.
+Method. With m = max c, the state contains the environment, the stages of the first
+min(q, m) jobs in order, and the number of the other jobs, which have never been
+served. E[Q] is computed with R and, as precisely as the truncation allows, from a
+chain that is truncated at a finite level.
 
-Checks: one stage gives the queue of modulated_queue.py; M/PH/1 gives
-Pollaczek and Khinchin's mean; the two computations of each case agree.
+The following is checked: a size with one stage gives the queue of modulated_queue.py,
+M/PH/1 gives the Pollaczek-Khinchine mean, and both computations of each case agree.
 """
 import itertools
 import sys
@@ -39,7 +39,7 @@ class Size:
         self.stages = range(len(rates))
 
     def moments(self):
-        """The first two."""
+        """Return the first two moments."""
         n = len(self.stages)
         sub = zeros(n)
         for j in self.stages:
@@ -60,7 +60,7 @@ class PhaseQueue:
         return list(itertools.product(range(len(self.c)), *[self.size.stages] * seen))
 
     def blocks(self, q):
-        """Rates from level q: one up, on the level, one down."""
+        """Return the rates from level q to the level above, within the level and to the level below."""
         size, seen = self.size, min(q, self.m)
         here = self.states(seen)
         number = {state: k for k, state in enumerate(here)}
@@ -94,7 +94,7 @@ class PhaseQueue:
         return Stationary([self.blocks(q) for q in range(self.m + 1)], self.blocks(self.m + 1))
 
     def solve_truncated(self, top):
-        """No arrivals at level `top`."""
+        """Solve the chain without arrivals at level `top`."""
         levels = [self.blocks(q) for q in range(self.m + 1)]
         levels += [self.blocks(self.m + 1)] * (top - self.m)
         up, local, down = levels[top]
@@ -113,7 +113,7 @@ def both(rate):
 
 
 def cases():
-    """Name, arrival rate, size, servers, edges."""
+    """Yield the name, the arrival rate, the size, the servers and the edges of each case."""
     yield 'on-off Erlang-2', .6, ERLANG, [0, 2], both(1.)
     ring = float(mpf('.5') / Queue(1., 1., [1, 3, 0], RING).load())
     yield 'ring hyperexponential', ring, HYPER, [1, 3, 0], RING

@@ -1,4 +1,4 @@
-//! What a site should change: from files, from a login node, and where nothing is to be said.
+//! Tests of `synth advise slurm`, with files and on a login node.
 
 use std::process::Command;
 
@@ -9,8 +9,8 @@ use crate::common::*;
 const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-2] CPUs=16\n\
     PartitionName=batch Nodes=ALL Default=YES MaxTime=UNLIMITED\n";
 
-/// A log on two nodes of 16 CPUs in which many short jobs wait behind long ones: what sacct prints. Waits are those of an
-/// empty cluster times `waits`.
+/// Returns the `sacct` output of two nodes of 16 CPUs on which many short jobs wait for long ones.
+/// The waits are the waits on an empty cluster multiplied by `waits`.
 fn log(jobs: u32, waits: i64) -> String {
     let line = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
     let mut text = String::from(line);
@@ -34,7 +34,7 @@ fn log(jobs: u32, waits: i64) -> String {
 }
 
 #[test]
-fn the_order_of_short_jobs_is_advised_with_who_pays() {
+fn advises_an_order_and_names_who_waits_longer() {
     let folder = Folder::new();
     let (log, conf) = (
         folder.write("jobs.txt", &log(2000, 1)),
@@ -67,7 +67,6 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     }
     let (today, then) = (&advice["today"]["mean"], &advice["gain"]["waits"]["mean"]);
     assert!(then.as_f64() < today.as_f64(), "{today} {then}");
-    // What helps in a log is what its own replay says: the same numbers by another way.
     let typed = format!("replay {log} --slurm {conf} --policies slurm --measure .5,1 -o -");
     let replay = works(&typed);
     let replay: Value = serde_json::from_str(&stdout(&replay)).unwrap();
@@ -77,11 +76,11 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     let page = std::fs::read_to_string(page).unwrap();
     has(&page, "Winners and losers");
     let plugins = page.matches("JobSubmitPlugins=require_timelimit");
-    assert_eq!(plugins.count(), 2, "the new line and the old one");
+    assert_eq!(plugins.count(), 2, "expected the new line and the old line");
 }
 
 #[test]
-fn nothing_is_advised_where_the_replay_is_far_from_the_log() {
+fn gives_no_advice_if_the_replay_disagrees_with_the_log() {
     let folder = Folder::new();
     let (log, conf) = (
         folder.write("jobs.txt", &log(2000, 20)),
@@ -92,9 +91,8 @@ fn nothing_is_advised_where_the_replay_is_far_from_the_log() {
     assert!(!stdout(&run).contains("1. "), "{}", stdout(&run));
 }
 
-/// Of a log that does not tell when jobs started nothing can be checked: nothing is advised, in words or on the page.
 #[test]
-fn nothing_is_advised_where_the_log_tells_no_waits() {
+fn gives_no_advice_if_the_log_has_no_start_times() {
     let folder = Folder::new();
     let started = log(2000, 1);
     let bare = started.lines().map(|line| {
@@ -115,15 +113,13 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
     has(&text, "Changes tried");
     assert!(!text.contains("1. "), "{text}");
     assert!(!text.contains("as advised"), "{text}");
-    // The page says how to get it again: with what was read.
     let page = std::fs::read_to_string(page).unwrap();
     has(&page, "--from 1h --only partition=batch,status=completed");
     assert!(!page.contains("Winners and losers"), "{page}");
 }
 
-/// On a login node no file is needed: Slurm's own commands tell all.
 #[test]
-fn a_login_node_tells_all() {
+fn uses_slurm_commands_on_a_login_node() {
     let folder = Folder::new();
     folder.write("jobs", &log(2000, 1));
     let command = |name: &str, text: &str| folder.command(name, text);
@@ -154,9 +150,8 @@ esac";
     has(&stdout(&run), "sacctmgr");
 }
 
-/// Answers begin with the assumptions about the site, and jobs above a limit are left out with a row and its line.
 #[test]
-fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
+fn prints_assumptions_first_and_omits_jobs_above_limits() {
     let folder = Folder::new();
     let log = folder.write("jobs.txt", &log(2000, 1));
     std::fs::create_dir(folder.path("site")).unwrap();
@@ -184,7 +179,7 @@ fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn reports_missing_inputs() {
     let folder = Folder::new();
     let conf = folder.write("slurm.conf", CONF);
     let short = folder.write("short.txt", &log(60, 1));

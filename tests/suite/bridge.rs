@@ -1,4 +1,4 @@
-//! Policies that run the jobs of a real Slurm, and of commands that stand for one.
+//! Tests of the bridge with a real Slurm and with fake Slurm commands.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -14,7 +14,7 @@ use crate::cluster::Cluster;
 use crate::common::{code, stderr, stdout, synth};
 use crate::fake_slurm::{Fake, job};
 
-/// The CPUs that the policies here count on, of the 20 of a node.
+/// The number of CPUs that the policies use, out of the 20 CPUs of a node.
 const CPUS: u128 = 16;
 
 const WORKLOAD: &str = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 16}}, jobs: [
@@ -27,7 +27,6 @@ const FLEET: &str = "{kind: multiresource, time_unit: s,
   {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
   {name: big, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
 
-/// A folder with a policy for this workload.
 pub(crate) struct PolicyDir {
     folder: TempDir,
 }
@@ -63,12 +62,10 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A bridge as a process; it is told to end when it is dropped.
 pub(crate) struct Running {
     child: Child,
 }
 
-/// `synth bridge slurm` with this policy.
 pub(crate) fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> Command {
     let (policy, journal) = (dir.path("policy.json"), dir.path("journal.jsonl"));
     let mut command = crate::common::command(&["bridge", "slurm", text(&policy)]);
@@ -104,7 +101,7 @@ impl Running {
         assert!(sent.unwrap().success());
     }
 
-    /// Tells it to end: its exit code.
+    /// Sends `SIGTERM` and returns the exit code.
     pub(crate) fn end(mut self) -> Option<i32> {
         self.signal("TERM");
         self.child.wait().unwrap().code()
@@ -127,7 +124,6 @@ fn replay(dir: &PolicyDir) -> Output {
     synth(&["bridge", "--replay", text(&journal), text(&policy)])
 }
 
-/// The journal is decided again as it was.
 pub(crate) fn is_decided_again(dir: &PolicyDir) {
     let replayed = replay(dir);
     let printed = stdout(&replayed) + &stderr(&replayed);
@@ -135,7 +131,7 @@ pub(crate) fn is_decided_again(dir: &PolicyDir) {
     assert!(printed.contains("the same as before"), "{printed}");
 }
 
-/// CPUs of the running jobs, but those of a name.
+/// Returns the number of CPUs in use, without the jobs whose name is `but`.
 fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
     let queue = cluster.slurm(partition).queue().unwrap();
     let running = queue.rows.iter();
@@ -147,7 +143,7 @@ pub(crate) fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {
     cluster.slurm(partition).queue().unwrap().rows
 }
 
-/// The lines of a journal's rounds, which its other lines, the heads with a digest, do not have.
+/// Returns the lines of all rounds in the journal. The headers, which have a digest, are skipped.
 fn lines(dir: &PolicyDir) -> Vec<Line> {
     let text = std::fs::read_to_string(dir.path("journal.jsonl")).unwrap();
     let records = text.lines();
@@ -158,10 +154,9 @@ fn lines(dir: &PolicyDir) -> Vec<Line> {
         .collect()
 }
 
-/// Everything that happens to jobs, under a policy of one node: all end, the policy's CPUs are never exceeded, and the
-/// journal is decided again as it was.
+/// All of the jobs must end, and they must never use more CPUs than the policy has.
 #[test]
-fn a_partition_is_run() {
+fn runs_the_jobs_of_a_partition() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -177,16 +172,16 @@ fn a_partition_is_run() {
     let planned = { planned }.output().unwrap();
     assert_eq!(code(&planned), 0, "{}", stderr(&planned));
     let table = stdout(&planned);
-    // The unknown one of 18 CPUs has no type.
+    // The job that requests 18 CPUs does not match any type.
     assert!(table.starts_with("warning: 1 of 10 jobs, with "), "{table}");
     assert!(table.contains("small        6     0   "), "{table}");
     let all_wait = queue(&cluster, "synth")
         .iter()
         .all(|row| row.state == JobState::Pending);
-    assert!(all_wait, "a dry run releases nothing");
+    assert!(all_wait, "a dry run must not release any jobs");
 
     let running = Running::start(&dir, &cluster, &["--partition", "synth"]);
-    cluster.wait("the first start", || {
+    cluster.wait("the first jobs start", || {
         in_use(&cluster, "synth", "unknown") > 0
     });
     let cancelled = submit(1.0, &["-n", "16"]);
@@ -211,7 +206,7 @@ fn a_partition_is_run() {
             .is_some_and(|row| row.state == JobState::Running)
     };
     let mut most = 0;
-    cluster.wait("the job that is requeued", || {
+    cluster.wait("the job is requeued", || {
         most = most.max(in_use(&cluster, "synth", "unknown"));
         runs(&again)
     });
@@ -227,7 +222,7 @@ fn a_partition_is_run() {
     for n in 0..6 {
         submit(0.3, &["-n", ["1", "4", "16"][n % 3]]);
     }
-    cluster.wait("all but the long one ends", || {
+    cluster.wait("all jobs except the long one end", || {
         most = most.max(in_use(&cluster, "synth", "unknown"));
         queue(&cluster, "synth")
             .iter()
@@ -265,9 +260,9 @@ fn a_partition_is_run() {
     assert!(is_adopted, "{}\n{}", log(&dir), journal());
 }
 
-/// A fleet: jobs go to the node of their server; a node that is drained takes none, and comes back.
+/// A job must run on the node that the policy selects. A drained node must not be used.
 #[test]
-fn a_fleet_is_run_node_by_node() {
+fn runs_the_jobs_of_a_fleet_on_each_node() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -281,7 +276,7 @@ fn a_fleet_is_run_node_by_node() {
     let running = Running::start(&dir, &cluster, &words);
     let done = || queue(&cluster, "fleet").is_empty();
     let mut nodes = std::collections::BTreeSet::new();
-    cluster.wait("all end", || {
+    cluster.wait("all jobs end", || {
         let rows = queue(&cluster, "fleet");
         nodes.extend(
             rows.iter()
@@ -298,25 +293,24 @@ fn a_fleet_is_run_node_by_node() {
     for _ in 0..3 {
         cluster.submit("fleet", 0.3, &["-n", "16"]);
     }
-    cluster.wait("the other node takes them", done);
+    cluster.wait("the jobs run on the other node", done);
     let resumes = log(&dir).contains("State=resume") || log(&dir).contains("state=resume");
     assert!(resumes, "{}", log(&dir));
     cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
-    cluster.wait("it is told", || log(&dir).contains("n3 is back"));
+    cluster.wait("the node is back", || log(&dir).contains("n3 is back"));
     assert_eq!(running.end(), Some(0));
     is_decided_again(&dir);
 }
 
-/// A second bridge is refused; a policy that was replaced by a broken one goes on; the gate is opened in the end.
 #[test]
-fn one_bridge_a_partition_and_a_way_back() {
+fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let words = ["--partition", "synth", "--on-exit", "release"];
     let running = Running::start(&dir, &cluster, &words);
-    cluster.wait("it decides", || dir.path("journal.jsonl").exists());
+    cluster.wait("a decision is made", || dir.path("journal.jsonl").exists());
     let second = bridge(&dir, &cluster.configuration(), &words).output();
     let second = second.unwrap();
     assert_eq!(code(&second), 2);
@@ -326,11 +320,11 @@ fn one_bridge_a_partition_and_a_way_back() {
     let whole = std::fs::read_to_string(dir.path("policy.json")).unwrap();
     std::fs::write(dir.path("policy.json"), &whole[..whole.len() / 2]).unwrap();
     running.signal("HUP");
-    cluster.wait("it is refused", || {
+    cluster.wait("the new policy is rejected", || {
         log(&dir).contains("the old policy is still used")
     });
     let id = cluster.submit("synth", 0.2, &["-n", "16"]);
-    cluster.wait("the old one decides", || {
+    cluster.wait("the old policy makes a decision", || {
         cluster.row("synth", &id).is_none()
     });
     let given = ["--preemption", "none", "--family", "quickswap"];
@@ -339,25 +333,24 @@ fn one_bridge_a_partition_and_a_way_back() {
     assert_eq!(code(&other), 2);
     assert!(stderr(&other).contains("only of"), "{}", stderr(&other));
     running.signal("HUP");
-    cluster.wait("it is taken", || {
+    cluster.wait("the policy is reloaded", || {
         log(&dir).contains("the policy was reloaded")
     });
     is_decided_again(&dir);
 
-    // It is told to end while one is held that it would not release.
+    // The bridge is stopped while it holds a job that cannot start yet.
     cluster.submit("synth", 3.0, &["-n", "16"]);
-    cluster.wait("it runs", || in_use(&cluster, "synth", "") == CPUS);
+    cluster.wait("the job runs", || in_use(&cluster, "synth", "") == CPUS);
     let held = cluster.submit("synth", 0.1, &["-n", "1"]);
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(running.end(), Some(0));
     cluster.wait("the gate is open", || cluster.row("synth", &held).is_none());
 }
 
-/// The controller and the bridge are killed at random moments, five times each, while jobs come: no job that Slurm still
-/// knows stays held, and bridges go on without help.
+/// The bridge and the controller are killed while jobs arrive. In the end, no job may be held.
 #[test]
-#[ignore = "beside other tests nodes do not answer in time: .ci/run runs it alone"]
-fn crashes_leave_no_job_behind() {
+#[ignore = "this test must run alone because the nodes do not respond in time if other tests are running; see `.ci/run`"]
+fn crashes_leave_no_job_held() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -386,7 +379,8 @@ fn crashes_leave_no_job_behind() {
             0 => {
                 cluster.kill_controller();
                 cluster.restart_controller();
-                // What Slurm has forgotten may have its numbers again, and nodes that run it are drained.
+                // Slurm may reuse the job ids that it has lost, and it drains the nodes with these
+                // jobs.
                 cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
             }
             _ => {
@@ -398,13 +392,13 @@ fn crashes_leave_no_job_behind() {
     let start = std::time::Instant::now();
     while !queue(&cluster, "synth").is_empty() {
         cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
-        // What Slurm itself holds after a failed launch an operator has to release; and what it takes to run though the
-        // end was lost with the controller has to be cancelled: no job here runs for longer than a second.
+        // If a launch fails, Slurm holds the job until it is released. If the end of a job is lost
+        // in a crash, the job must be cancelled. No job in this test runs for more than a second.
         for row in queue(&cluster, "synth") {
             let id = row.key.id.to_string();
             match row.hold {
                 Hold::Other => drop(cluster.output("scontrol", &["release", &id])),
-                // Slurm puts off by two minutes what it requeues.
+                // Slurm waits for two minutes before a requeued job can start.
                 Hold::User if row.eligible.is_some() => {
                     let job = format!("JobId={id}");
                     cluster.output("scontrol", &["update", &job, "StartTime=now"]);
@@ -423,10 +417,10 @@ fn crashes_leave_no_job_behind() {
     assert_eq!(running.unwrap().end(), Some(0));
 }
 
-/// Commands that fail, or say what nobody understands: nothing follows from it, and once they answer again the bridge
-/// goes on. Only where it never began it ends.
+/// If the commands fail or print invalid output, the bridge must not do anything until they work
+/// again. At the start, this must be an error.
 #[test]
-fn nothing_follows_from_what_is_not_understood() {
+fn takes_no_action_on_invalid_output_of_commands() {
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let fake = Fake::new();
     let paths = format!(

@@ -1,5 +1,5 @@
-//! Pages in a real browser: that nothing is cut off on a telephone or a desk, by day and by night, and that the keyboard
-//! reaches everything.
+//! These tests check in a real browser that no text is cut off on phones and desktop screens, in
+//! the light and the dark color scheme, and that all content can be reached with the keyboard.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -7,12 +7,11 @@ use std::process::{Command, Stdio};
 use crate::common::*;
 use serde_json::{Value, json};
 
-/// Set where the test must not be skipped.
+/// If this variable is set, the test fails if there is no browser.
 const NEEDED: &str = "SYNTH_NEEDS_BROWSER";
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Shows a page in frames of two widths, and writes down what became of it.
 const PROBE: &str = r#"<!doctype html><title>probe</title><body><script>
 const page = PAGE;
 for (const width of [400, 1400]) {
@@ -44,8 +43,8 @@ for (const width of [400, 1400]) {
 </script>"#;
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn pages_are_readable_at_every_width_by_day_and_by_night() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn pages_are_readable_at_each_width_and_color_scheme() {
     let is_there = |name: &&&str| {
         Command::new(name)
             .arg("--version")
@@ -54,10 +53,13 @@ fn pages_are_readable_at_every_width_by_day_and_by_night() {
             .is_ok()
     };
     let Some(browser) = BROWSERS.iter().find(is_there) else {
-        assert!(std::env::var_os(NEEDED).is_none(), "there is no chromium");
+        assert!(
+            std::env::var_os(NEEDED).is_none(),
+            "chromium is not installed"
+        );
         let _ = writeln!(
             std::io::stderr(),
-            "skipped, pages in a browser: there is no chromium"
+            "test of pages in a browser skipped because chromium is not installed"
         );
         return;
     };
@@ -92,8 +94,7 @@ fn pages_are_readable_at_every_width_by_day_and_by_night() {
     }
 }
 
-/// Returns what a browser found of a page with this scheme of colours, 0 for dark and 1 for light; it writes nothing on its
-/// console.
+/// Returns the properties of the page in the color scheme (0 is dark, and 1 is light).
 fn looked_at(browser: &str, probe: &str, scheme: u8) -> Vec<Value> {
     let run = Command::new(browser)
         .args([

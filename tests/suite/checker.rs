@@ -1,4 +1,4 @@
-//! The checker refuses what is wrong, for the right reason, and passes what is right.
+//! These tests check that the checker rejects invalid policies for the right reason.
 
 use crate::common::*;
 use std::collections::BTreeSet;
@@ -19,7 +19,6 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The text of a policy of the corpus.
 fn policy(file: &str) -> String {
     std::fs::read_to_string(here("tests/corpus/policies").join(file)).unwrap()
 }
@@ -28,7 +27,7 @@ fn valid() -> Artifact {
     parse(&policy("valid.json"), "valid.json").unwrap()
 }
 
-/// The rows of the corpus' table: file, path, words of the message.
+/// Returns the rows of the table in the corpus: the file, the path and a part of the message.
 fn expected() -> Vec<[String; 3]> {
     let table = policy("EXPECTED.md");
     let rows = table.lines().filter(|line| line.contains(".json |"));
@@ -41,13 +40,13 @@ fn expected() -> Vec<[String; 3]> {
 }
 
 #[test]
-fn the_valid_policy_of_the_corpus_passes() {
+fn accepts_the_valid_policy_of_the_corpus() {
     assert_eq!(findings(policy("valid.json")), [""; 0]);
     Checked::parse(&policy("valid.json"), "valid.json").unwrap();
 }
 
 #[test]
-fn each_policy_of_the_corpus_is_refused_for_its_fault() {
+fn rejects_each_invalid_policy_of_the_corpus() {
     for [file, path, words] in expected() {
         let found = findings(policy(&file));
         let at = format!("{path}: ");
@@ -61,7 +60,7 @@ fn each_policy_of_the_corpus_is_refused_for_its_fault() {
 }
 
 #[test]
-fn every_policy_of_the_corpus_stands_in_its_table() {
+fn lists_each_policy_of_the_corpus_in_the_table() {
     let listed: BTreeSet<String> = expected().into_iter().map(|[file, ..]| file).collect();
     let files = std::fs::read_dir(here("tests/corpus/policies")).unwrap();
     let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -77,9 +76,8 @@ fn msr(artifact: &mut Artifact) -> &mut MsrConfig {
     }
 }
 
-/// Several faults are reported together.
 #[test]
-fn all_faults_are_reported() {
+fn reports_all_errors_together() {
     let mut artifact = valid();
     msr(&mut artifact).weights = vec![-1.0, 2.0];
     msr(&mut artifact).order = vec![1, 1];
@@ -99,9 +97,8 @@ fn all_faults_are_reported() {
     assert_eq!(paths, expected);
 }
 
-/// JSON cannot say these, but a library can.
 #[test]
-fn numbers_that_are_none_are_refused() {
+fn rejects_nan_and_infinite_numbers() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let changes: [fn(&mut Artifact, f64); 9] = [
             |a, x| msr(a).weights[0] = x,
@@ -122,9 +119,9 @@ fn numbers_that_are_none_are_refused() {
     }
 }
 
-/// Eight types that all have to be exchanged at once, in a number that none can list.
+/// Eight types must be exchanged at the same time, which gives too many states to list them.
 #[test]
-fn a_concurrent_route_that_is_too_large_is_said_where_a_claim_depends_on_it() {
+fn reports_a_concurrent_route_that_is_too_large_for_a_claim() {
     let mut text =
         String::from("kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 160}}\njobs:\n");
     for i in 0..16 {
@@ -151,7 +148,7 @@ fn a_concurrent_route_that_is_too_large_is_said_where_a_claim_depends_on_it() {
 }
 
 #[test]
-fn a_policy_for_another_workload_is_reported_by_its_differences() {
+fn reports_the_differences_between_workloads() {
     let artifact = valid();
     let text = std::fs::read_to_string(here("models/section7.yaml")).unwrap();
     let against = |from: &str, to: &str| -> Vec<String> {
@@ -170,7 +167,7 @@ fn a_policy_for_another_workload_is_reported_by_its_differences() {
 }
 
 #[test]
-fn an_order_of_types_is_part_of_the_workload() {
+fn the_order_of_types_is_part_of_the_workload() {
     let mut artifact = valid();
     let fleet = artifact.check().unwrap();
     assert_eq!(artifact.against(&fleet), []);
@@ -181,10 +178,10 @@ fn an_order_of_types_is_part_of_the_workload() {
     assert!(is_told, "{found:?}");
 }
 
-/// What rests on Poisson arrivals, or on the stages of sizes, may not be called exact for others:
-/// by the type that a claim is about, and for all types together.
+/// Claims that are only exact for Poisson arrivals or for sizes with stages must not be exact for
+/// other distributions.
 #[test]
-fn exact_methods_are_refused_for_laws_that_are_not_followed() {
+fn rejects_exact_methods_for_other_distributions() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n  \
         - {name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [2]}, mean_size: 1}\n  \
         - {name: b, demand: {cpu: 2}, arrival_rate: .2, size: {law: lognormal, mean: 1, scv: 2}}\n  \
@@ -192,7 +189,7 @@ fn exact_methods_are_refused_for_laws_that_are_not_followed() {
     let workload = Workload::parse(text, "t.yaml").unwrap().workload;
     let artifact = synthesized(&workload, Preemption::Full, None, 1.0).unwrap();
     artifact.check().unwrap();
-    // The numbers are approximate for this workload, since it does not meet what they assume.
+    // These claims are approximate because the workload does not meet the assumptions.
     let is_approximate = |claim: &Claim| {
         let kind = claim.job_type.as_deref();
         unmet(
@@ -228,7 +225,7 @@ fn exact_methods_are_refused_for_laws_that_are_not_followed() {
     }
 }
 
-/// A fresh artifact, if the workload can be stabilized, synthesized with so much exact analysis.
+/// Returns a new artifact, or `None` if the workload cannot be stabilized.
 fn synthesized(
     workload: &Workload,
     preemption: Preemption,
@@ -237,7 +234,7 @@ fn synthesized(
 ) -> Option<Artifact> {
     let mut options = SynthesisOptions::new(preemption);
     options.effort = effort;
-    // Full preemption has no route to choose.
+    // There is no route if full preemption is used.
     options.route = route.filter(|_| preemption != Preemption::Full);
     if preemption == Preemption::Setup {
         options.setup_rate = Some(10.0 * workload.types()[0].service_rate());
@@ -248,15 +245,14 @@ fn synthesized(
     }
 }
 
-/// What the checker finds in a fresh artifact, which should be nothing.
 fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
     let findings = artifact.check().err().unwrap_or_default();
     findings.iter().map(|f| format!("{what}: {f}")).collect()
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn what_is_synthesized_from_the_models_is_valid() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn policies_for_the_models_are_valid() {
     let mut found = Vec::new();
     for path in models("multiresource") {
         let fleet = Fleet::read(&path).unwrap().workload;
@@ -274,8 +270,7 @@ fn what_is_synthesized_from_the_models_is_valid() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// A workload of up to four types and three resources, scaled to a fluid load below 1. Its
-/// rates and sizes spread over orders of magnitude.
+/// Returns a workload with a fluid load below 1. The sizes differ by orders of magnitude.
 fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
     let (types, resources) = (rng.random_range(1..=4), rng.random_range(1..=3));
     let capacity: Vec<u32> = (0..resources).map(|_| rng.random_range(5..=30)).collect();
@@ -308,7 +303,7 @@ fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
         .unwrap()
 }
 
-/// The same with laws drawn at random, of the same rates and means.
+/// Returns a random workload with the same rates and means, but with random distributions.
 fn random_laws(rng: &mut Xoshiro256PlusPlus) -> Workload {
     let plain = random_workload(rng);
     let capacity = plain.resources().iter();
@@ -358,7 +353,6 @@ fn random_laws(rng: &mut Xoshiro256PlusPlus) -> Workload {
     Workload::parse(&text, "laws.yaml").unwrap().workload
 }
 
-/// What the checker finds in policies for random workloads, on all routes.
 fn found_in_random_policies(
     random: fn(&mut Xoshiro256PlusPlus) -> Workload,
     workloads: usize,
@@ -386,16 +380,14 @@ fn found_in_random_policies(
     );
 }
 
-/// Two derivations of every number, of the four routes too, agree on random workloads: bounds,
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn what_is_synthesized_from_random_workloads_is_valid() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn policies_for_random_workloads_are_valid() {
     found_in_random_policies(random_workload, 100, 1e-9, 750);
 }
 
 use crate::instances;
 
-/// The proven policy for a workload of the benchmark's classes.
 fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
     let document = instances::document(class, types, seed);
     let workload = Workload::parse(&document, class).unwrap().workload;
@@ -408,8 +400,7 @@ fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
     synthesis.artifact
 }
 
-/// Many types, where the maker's bounds come from searches: the checker finds the same by other ones,
-/// and nothing better than what is said to be the best.
+/// The maker finds these bounds by search. The checker must find the same bounds in another way.
 #[test]
 fn bounds_of_many_types_are_valid() {
     for class in instances::CLASSES {
@@ -419,7 +410,7 @@ fn bounds_of_many_types_are_valid() {
     }
 }
 
-/// A bound that is higher by a millionth than what is proven, with all that follows from it.
+/// Asserts that the bound is rejected if it is multiplied by `1 + 1e-6`.
 fn is_too_high(mut artifact: Artifact, what: &str) {
     let evidence = &mut artifact.evidence;
     evidence.bound *= 1.0 + 1e-6;
@@ -429,13 +420,11 @@ fn is_too_high(mut artifact: Artifact, what: &str) {
     assert!(named, "{what}: {found:?}");
 }
 
-/// Where the checker looks, and what is done to the search.
 type Lie<'a> = (&'a str, &'a dyn Fn(&mut SearchRecord));
 
-/// Where each node of the search has its own prices, they prove the bound without a solver; a tree
-/// that lacks a node, a type or a price, or is said to prove more, proves nothing.
+/// If each node of the search has its own prices, the prices prove the bound without a solver.
 #[test]
-fn bounds_by_trees_are_valid() {
+fn bounds_with_search_trees_are_valid() {
     assert!(instances::HARD.contains(&"hosts"));
     let mut trees = 0;
     for (types, seed) in [(30, 12), (50, 1), (50, 8)] {
@@ -466,15 +455,13 @@ fn bounds_by_trees_are_valid() {
     assert!(trees > 0);
 }
 
-/// Policies for random workloads, with exact queues.
 #[test]
-fn exact_queues_of_random_workloads_are_valid() {
+fn exact_queues_for_random_workloads_are_valid() {
     found_in_random_policies(random_workload, 10, 0.01, 75);
 }
 
-/// Whatever the laws, maker and checker agree on what is exact and what only approximate.
 #[test]
-fn policies_for_random_laws_are_valid() {
+fn policies_for_random_distributions_are_valid() {
     found_in_random_policies(random_laws, 20, 1e-9, 120);
     found_in_random_policies(random_laws, 5, 0.01, 25);
 }

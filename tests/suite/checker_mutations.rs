@@ -1,5 +1,5 @@
-//! Every leaf of valid artifacts is spoilt in turn: the checker never panics, and what matters
-//! does not pass.
+//! These tests change each value of a valid artifact. The checker must reject each relevant change
+//! and must never panic.
 
 use crate::common::*;
 use std::path::Path;
@@ -10,7 +10,7 @@ use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthe
 use synth::multiresource::workload::{Fleet, Workload};
 use synth::number::Decimal;
 
-/// Words that stand in artifacts: one for another is a fault that parses.
+/// Words that can be used in artifacts, so that the document can still be parsed.
 const WORDS: [&str; 12] = [
     "none",
     "setup",
@@ -26,15 +26,13 @@ const WORDS: [&str; 12] = [
     "mean_schedule",
 ];
 
-/// A spoilt artifact: where, how, and the whole of it.
 struct Mutant {
     pointer: String,
     change: String,
     document: Value,
 }
 
-/// Where a mutation may pass, with the reason; pointers are prefixes. `idle` are those that
-/// have no effect in the artifact at hand.
+/// Returns `true` if the checker may accept the mutant. All pointers are prefixes.
 fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
     let Mutant {
         pointer, change, ..
@@ -42,24 +40,22 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
     let below = |prefixes: &[&str]| prefixes.iter().any(|p| pointer.starts_with(p));
     let is = |changes: &[&str]| changes.contains(&change.as_str());
     let a_claim = pointer.starts_with("/claims/") && pointer.matches('/').count() == 2;
-    // Remarks.
     below(&["/workload/source", "/tool"])
-        // How long a run was that is not repeated; that there was one is checked.
+        // The length of the run cannot be checked because the run is not repeated.
         || below(&["/evidence/simulation/"])
-        // A document that is read on purpose, whatever its digest is.
+        // The digest is ignored when a changed document is accepted on purpose.
         || below(&["/digest"])
-        // The claims hold for a policy without these, and say so.
+        // The claims hold for a policy without these options.
         || below(&["/policy/msr/backfill", "/policy/msr/empty_slots"])
         || below(idle)
-        // A gap of 1e-12 is a rounding error, and so is a thousandth of it.
+        // The gap of 1e-12 is a rounding error, so it does not matter if it is a little larger.
         || (pointer == "/evidence/gap" && is(&["×1.001", "0"]))
-        // An artifact may claim less, and prove its load in doubles only.
+        // An artifact may have fewer claims, or a proof that only uses floating-point numbers.
         || (pointer == "/evidence/exact" && is(&["removed", "null"]))
         || (a_claim && is(&["removed"]))
         || (pointer == "/claims" && is(&["empty"]))
 }
 
-/// All pointers of a document, parents before children.
 fn pointers(value: &Value, here: &str, found: &mut Vec<String>) {
     found.push(here.to_owned());
     match value {
@@ -77,7 +73,6 @@ fn pointers(value: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What may stand in place of a value.
 fn replacements(value: &Value) -> Vec<(String, Value)> {
     let named = |name: &str, value: Value| (name.to_owned(), value);
     match value {
@@ -119,7 +114,6 @@ fn replacements(value: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// The same without one member, or with one element of an array twice.
 fn without_or_twice(parent: &Value, key: &str) -> Vec<(String, Value)> {
     match parent {
         Value::Array(items) => {
@@ -141,7 +135,6 @@ fn without_or_twice(parent: &Value, key: &str) -> Vec<(String, Value)> {
     }
 }
 
-/// 0 and 0.0 are one number.
 fn is_same(a: &Value, b: &Value) -> bool {
     a == b || (a.is_number() && a.as_f64() == b.as_f64())
 }
@@ -174,14 +167,13 @@ fn mutants(valid: &Value) -> Vec<Mutant> {
     mutants
 }
 
-/// A fresh artifact of a model, as JSON.
 fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
-    // At a low load queues are short, and soon derived anew.
+    // The load is low, so the checker is fast.
     let workload = Workload::read(Path::new(&path)).unwrap().workload;
     let workload = workload.scaled(0.5).unwrap();
     let mut options = SynthesisOptions::new(preemption);
-    // Full preemption has no route to choose.
+    // There is no route if full preemption is used.
     options.route = (preemption != Preemption::Full).then_some(route);
     options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
     match synthesize(&workload, &options).unwrap() {
@@ -190,7 +182,6 @@ fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     }
 }
 
-/// Mutants that pass though they should not.
 fn survivors(valid: &Value, idle: &[&str]) -> Vec<String> {
     let passes = |document: &Value| as_it_is(document, "mutant").is_ok();
     assert!(passes(valid));
@@ -204,15 +195,15 @@ fn survivors(valid: &Value, idle: &[&str]) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn no_fault_in_a_policy_of_section_7_passes() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn rejects_changes_to_a_policy_of_section_7() {
     let route = Route {
         drain: Drain::Sequential,
         admission: Admission::Eager,
     };
     let cases: [(Preemption, &[&str]); 3] = [
         (Preemption::None, &[]),
-        // Without a cost of preemption there are no routes.
+        // There are no routes if preemption is free.
         (Preemption::Full, &["/policy/msr/route"]),
         (Preemption::Setup, &[]),
     ];
@@ -223,22 +214,22 @@ fn no_fault_in_a_policy_of_section_7_passes() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn no_fault_in_a_policy_with_three_schedules_passes() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn rejects_changes_to_a_policy_with_three_schedules() {
     let route = Route {
         drain: Drain::Concurrent,
         admission: Admission::Eager,
     };
-    // Here no route has room for anybody before its end.
+    // On this route, no job can be admitted before the end of the route.
     let idle = ["/policy/msr/route/admission"];
     let found = survivors(&artifact("four_types", Preemption::None, route), &idle);
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// With a start latency load and queues are those of longer sizes; and no such policy preempts.
+/// The start latency makes the sizes longer. Such a policy cannot use preemption.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn no_fault_in_a_policy_with_a_start_latency_passes() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn rejects_changes_to_a_policy_with_a_start_latency() {
     let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
     let fleet = Fleet::read(Path::new(&path)).unwrap().workload;
     let fleet = fleet.scaled(0.5).unwrap();
@@ -252,7 +243,7 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
     let mut options = SynthesisOptions::new(Preemption::None);
     options.route = Some(route);
     let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
-        panic!("a policy")
+        panic!("expected a policy")
     };
     let valid = serde_json::to_value(&synthesis.artifact).unwrap();
     let expected = json!({"law": "deterministic", "mean": 0.125});
@@ -268,10 +259,9 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
     has(&refused, words);
 }
 
-/// Rules that look at queues: what is simulated is judged by simulation, and another rule that fits
-/// the server is another policy; but the proof of the load, and what was simulated, must make sense.
+/// The claims about these rules are from a simulation, so another valid rule is accepted.
 #[test]
-fn no_fault_in_the_evidence_of_other_families_passes() {
+fn rejects_changes_to_the_evidence_of_other_families() {
     let idle = ["/policy", "/evidence/servers/0/mix/schedules"];
     for name in ["static-quickswap", "adaptive-quickswap", "adaptive-msr"] {
         let path = format!(
@@ -280,7 +270,8 @@ fn no_fault_in_the_evidence_of_other_families_passes() {
         );
         let vector: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let found = survivors(&vector["artifact"], &idle);
-        // Within its interval any value may have been measured, and any interval be its own.
+        // A simulated value can have any value in its interval, and the interval can have any
+        // width.
         let simulated = |place: &&String| {
             let [pointer, change] = place.split(' ').collect::<Vec<_>>()[..] else {
                 return false;
@@ -293,9 +284,8 @@ fn no_fault_in_the_evidence_of_other_families_passes() {
     }
 }
 
-/// What is listed as harmless is: it does not hide a checker that refuses all.
 #[test]
-fn harmless_changes_pass() {
+fn accepts_harmless_changes() {
     let route = Route {
         drain: Drain::Sequential,
         admission: Admission::Eager,

@@ -1,5 +1,4 @@
-//! Synthesis against simulation: an artifact's claims, judged by a run of the policy under
-//! the conditions that they hold for.
+//! These tests compare the claims of an artifact with a simulation of its policy.
 
 use crate::common::*;
 use synth::multiresource::artifact::{
@@ -24,7 +23,7 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// Section 7 at this load; it is written at .9.
+/// Returns the workload of section 7, which has load 0.9, with another load.
 fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
@@ -50,7 +49,6 @@ fn synthesized(workload: &Workload, preemption: Preemption, route: Option<Route>
     synthesized_with(workload, &options(preemption, route))
 }
 
-/// One run of the policy that several artifacts share, watching what they all claim.
 fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
     let settings = Settings {
         events,
@@ -67,7 +65,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
     run
 }
 
-/// The verdict on each claim that can be examined; all are printed as a person reads them.
+/// Returns the verdict on each claim that can be tested, and prints the report.
 fn verdicts(workload: &Workload, artifact: &Artifact, run: &Run) -> Vec<Judgement> {
     let judged = judge(artifact, workload, run);
     let text = report::simulation(workload, run, &judged).text(100);
@@ -87,10 +85,9 @@ fn about(all: &[Judgement], quantities: &[Quantity]) -> usize {
     all.iter().filter(named).count()
 }
 
-/// Section 7 at two loads: pMSR, and sMSR and nMSR on every route, run in the simulator as they
-/// were analysed. A right artifact has one chance in a thousand to see a claim refuted.
+/// If an artifact is correct, the probability that one of its claims is refuted is 0.001.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn claims_are_confirmed_on_every_route() {
     for (load, events) in [(0.5, 2_000_000), (0.7, 4_500_000)] {
         let workload = section7(load);
@@ -113,10 +110,9 @@ fn claims_are_confirmed_on_every_route() {
     }
 }
 
-/// On other workloads, with the route that is chosen: what follows from the chain is confirmed,
-/// and of the queues, slower to settle, nothing is refuted.
+/// The queues converge more slowly than the chain, so their claims must only not be refuted.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn claims_are_confirmed_on_other_models() {
     for (name, preemption) in [
         ("vms", Preemption::None),
@@ -140,10 +136,9 @@ fn claims_are_confirmed_on_other_models() {
     }
 }
 
-/// One job in ten thousand is of a type of which a hundred fit: the means of both types are exact all the
-/// same, and the checker has them, too.
+/// The rare type is one job in ten thousand. The checker must find the same means.
 #[test]
-fn a_rare_type_loses_no_exact_mean() {
+fn a_rare_type_has_exact_means() {
     let text = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: 100, gpu: 6}}\njobs:
   - {name: common, demand: {cpu: 3, gpu: 1}, arrival_rate: 3, mean_size: 1}
   - {name: rare, demand: {cpu: 1}, arrival_rate: .0003, mean_size: 1}\n";
@@ -163,11 +158,10 @@ fn a_rare_type_loses_no_exact_mean() {
     }
 }
 
-/// Every kind of claim is refuted when it is wrong by 10 %, either way. Of a number that is rarely
-/// exceeded it is the number that is wrong: ten percent of a rare probability need a longer run
-/// (see the single server below).
+/// If an event is rare, the threshold is changed, because an error of 10 % in its probability
+/// would need a longer run.
 #[test]
-fn a_wrong_claim_is_refuted() {
+fn refutes_wrong_claims() {
     let workload = section7(0.5);
     let artifact = synthesized(&workload, Preemption::None, Some(Route::ALL[0]));
     let wrong = |factor: f64| {
@@ -193,8 +187,8 @@ fn a_wrong_claim_is_refuted() {
     }
 }
 
-/// Adaptive MSR on section 7 at .9 with as many jobs of type 3 in a schedule, and the claims of the right
-/// one with two of them.
+/// Returns Adaptive MSR for section 7 at load 0.9 with `wide` jobs of type 3 in a schedule. The
+/// claims hold for two jobs.
 fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     let workload = section7(0.9);
     let mut artifact = synthesized(&workload, Preemption::None, None);
@@ -231,12 +225,12 @@ fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     (workload, artifact)
 }
 
-/// Of a schedule in which one job of two was left out the queue of that type is more than ten times as long as
-/// claimed: that is refuted by a short run already, of which intervals say nothing. The right one is not,
-/// however short its runs are.
+/// With one job of type 3 in the schedule instead of two, the queue is more than ten times as long
+/// as claimed. A run that is too short for intervals must refute this, and a run of the correct
+/// schedule must never refute it.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_gross_miss_is_refuted_early_and_a_right_claim_is_not() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn refutes_a_gross_error_in_a_short_run() {
     let judged = |wide: u32, seed: u64, events: u64| {
         let (workload, artifact) = adaptive_with(wide);
         let settings = Settings {
@@ -262,11 +256,10 @@ fn a_gross_miss_is_refuted_early_and_a_right_claim_is_not() {
     }
 }
 
-/// A single server, M/M/1 at ρ = .5: P(Q > 3) = ρ⁴, and T is exponential of mean 2. Both are
-/// confirmed, and refuted when wrong by 5 and 10 %; a threshold that nothing ever reaches is
-/// refuted as well, and one that was not watched is not examined.
+/// In an M/M/1 queue at `ρ = 0.5`, `P(Q > 3) = ρ⁴`, and `T` is exponential with mean 2. Both claims
+/// are refuted if they are wrong by 5 % or 10 %.
 #[test]
-fn rare_numbers_and_percentiles_of_a_single_server() {
+fn rare_events_and_percentiles_of_a_single_server() {
     use Quantity::{ResponseP95, ResponseP99};
     use Verdict::{Confirmed, Refuted};
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n";
@@ -318,7 +311,6 @@ fn rare_numbers_and_percentiles_of_a_single_server() {
     has(&text, "Not examined (9 of 9): the run did not record");
 }
 
-/// With sizes of other laws the means of a policy that preempts stay exact.
 #[test]
 fn claims_hold_for_phases_where_jobs_are_preempted() {
     let workload = model("section7_phases").scaled(0.75).unwrap();
@@ -335,9 +327,8 @@ fn claims_hold_for_phases_where_jobs_are_preempted() {
     }
 }
 
-/// Without preemption they are approximate: shown with how far off they are, and no reason to
-/// doubt the artifact. Called exact for exponential sizes, they would not be examined; called
-/// exact for these sizes, they would be refuted.
+/// The claims are approximate for these sizes. If they are marked as exact for exponential sizes,
+/// they are not tested, and if they are marked as exact for these sizes, they are refuted.
 #[test]
 fn approximations_are_shown_and_never_refuted() {
     let workload = model("section7_phases").scaled(0.75).unwrap();
@@ -365,16 +356,14 @@ fn approximations_are_shown_and_never_refuted() {
     assert!(count(&all, Verdict::Refuted) > all.len() / 2, "{all:#?}");
 }
 
-/// Without preemption all but the load rests on exponential sizes.
 fn assumed(claim: &Claim) -> Option<SizeLaw> {
     let of_program = claim.method == Method::ExactProgram;
     (!of_program).then_some(SizeLaw::Exponential)
 }
 
-/// Sizes without stages: what follows from the chain is confirmed, queues are approximate and far
-/// off. And a claim for Poisson arrivals is not examined on a workload that has others.
+/// A claim for Poisson arrivals is not tested on a workload with other arrivals.
 #[test]
-fn laws_that_are_not_followed_are_approximate() {
+fn claims_are_approximate_for_other_distributions() {
     let text = |first: &str| {
         format!(
             "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 2}}}}\njobs:\n  \
@@ -394,7 +383,7 @@ fn laws_that_are_not_followed_are_approximate() {
         match claim.job_type.as_deref() {
             Some("a") if of_queue => {
                 assert_eq!(judgement.verdict, Verdict::Approximate, "{judgement:?}");
-                // Constant sizes wait less than exponential ones.
+                // The waits are shorter if the sizes are constant.
                 assert!(judgement.off.unwrap() > 0.1, "{judgement:?}");
             }
             Some("b") if of_queue => {
@@ -417,9 +406,8 @@ fn laws_that_are_not_followed_are_approximate() {
     }
 }
 
-/// Bounds, where exact means are out of reach: kept, and refuted when exchanged.
 #[test]
-fn bounds_are_judged_by_the_side() {
+fn judges_lower_and_upper_bounds() {
     let workload = section7(0.7);
     let options = SynthesisOptions {
         effort: 1e-7,
@@ -437,7 +425,7 @@ fn bounds_are_judged_by_the_side() {
         assert_eq!(judgement.verdict, Verdict::Confirmed, "{judgement:?}");
     }
 
-    // A bound just where the mean is says nothing; beyond it by a fifth, it is wrong.
+    // If the bound is equal to the mean, there is not enough evidence.
     let mean = |claim: &Claim| {
         let named = |t: &&synth::multiresource::simulator::TypeResult| {
             Some(&t.name) == claim.job_type.as_ref()
@@ -473,10 +461,9 @@ fn bounds_are_judged_by_the_side() {
     }
 }
 
-/// A run that is short beside the memory of its queues refutes none of their means, whatever is
-/// claimed of them.
+/// The run is too short compared with the time in which a queue changes.
 #[test]
-fn a_short_run_is_no_evidence_about_queues() {
+fn a_short_run_does_not_refute_queue_lengths() {
     let workload = model("section7");
     let mut artifact = synthesized(&workload, Preemption::None, Some(Route::ALL[2]));
     for claim in &mut artifact.claims {
@@ -491,7 +478,6 @@ fn a_short_run_is_no_evidence_about_queues() {
     }
 }
 
-/// The table: the whole policy first, then type by type, columns aligned.
 #[test]
 fn verdicts_are_grouped_by_type() {
     let workload = section7(0.5);

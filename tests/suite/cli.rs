@@ -1,4 +1,4 @@
-//! The binary, end to end: what a person types, what comes out where, and the exit code.
+//! End-to-end tests of the program: the arguments, the output and the exit code.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -11,10 +11,9 @@ use crate::golden::is_as_recorded;
 
 const SECTION7: &str = "--workload models/section7.yaml";
 
-/// The main job, on every model and under every kind of preemption: a policy that checks.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn every_model_becomes_a_policy_that_checks() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn policies_for_all_models_are_valid() {
     let folder = Folder::new();
     let file = folder.name("policy.json");
     let mut count = 0;
@@ -23,7 +22,6 @@ fn every_model_becomes_a_policy_that_checks() {
         let is_fleet = found.contains("\nservers:");
         let model = model.to_str().unwrap();
         let ways = if is_fleet {
-            // Rules over all servers stop nothing.
             &["none --family partition"][..]
         } else {
             &[
@@ -47,9 +45,8 @@ fn every_model_becomes_a_policy_that_checks() {
     assert_eq!(count, 33);
 }
 
-/// Options of all verbs may stand before the verb or the file, too.
 #[test]
-fn common_options_may_come_first() {
+fn accepts_common_options_in_any_position() {
     assert_eq!(works("--quiet rules").stdout, works("rules").stdout);
     let msr = "models/vms.yaml --family msr";
     let behind = works(&format!("{msr} --quiet"));
@@ -60,9 +57,8 @@ fn common_options_may_come_first() {
     has(&said, "did you mean the verb `rules`?");
 }
 
-/// Standard output holds the artifact and nothing else; the summary is for people.
 #[test]
-fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
+fn writes_the_artifact_to_stdout_and_the_summary_to_stderr() {
     let output = synth("--workload models/vms.yaml --preemption none --family msr");
     let artifact = json(&output);
     assert_eq!(artifact["format"], "synth-policy");
@@ -73,7 +69,7 @@ fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
     let quiet = synth("--workload models/vms.yaml --preemption none --family msr --quiet");
     assert_eq!(
         quiet.stdout, output.stdout,
-        "the same input gives the same bytes"
+        "the same input must give the same output"
     );
     assert!(quiet.stderr.is_empty());
 }
@@ -83,9 +79,8 @@ fn overloaded(folder: &Folder) -> String {
     folder.write("overloaded.yaml", &text)
 }
 
-/// ρ > 1: exit code 1, no artifact, the prices that prove it and the factor to shrink by.
 #[test]
-fn an_overloaded_workload_is_refused_with_its_proof() {
+fn rejects_an_overloaded_workload_with_a_proof() {
     let folder = Folder::new();
     let (workload, output) = (overloaded(&folder), folder.path("never.json"));
     let typed = format!(
@@ -97,10 +92,9 @@ fn an_overloaded_workload_is_refused_with_its_proof() {
     is_as_recorded("overload", &json!(stderr(&refused)));
 }
 
-/// ρ = 1 exactly, by section 7's own rates at ρ = 1: no single resource is over-committed,
-/// and still nothing can stabilize it.
+/// No single resource is overloaded at these rates, but no policy can be stable.
 #[test]
-fn a_load_of_exactly_one_is_refused() {
+fn rejects_a_load_of_exactly_one() {
     let folder = Folder::new();
     let mut text = text("models/section7.yaml");
     for (from, to) in [(".45,", ".5,"), ("1.8,", "2,"), (".9,", "1,")] {
@@ -113,7 +107,7 @@ fn a_load_of_exactly_one_is_refused() {
 }
 
 #[test]
-fn simulate_judges_the_claims_and_repeats_itself() {
+fn simulate_judges_the_claims_and_is_deterministic() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let run = |seed| {
@@ -127,10 +121,8 @@ fn simulate_judges_the_claims_and_repeats_itself() {
     assert_ne!(one.stdout, run(8).stdout);
 }
 
-/// Where claims are approximations the table says how far off they are, and nothing is refuted;
-/// a policy that is unstable as analysed is marked.
 #[test]
-fn simulate_shows_approximations_and_succeeds() {
+fn simulate_prints_approximate_claims() {
     let folder = Folder::new();
     let policy = folder.name("p.json");
     for (rate, table, note) in [
@@ -150,8 +142,8 @@ fn simulate_shows_approximations_and_succeeds() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn compare_prints_a_table_and_says_what_is_unstable() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn compare_prints_a_table_and_unstable_policies() {
     let folder = Folder::new();
     let policy = folder.name("p.json");
     synth(&format!(
@@ -172,9 +164,8 @@ fn compare_prints_a_table_and_says_what_is_unstable() {
     assert!(!row("first-fit").contains("unstable"), "{text}");
 }
 
-/// Usage and input errors: exit code 2, one clear message, nothing on standard output.
 #[test]
-fn bad_input_gets_a_clear_error() {
+fn reports_bad_input() {
     for [typed, expected] in rows(include_str!("tables/cli/bad_input.txt")) {
         fails(&typed.replace("SECTION7", SECTION7), expected);
     }
@@ -183,9 +174,8 @@ fn bad_input_gets_a_clear_error() {
     fails(&format!("optimum {heavy}"), "give --load");
 }
 
-/// A faulty workload: every fault at once, each with its place.
 #[test]
-fn faults_of_a_workload_are_reported_together() {
+fn reports_all_errors_of_a_workload() {
     let folder = Folder::new();
     let line = "{name: big, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
         {name: slow, demand: {cpu: 1}, arrival_rate: 1, mean_size: -2}";
@@ -198,7 +188,7 @@ fn faults_of_a_workload_are_reported_together() {
 }
 
 #[test]
-fn help_completions_manual_and_schema_are_there() {
+fn prints_help_completions_manual_and_schema() {
     let help = stdout(&synth(&["--help"]));
     assert!(help.contains("Examples:") && help.contains("Exit codes:"));
     for shell in ["bash", "zsh", "fish"] {
@@ -208,10 +198,9 @@ fn help_completions_manual_and_schema_are_there() {
     assert!(stdout(&synth(&["schema"])).contains("\"$schema\""));
 }
 
-/// A file is replaced behind a link; a device is written to and stays one.
 #[cfg(unix)]
 #[test]
-fn output_goes_where_it_is_sent() {
+fn writes_to_files_links_and_devices() {
     let folder = Folder::new();
     let (file, link) = (folder.path("p.json"), folder.path("link.json"));
     std::fs::write(&file, "old").unwrap();
@@ -230,14 +219,14 @@ fn output_goes_where_it_is_sent() {
     let nowhere = to("/nonexistent/p.json");
     assert_eq!(code(&nowhere), 2);
     assert_eq!(folder.files().len(), 2, "nothing is left behind");
-    // A file keeps its permissions, and a pipe its reader until all is read.
+    // The permissions of a file must not change, and a pipe must be read to the end.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o606)).unwrap();
     assert_eq!(code(&to(file.to_str().unwrap())), 0);
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o606);
     let pipe = folder.path("pipe");
     let status = Command::new("mkfifo").arg(&pipe).status();
     assert!(status.unwrap().success());
-    // While it is held open, neither end waits for the other.
+    // If the pipe is held open, the reader and the writer must not wait for each other.
     let held = OpenOptions::new().read(true).write(true).open(&pipe);
     let mut reader = Command::new("cat");
     let reader = reader.stdin(std::fs::File::open(&pipe).unwrap());
@@ -249,12 +238,11 @@ fn output_goes_where_it_is_sent() {
     assert_eq!(read.stdout, std::fs::read(&file).unwrap());
 }
 
-/// Every verb refuses a destination that cannot be written before it reads or computes anything, and leaves no trace.
 #[test]
-fn destinations_are_checked_before_the_work() {
+fn checks_output_files_first() {
     let folder = Folder::new();
     folder.write("file", "as it was");
-    // None of these logs and workloads exists, so that reading them first would be seen.
+    // These files do not exist, so the command would fail if it read them first.
     for verb in [
         "judge none.swf --html",
         "judge none.swf -o",
@@ -275,7 +263,6 @@ fn destinations_are_checked_before_the_work() {
             to(place);
         }
     }
-    // Some verbs are a program of their own.
     for moved in ["bench", "figures", "sweep-alpha"] {
         fails(moved, &format!("`synth-lab {moved}`"));
     }
@@ -283,9 +270,8 @@ fn destinations_are_checked_before_the_work() {
     assert_eq!(folder.bytes("file"), b"as it was");
 }
 
-/// A disk that is full at the end costs the file, not the answer.
 #[test]
-fn the_answer_is_printed_although_its_file_cannot_be_written() {
+fn prints_the_result_if_the_file_cannot_be_written() {
     for (typed, answer) in [
         (
             format!("simulate {SECTION7} fcfs --load .5 --events 4e5 -o /dev/full"),
@@ -308,9 +294,8 @@ fn the_answer_is_printed_although_its_file_cannot_be_written() {
     has(&stderr(&output), "cannot write /dev/full: No space left");
 }
 
-/// Loads many decades apart and far beyond capacity: an answer, and no panic.
 #[test]
-fn extreme_workloads_get_an_answer() {
+fn handles_extreme_workloads() {
     let folder = Folder::new();
     for (rate, size, expected) in [
         ("1e10", "1", 1),
@@ -332,11 +317,10 @@ fn extreme_workloads_get_an_answer() {
     }
 }
 
-/// Section 7 at ρ = .5: 1.2781 by an independent computation (2.2366 jobs in the mean). Nobody is
-/// below the bound but by chance.
+/// An independent computation gives a mean response time of 1.2781 s (2.2366 jobs).
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn the_optimum_bounds_all_policies() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn the_optimum_is_a_lower_bound_for_all_policies() {
     let found =
         works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
     for words in [
@@ -357,9 +341,8 @@ fn the_optimum_bounds_all_policies() {
     }
 }
 
-/// Where the dynamic program does not go there is a bound with a proof, and a larger one with the same proof is refused.
 #[test]
-fn a_bound_is_proved_anew() {
+fn check_verifies_the_proof_of_a_bound() {
     let folder = Folder::new();
     let file = folder.name("bound.json");
     let found = works(&format!(
@@ -374,15 +357,12 @@ fn a_bound_is_proved_anew() {
     let piped = fed("check -", &text);
     assert_eq!((code(&piped), stderr(&piped)), (0, stderr(&proved)));
     std::fs::write(&file, text.replace("\"bound\": 1.", "\"bound\": 2.")).unwrap();
-    // As of a policy file, that it is refused is an answer.
     let said = stderr(&ends(1, &format!("check {file}")));
     has(&said, "the certificate proves only 1.");
 }
 
-/// Somebody who got a policy from a colleague learns what it is for, what it does, what it promises and
-/// how sure that is.
 #[test]
-fn a_policy_is_shown_in_words() {
+fn describes_a_policy() {
     let folder = Folder::new();
     let file = folder.name("p.json");
     let shown_of = |typed: &str| {
@@ -413,9 +393,8 @@ fn a_policy_is_shown_in_words() {
     }
 }
 
-/// Every verb that gets another kind of file says what it has got, and what it expects.
 #[test]
-fn a_wrong_kind_of_file_is_named() {
+fn reports_a_wrong_kind_of_file() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| folder.write(name, text);
     let (workload, policy, log) = ("a workload", "a policy file", "a log of jobs");

@@ -1,5 +1,5 @@
-//! A real Slurm for tests, as `scripts/slurm` starts it: partitions synth (node n1), plain (n2) and fleet (n3, n4), 20 CPUs
-//! and 15000 MiB a node. It ends with the process that started it, however that ends.
+//! This module starts a real Slurm with `scripts/slurm`. The partitions are `synth` (node n1),
+//! `plain` (n2) and `fleet` (n3 and n4), and each node has 20 CPUs and 15000 MiB.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -11,36 +11,33 @@ use std::time::{Duration, Instant};
 
 use synth::slurm::{QueueRow, Slurm};
 
-/// A cluster in a folder of its own.
 pub(crate) struct Cluster {
     folder: PathBuf,
 }
 
-/// Asks for a Slurm, even where a test could be skipped.
+/// If this variable is set, a test fails if Slurm is not installed.
 const NEEDED: &str = "SYNTH_NEEDS_SLURM";
 
 impl Cluster {
-    /// The one that tests share, one test at a time, without jobs. `None`, and a line that says so, where no Slurm is
-    /// installed.
+    /// Returns the cluster that is shared by the tests, or `None` if Slurm is not installed.
     pub(crate) fn shared() -> Option<MutexGuard<'static, Cluster>> {
         static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
-        // A test that failed leaves jobs, which are cancelled here.
+        // A failed test may leave jobs, which are cancelled here.
         let cluster = shared.as_ref()?.lock();
         let cluster = cluster.unwrap_or_else(|poisoned| poisoned.into_inner());
         cluster.clear();
         Some(cluster)
     }
 
-    /// One of the caller's own, with this scheduler.
     pub(crate) fn start(scheduler: &str) -> Option<Cluster> {
         if let Err(why) = there_is_one() {
             let is_optional = std::env::var_os(NEEDED).is_none();
             assert!(is_optional, "{why}, and {NEEDED} is set");
-            // Not by a macro, whose output a passed test hides.
+            // The macro `eprintln!` is not used because its output is hidden if the test passes.
             let _ = writeln!(
                 std::io::stderr(),
-                "skipped, {why}: `scripts/slurm install` brings one"
+                "test skipped because {why}; run `scripts/slurm install` to install Slurm"
             );
             return None;
         }
@@ -61,12 +58,10 @@ impl Cluster {
         Some(Cluster { folder })
     }
 
-    /// Where its configuration stands.
     pub(crate) fn configuration(&self) -> PathBuf {
         self.folder.join("slurm.conf")
     }
 
-    /// Its commands for a partition.
     pub(crate) fn slurm(&self, partition: &str) -> Slurm {
         Slurm {
             configuration: Some(self.configuration()),
@@ -74,7 +69,6 @@ impl Cluster {
         }
     }
 
-    /// Runs a command of Slurm, which must succeed; what it wrote.
     pub(crate) fn run(&self, program: &str, words: &[&str]) -> String {
         let output = self.output(program, words);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -82,7 +76,6 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs a command of Slurm.
     pub(crate) fn output(&self, program: &str, words: &[&str]) -> Output {
         let mut command = Command::new(program);
         command
@@ -92,7 +85,6 @@ impl Cluster {
             .unwrap()
     }
 
-    /// Submits a job that sleeps so many seconds; its number.
     pub(crate) fn submit(&self, partition: &str, seconds: f64, words: &[&str]) -> String {
         let work = format!("--wrap=sleep {seconds}");
         let fixed = ["--parsable", "-o", "/dev/null", "-p", partition, &work];
@@ -101,7 +93,6 @@ impl Cluster {
             .to_owned()
     }
 
-    /// The row of a job; `None` where the queue does not have it.
     pub(crate) fn row(&self, partition: &str, id: &str) -> Option<QueueRow> {
         let queue = self.slurm(partition).queue().unwrap();
         assert_eq!(queue.unread.example, None);
@@ -111,21 +102,20 @@ impl Cluster {
             .find(|row| row.key.id.to_string() == id)
     }
 
-    /// Waits until something is true, at most half a minute.
+    /// Waits until the condition is true, and panics after 30 seconds.
     pub(crate) fn wait(&self, what: &str, mut is_true: impl FnMut() -> bool) {
         let start = Instant::now();
         while !is_true() {
             let late = start.elapsed() > Duration::from_secs(30);
             assert!(
                 !late,
-                "{what}: not within 30 s\n{}",
+                "the condition `{what}` was not true within 30 s\n{}",
                 self.run("squeue", &["-a"])
             );
             thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// Kills the controller as a crash would.
     pub(crate) fn kill_controller(&self) {
         let pid = std::fs::read_to_string(self.folder.join("run/slurmctld")).unwrap();
         let killed = Command::new("kill")
@@ -135,7 +125,6 @@ impl Cluster {
         assert!(killed.success());
     }
 
-    /// Starts the controller again, and waits until it answers.
     pub(crate) fn restart_controller(&self) {
         let started = script()
             .arg("controller")
@@ -143,18 +132,18 @@ impl Cluster {
             .status()
             .unwrap();
         assert!(started.success());
-        self.wait("the controller answers", || {
+        self.wait("the controller responds", || {
             self.output("scontrol", &["ping"]).status.success()
         });
     }
 
-    /// Cancels all jobs, and brings nodes back.
+    /// Cancels all jobs and resumes all nodes.
     pub(crate) fn clear(&self) {
         let user = Command::new("id").arg("-un").output().unwrap();
         let user = String::from_utf8(user.stdout).unwrap();
         self.output("scancel", &["--user", user.trim()]);
         self.output("scontrol", &["update", "NodeName=n[1-4]", "State=resume"]);
-        self.wait("no jobs", || {
+        self.wait("the queue is empty", || {
             self.run("squeue", &["-h", "-a"]).trim().is_empty()
         });
     }
@@ -162,7 +151,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // Whoever is left ends with this process.
+        // Processes that are still running end when this process ends.
         let _ = script().arg("stop").arg(&self.folder).output();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -172,19 +161,19 @@ fn script() -> Command {
     Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/slurm"))
 }
 
-/// Whether a Slurm can be started here.
+/// Returns an error with the reason if Slurm cannot be started here.
 fn there_is_one() -> Result<(), String> {
     let is_there = |program: &str| Command::new(program).arg("-V").output().is_ok();
     let user = Command::new("id").arg("-u").output();
     let is_root = user.is_ok_and(|user| user.stdout.starts_with(b"0\n"));
     match (is_there("slurmctld"), is_root) {
-        (false, _) => Err("no slurmctld is here".into()),
-        (true, false) => Err("slurmd runs as root only".into()),
+        (false, _) => Err("slurmctld is not installed".into()),
+        (true, false) => Err("slurmd must be run as root".into()),
         (true, true) => Ok(()),
     }
 }
 
-/// The first of five ports that nobody listens on.
+/// Returns the first of five consecutive ports that are not in use.
 fn free_ports() -> u16 {
     let start = 20_000 + (std::process::id() % 1000) as u16 * 20;
     let is_free =

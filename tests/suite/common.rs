@@ -1,4 +1,4 @@
-//! The binary, run from the repository's root; and policies that were changed on purpose.
+//! Helpers that run the program in the root of the repository and that change policies.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -9,7 +9,6 @@ use synth::artifact::{Changes, Content};
 use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{ArtifactError, Checked};
 
-/// The models of a kind of workload.
 pub(crate) fn models(kind: &str) -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
     let all = std::fs::read_dir(folder).unwrap();
@@ -20,13 +19,13 @@ pub(crate) fn models(kind: &str) -> Vec<PathBuf> {
     all.filter(is_it).collect()
 }
 
-/// What is typed: a line of words, or words one by one where some hold blanks.
+/// The arguments of a command: a line of words, or a list of words if some of them contain spaces.
 pub(crate) trait Typed {
     fn words(&self) -> Vec<String>;
 }
 
 impl Typed for str {
-    /// What stands between quotes is one word.
+    /// Splits the line into words. Text between single quotes is one word.
     fn words(&self) -> Vec<String> {
         let parts = self.split('\'').enumerate();
         let words = parts.flat_map(|(n, part)| match n % 2 {
@@ -72,7 +71,6 @@ pub(crate) fn synth(typed: &(impl Typed + ?Sized)) -> Output {
     command(typed).output().unwrap()
 }
 
-/// Runs the program, and asserts its exit code.
 pub(crate) fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
     let output = synth(typed);
     let (words, out, err) = (typed.words(), stdout(&output), stderr(&output));
@@ -80,12 +78,11 @@ pub(crate) fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
     output
 }
 
-/// Runs the program, which succeeds.
 pub(crate) fn works(typed: &(impl Typed + ?Sized)) -> Output {
     ends(0, typed)
 }
 
-/// Runs the program, and asserts that it refuses what is typed in these words.
+/// Runs the program and asserts that it fails with a message that contains `words`.
 pub(crate) fn fails(typed: &(impl Typed + ?Sized), words: &str) {
     let output = ends(2, typed);
     let (typed, said) = (typed.words(), stderr(&output));
@@ -95,28 +92,25 @@ pub(crate) fn fails(typed: &(impl Typed + ?Sized), words: &str) {
     assert!(stdout(&output).is_empty(), "{typed:?}: {said}");
 }
 
-/// The program, with this on its standard input.
 pub(crate) fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
     let mut program = command(typed);
     let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = program.stderr(Stdio::piped()).spawn().unwrap();
-    // It may end before it has read all.
+    // The program may exit before it has read all of the input.
     let _ = running.stdin.take().unwrap().write_all(input.as_bytes());
     running.wait_with_output().unwrap()
 }
 
-/// Asserts that a text has these words.
 #[track_caller]
 pub(crate) fn has(text: &str, words: &str) {
     assert!(text.contains(words), "expected `{words}` in {text}");
 }
 
-/// The words of a line.
 pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// The rows of a table: a line each, its cells between bars.
+/// Returns the rows of a table with one row for each line. The cells are separated by `|`.
 pub(crate) fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(|line| {
@@ -139,12 +133,11 @@ pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// A policy as it is, whether it was changed after it was written or not.
+/// Parses a policy and ignores its digest, so that changed policies are accepted.
 pub(crate) fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, ArtifactError> {
     Checked::parse_with(&text.to_string(), name, Changes::Accepted)
 }
 
-/// Everything that is wrong with a policy, each with its place.
 pub(crate) fn findings(text: impl ToString) -> Vec<String> {
     match as_it_is(text, "test") {
         Ok(_) => Vec::new(),
@@ -156,14 +149,13 @@ pub(crate) fn findings(text: impl ToString) -> Vec<String> {
     }
 }
 
-/// Everything that is wrong after a change.
 pub(crate) fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut document = valid.clone();
     change(&mut document);
     findings(document)
 }
 
-/// The document with something else at a place: JSON, or a factor as `×1.1`.
+/// Returns the document with another value, which can also be a factor such as `×1.1`.
 pub(crate) fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
     let mut document = valid.clone();
     let lie = match lie.strip_prefix('×') {
@@ -181,8 +173,8 @@ pub(crate) fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
     document
 }
 
-/// Asserts that each lie of a table (place under `at`, what stands there, words) is refused in these words by `check`,
-/// which says why it refuses a document.
+/// Asserts that `check` rejects each change in a table. The columns are the path below `at`, the
+/// new value and a part of the message.
 pub(crate) fn are_refused(
     valid: &Value,
     at: &str,
@@ -198,7 +190,7 @@ pub(crate) fn are_refused(
     }
 }
 
-/// The same of policies for several resources.
+/// Asserts the same for multiresource policies.
 pub(crate) fn lies(valid: &Value, at: &str, table: &str) {
     let check = |document: &Value| {
         let found = findings(document);
@@ -207,8 +199,8 @@ pub(crate) fn lies(valid: &Value, at: &str, table: &str) {
     are_refused(valid, at, table, check);
 }
 
-/// Why a policy of another kind is refused, if it is. Where its workload was changed: also why it is with the digest that
-/// goes with that.
+/// Returns the reason why a policy of another kind is rejected. If its workload was changed, the
+/// digest is updated too.
 pub(crate) fn refusal<K: Content>(document: &Value) -> Option<String> {
     let refused = |document: &Value| {
         let text = document.to_string();
@@ -225,36 +217,31 @@ pub(crate) fn refusal<K: Content>(document: &Value) -> Option<String> {
     Some(why)
 }
 
-/// The text of a file of the repository.
 pub(crate) fn text(file: &str) -> String {
     std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// The document on the program's standard output.
 pub(crate) fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The claim of a quantity of all types.
 pub(crate) fn claim<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     let claim = claims.find(|c| c["quantity"] == quantity && c["type"].is_null());
     claim.unwrap_or_else(|| panic!("{quantity}"))
 }
 
-/// The value of that claim.
 pub(crate) fn claimed(artifact: &Value, quantity: &str) -> f64 {
     claim(artifact, quantity)["value"].as_f64().unwrap()
 }
 
-/// A workload of these servers and jobs, one a line.
+/// Returns a workload with the given servers and jobs. Each job is on one line.
 pub(crate) fn workload(servers: &str, jobs: &str) -> String {
     let head = format!("kind: multiresource\ntime_unit: s\n{servers}\njobs:\n");
     jobs.lines()
         .fold(head, |text, job| text + "  - " + job.trim() + "\n")
 }
 
-/// A folder of a test's own.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -270,7 +257,6 @@ impl Folder {
         self.path(name).to_str().unwrap().into()
     }
 
-    /// A policy for a model.
     pub(crate) fn policy(&self, model: &str) -> String {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
@@ -280,13 +266,11 @@ impl Folder {
         file
     }
 
-    /// Writes a file, and returns its name.
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.path(name), text).unwrap();
         self.name(name)
     }
 
-    /// Writes a shell script that is run as a command.
     pub(crate) fn command(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let file = self.write(name, &format!("#!/bin/sh\n{text}\n"));
@@ -301,7 +285,6 @@ impl Folder {
         serde_json::from_slice(&self.bytes(name)).unwrap()
     }
 
-    /// Names of all files.
     pub(crate) fn files(&self) -> Vec<String> {
         let all = std::fs::read_dir(self.0.path()).unwrap();
         let name = |entry: std::fs::DirEntry| entry.file_name().into_string().unwrap();

@@ -1,5 +1,4 @@
-//! `synth compare`, end to end with the binary: what comes out where, that it can be cut short and
-//! resumed, and that the number of cores changes nothing.
+//! End-to-end tests of `synth compare`.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -10,9 +9,8 @@ use serde_json::Value;
 
 const SECTION_SEVEN: &str = "compare --workload models/section7.yaml --policies";
 
-/// The table, JSON, CSV and a page from one run, and all say the same.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn all_results_come_from_one_run() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
@@ -83,7 +81,7 @@ fn csv_is_sound(text: &str, document: &Value, policy: &str) {
     assert!(value("0.5", policy, "utilization.cpu").is_some());
 }
 
-/// One file, no script, nothing loaded; every picture has its name and its text.
+/// The page must be a single file, and each figure must have a title and a description.
 fn page_is_sound(page: &str) {
     for outside in ["http://", "https://", "src=", "<script", "url(", "@import"] {
         assert!(!page.contains(outside), "{outside}");
@@ -94,7 +92,8 @@ fn page_is_sound(page: &str) {
     assert_eq!(count("<figure"), count("role=\"img\""));
     assert_eq!(count("<figure"), count("<desc id="));
     assert_eq!(count("href="), count("href=\"#"));
-    // Five of response times, two of each resource, one of each load, and a schedule of the policies that do not preempt.
+    // There are five figures of response times, two for each resource and one for each load, and
+    // three schedules.
     assert_eq!(count("<figure"), 5 + 2 * 3 + 2 + 3);
     assert!(page.len() < 500_000, "{}", page.len());
     for tag in words("svg figure table caption section details ul dl p h2") {
@@ -122,7 +121,6 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     }
 }
 
-/// Ctrl-C, as a terminal sends it.
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     let pid = child.id().to_string();
@@ -130,12 +128,11 @@ fn interrupt(child: &Child) {
     assert!(killed.unwrap().success());
 }
 
-/// Cut short by Ctrl-C it says so everywhere; resumed, even after a line that was not finished, it
-/// gives the same bytes as in one go.
+/// The resumed run must give the same bytes, even if the last line of the file is incomplete.
 #[cfg(unix)]
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_comparison_goes_on_where_it_was_cut() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn resumes_an_interrupted_comparison() {
     let folder = Folder::new();
     let [whole, cut, page] = ["whole.json", "cut.json", "cut.html"].map(|n| folder.name(n));
     let partial = folder.path("cut.json.partial");
@@ -158,7 +155,7 @@ fn a_comparison_goes_on_where_it_was_cut() {
     let cells = document["cells"].as_array().unwrap();
     let endings = cells.iter().filter_map(|c| c["run"]["ending"].as_str());
     let endings: Vec<&str> = endings.collect();
-    // A cell that was cut before it had anything to tell is not there; a cut one is the last.
+    // A cell without results is not stored. Only the last cell can be incomplete.
     assert!((1..=6).contains(&cells.len()), "{endings:?}");
     assert_eq!(endings.len(), cells.len());
     let cut_at = endings.iter().position(|ending| *ending == "interrupted");
@@ -179,13 +176,12 @@ fn a_comparison_goes_on_where_it_was_cut() {
     works(&format!("{typed} --resume"));
     assert_eq!(fs::read(&cut).unwrap(), fs::read(&whole).unwrap());
     assert!(!partial.exists());
-    // Nothing to go on with: from the start.
     works(&format!("{typed} --resume"));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_simulation_ends_at_ctrl_c_with_what_it_has() {
+fn prints_partial_results_of_an_interrupted_simulation() {
     let typed = "simulate first-fit --workload models/section7.yaml --events 1e12 --precision 1e-9 --output -";
     let mut running = command(typed);
     let running = running.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -200,7 +196,7 @@ fn a_simulation_ends_at_ctrl_c_with_what_it_has() {
 }
 
 #[test]
-fn the_number_of_cores_changes_nothing() {
+fn results_do_not_depend_on_the_number_of_cores() {
     let run = |threads: &str| {
         let typed = format!("{SECTION_SEVEN} fcfs,first-fit --loads .7 --events 1e6 --output -");
         let mut command = command(&typed);
@@ -212,9 +208,8 @@ fn the_number_of_cores_changes_nothing() {
     assert!(stdout(&one).starts_with('{') && stderr(&one).contains("fcfs"));
 }
 
-/// A policy that is for other types is said to be; the others go on, and the exit code tells.
 #[test]
-fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
+fn reports_a_policy_for_other_types_and_continues() {
     let folder = Folder::new();
     let misfit = folder.policy("vms");
     let rules = format!("first-fit,{misfit}");
@@ -231,9 +226,8 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     fails(&typed, "no policy can run");
 }
 
-/// What can be known to be wrong is said before anything runs.
 #[test]
-fn bad_input_is_refused_at_once() {
+fn rejects_bad_input_immediately() {
     let folder = Folder::new();
     folder.write("there.json.partial", "{\"format\":\"something else\"}\n");
     let table = include_str!("tables/compare/bad_input.txt");
@@ -244,10 +238,10 @@ fn bad_input_is_refused_at_once() {
     assert_eq!(folder.files().len(), 1, "nothing is left behind");
 }
 
-/// However a file is named: what is read stays as it is, and no result replaces another.
+/// This must also work if links are used for the file names.
 #[cfg(unix)]
 #[test]
-fn results_replace_neither_each_other_nor_what_is_read() {
+fn does_not_overwrite_inputs_or_other_outputs() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let workload = folder.name("w.yaml");

@@ -1,10 +1,12 @@
-//! Clusters with a compatibility graph, from a document to a verdict; and vectors for whoever runs the rule in another
-//! language.
+//! Tests of clusters with a compatibility graph, and test vectors for implementations of the rule
+//! in other languages.
 //!
-//! A vector is a policy artifact and a list of steps. Each step is an event (`arrival` of the class with this index,
-//! `departure` or `interruption` of the job with this number), then what servers do from then on that they did not do before:
-//! pairs of the index of a server and the number of a job, or null where it is idle. Jobs are numbered from 0 in order of
-//! arrival. `SYNTH_UPDATE_VECTORS=1 cargo test --release --test suite compatibility` records them anew.
+//! A vector contains a policy artifact and a list of steps. Each step is an event, followed by the
+//! changes on the servers. An event is an `arrival` with the index of the class, or a `departure`
+//! or an `interruption` with the number of the job. A change is a pair of the index of a server and
+//! the number of a job, or null if the server is idle. The jobs are numbered from 0 in the order of
+//! arrival. Run `SYNTH_UPDATE_VECTORS=1 cargo test --release --test suite compatibility` to update
+//! the vectors.
 
 use std::sync::Arc;
 
@@ -48,10 +50,9 @@ fn artifact_of(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
     synthesized(cluster, interruptions).artifact
 }
 
-/// Every model becomes a policy that checks.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn models_become_policies_that_check() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn policies_for_all_models_are_valid() {
     let all = models("compatibility");
     assert_eq!(all.len(), 4);
     for path in all {
@@ -63,7 +64,6 @@ fn models_become_policies_that_check() {
     }
 }
 
-/// Reference values, 11 digits: see the analysis's own tests for where they come from.
 #[test]
 fn claims_are_the_reference_values() {
     let response = |artifact: &Artifact, class: Option<&str>| {
@@ -82,9 +82,8 @@ fn claims_are_the_reference_values() {
     assert!((response(&random, None) / 1.765103 - 1.0).abs() < 1e-6);
 }
 
-/// What a run of it measures confirms all that it claims for exponential sizes, for one policy that is tuned.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_run_confirms_the_claims() {
     let cluster = model("asymmetric_servers");
     let Synthesis {
@@ -103,7 +102,7 @@ fn a_run_confirms_the_claims() {
     let examined = examined.filter(|j| j.verdict != Verdict::NotExamined);
     let confirmed = examined.clone().filter(|j| j.verdict == Verdict::Confirmed);
     assert_eq!(confirmed.count(), 8, "{:?}", examined.collect::<Vec<_>>());
-    // A claim that is a tenth off does not survive.
+    // A claim that is wrong by 10 % must be refuted.
     let mut lie = artifact.clone();
     for claim in &mut lie.claims {
         claim.value *= 1.1;
@@ -112,9 +111,8 @@ fn a_run_confirms_the_claims() {
     assert!(refuted.iter().any(|j| j.verdict == Verdict::Refuted));
 }
 
-/// What is edited in a policy is refused, and where.
 #[test]
-fn lies_are_refused() {
+fn rejects_changed_policies() {
     let artifact = artifact_of(&model("asymmetric_servers"), Some(4.0));
     let honest = serde_json::to_value(&artifact).unwrap();
     are_refused(
@@ -129,9 +127,8 @@ fn lies_are_refused() {
     }
 }
 
-/// Exit codes and words, on good input and bad.
 #[test]
-fn the_command_says_what_is_wrong() {
+fn reports_errors_with_exit_codes() {
     let folder = Folder::new();
     let model = text("models/asymmetric_servers.yaml");
     let two = "two, servers: [shared], arrival_rate: ";
@@ -165,10 +162,11 @@ fn the_command_says_what_is_wrong() {
     ends(1, &line);
 }
 
-/// Laws of the same mean, 1, and the standard deviations that the paper tells (1.84; 10.61 for a mean of 3.58). Of the
-/// hyperexponential law it tells 2.05, the root of E\[σ²\] = 4.2; the second moment of the sizes is twice that.
+/// The mean of each distribution is 1, and the standard deviations are the values in the paper
+/// (1.84; 10.61 for a mean of 3.58). For the hyperexponential distribution, the paper gives 2.05,
+/// which is the square root of `E[σ²] = 4.2`. The second moment of the sizes is twice this value.
 #[test]
-fn laws_to_try_are_those_of_the_paper() {
+fn size_distributions_have_the_moments_of_the_paper() {
     let own = model("three_servers").size().clone();
     for (trial, deviation) in [
         (Trial::Own, 1.0),
@@ -184,9 +182,8 @@ fn laws_to_try_are_those_of_the_paper() {
     }
 }
 
-/// Policies beside the exact means: table, document and page.
 #[test]
-fn comparisons_stand_beside_exact_means() {
+fn compares_policies_with_exact_means() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (page, document) = (path("c.html"), path("c.json"));
@@ -223,11 +220,9 @@ struct Step {
     changes: Vec<(u32, Option<usize>)>,
 }
 
-/// The rule, driven by events from outside.
 struct Interpreter {
     classes: Vec<Vec<u32>>,
     queue: FairQueue,
-    /// By number, the job in the queue; none once it left.
     jobs: Vec<Option<Job>>,
 }
 

@@ -1,12 +1,10 @@
-//! How a site is set up, of a real Slurm.
-
 use synth_slurm::commands::{Exported, Text, Texts};
 use synth_slurm::configuration::of_texts;
 
 use super::cluster::Cluster;
 
 #[test]
-fn a_site_by_its_file_and_by_its_commands() {
+fn reads_a_site_from_its_file_and_from_its_commands() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -16,7 +14,7 @@ fn a_site_by_its_file_and_by_its_commands() {
         text: std::fs::read_to_string(&path).unwrap(),
     };
     let mut file = of_texts(&Texts::from([("config.txt", conf)])).unwrap();
-    // This one has no accounting, and so no jobs of the past.
+    // This cluster has no accounting, so there are no past jobs.
     let slurm = cluster.slurm("synth");
     let why = slurm.export("now-4weeks").unwrap_err().to_string();
     let is_told =
@@ -30,7 +28,6 @@ fn a_site_by_its_file_and_by_its_commands() {
     let is_told = all.any(|own| own.starts_with("`sacctmgr -P show qos`: sacctmgr ended"));
     assert!(is_told, "{remarks:?}");
     let mut shown = of_texts(&texts).unwrap();
-    // scontrol prints the defaults as well.
     for site in [&mut file, &mut shown] {
         site.remarks.clear();
         site.options.clear();
@@ -41,7 +38,7 @@ fn a_site_by_its_file_and_by_its_commands() {
     assert_eq!(file.cluster.as_str(), "synthtest");
     assert_eq!(file.nodes[0].has.get("mem"), Some(15_000));
 
-    // What is typed is what was requested.
+    // The commands that are printed must be the commands that were run.
     for command in &Exported::commands("now-4weeks")[1..4] {
         let (command, _) = command.split_once(" > ").unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();

@@ -1,19 +1,21 @@
-//! Conformance vectors: recorded sequences of events with the decisions of the online rule,
-//! for implementers in other languages. A correct interpreter of the policy reproduces every
-//! decision; ours replays them here. `SYNTH_UPDATE_VECTORS=1 cargo test --release --test
-//! suite conformance` records them anew.
+//! Test vectors for implementations of the online rules in other languages. A vector contains a
+//! policy artifact and a list of events with the decisions of the rule. An implementation is
+//! correct if it gives the same decisions. Run `SYNTH_UPDATE_VECTORS=1 cargo test --release --test
+//! suite conformance` to update the vectors.
 //!
-//! A vector is a policy artifact and a list of steps. Each step is an event (`arrival`,
-//! `completion` or `clock`, with the type's or the clock's index; a completion also with the
-//! number of the job that ended, an arrival with the job's limit and the number of its user where such are known), then the numbers of the jobs that the rule starts and stops,
-//! in order, and the rates of all its clocks afterwards; over a fleet also the server on which each job starts, by
-//! number, shape by shape. Jobs are numbered from 0 in order of
-//! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends; of a chain clock 1 + K + t ends a
-//! working schedule for the t-th.
+//! Each step is an event, followed by the numbers of the jobs that the rule starts and stops, in
+//! order, and the rates of all clocks. In a fleet, each started job also has the number of its
+//! server, counted shape by shape. An event is an `arrival`, a `completion` or a `clock` with the
+//! index of the type or of the clock. A completion has the number of the job. An arrival has the
+//! limit of the job and the number of its user, if they are known. The jobs are numbered from 0 in
+//! the order of arrival. Clock 0 ends a working schedule, and clock `1 + i` ends a slot of type `i`
+//! that is not ended by a job. In a chain, clock `1 + K + t` ends a working schedule for the `t`-th
+//! one.
 //!
-//! `cluster` is the same policy taken over from another scheduler: jobs are adopted, withdrawn and put back, and others
-//! use room. Each entry is a line of the protocol in `docs/drive.md`, with clocks that ring by their number, and what is
-//! decided on it.
+//! The list `cluster` is for the same policy after it has replaced another scheduler: jobs are
+//! adopted, withdrawn and put back, and a part of the capacity is used by others. Each entry is a
+//! line of the protocol in `docs/drive.md`, in which a clock is given by its number, and the
+//! decision for this line.
 
 use std::collections::BTreeSet;
 
@@ -40,12 +42,10 @@ use synth::multiresource::workload::{Fleet, Workload};
 pub(crate) struct Vector {
     pub artifact: serde_json::Value,
     pub steps: Vec<Step>,
-    /// The same policy on a cluster as it is: a line of the protocol of `synth drive`, and what is decided.
     #[serde(default)]
     pub cluster: Vec<(Line, Decision)>,
 }
 
-/// What is decided on a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decision {
     pub start: Vec<Started>,
@@ -68,7 +68,6 @@ pub(crate) struct Step {
     clocks: Vec<f64>,
 }
 
-/// The rule with its system, driven by events from outside.
 struct Interpreter {
     system: System,
     rule: Box<dyn Policy>,
@@ -126,12 +125,11 @@ impl Interpreter {
     }
 }
 
-/// Markovian Service Rate policies: file name, preemption, route, backfilling, empty slots.
+/// The columns are the file name, the preemption, the route, the backfilling and the empty slots.
 fn variants() -> Vec<(&'static str, SynthesisOptions)> {
     let row = |[name, preemption, route, backfill, empty_slots]: [&'static str; 5]| {
         let preemption = serde_json::from_value(preemption.into()).unwrap();
         let mut options = SynthesisOptions::new(preemption);
-        // With full preemption there is no route to choose.
         let has_route = preemption != Preemption::Full;
         options.route = has_route.then(|| route.parse::<Route>().unwrap());
         options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
@@ -158,7 +156,6 @@ fn synthesized(workload: &Workload, options: &SynthesisOptions) -> Box<Synthesis
     }
 }
 
-/// All families with their variants, by file name.
 fn artifacts() -> Vec<(&'static str, Artifact)> {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     let workload = Workload::read(model.as_ref()).unwrap().workload;
@@ -176,7 +173,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapConfig {});
     let fixed = |policy: Family| Families::Fixed(Box::new(policy));
-    // Some of these do not keep up with more.
+    // Some of these policies are not stable at a higher load.
     let light = workload.scaled(0.3).unwrap();
     let of_light = |name| by_name(name, &light.clone().into());
     let plain = "fcfs first-fit most-servers-first least-servers-first easy-by-mean".split(' ');
@@ -223,7 +220,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         match &mut rule {
             Family::AdaptiveMsr(policy) => policy.limits = true,
             Family::Reserving(policy) => (policy.limits, policy.let_in) = (true, 0.8),
-            _ => panic!("it has no limits"),
+            _ => panic!("the workload has no limits"),
         }
         chosen(&limited, fixed(rule))
     };
@@ -247,7 +244,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     all
 }
 
-/// Backfilling in orders of each job's own.
 fn ordered(limited: &Workload) -> Vec<(&'static str, Artifact)> {
     let of = |name, words: &str, change: fn(&mut BackfillingConfig)| {
         let mut own = by_words(words, &limited.clone().into());
@@ -281,7 +277,7 @@ fn by_words(words: &str, fleet: &Fleet) -> BackfillingConfig {
     BackfillingConfig::of(choices, fleet).unwrap()
 }
 
-/// A policy whose schedules are the states of a chain that is no loop.
+/// A policy with a chain of schedules that is not a loop.
 fn of_chain(workload: &Workload) -> Artifact {
     let chain = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
@@ -293,7 +289,6 @@ fn of_chain(workload: &Workload) -> Artifact {
     }
 }
 
-/// Rules that preempt at no cost.
 fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
     let weights = MaxWeightConfig {
         worths: vec![0.625, 0.46875, 1.0],
@@ -314,7 +309,6 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
     all
 }
 
-/// Rules that preempt into setups, one of them under guard.
 fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static str, Artifact)> {
     let rule = MaxWeightSetupConfig {
         weights,
@@ -342,7 +336,7 @@ fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static s
     ]
 }
 
-/// Rules over all servers of a fleet; the loop of the partition is short enough to be seen.
+/// The loop of the partition is short, so that it is covered by the events.
 fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
     let with = |fleet: &Fleet, rule: Option<Family>| {
@@ -368,7 +362,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         switching_rate: Some(0.1),
     };
     let Family::Backfilling(largest) = by_name("most-servers-first", &fleet) else {
-        panic!("it is backfilling")
+        panic!("expected a backfilling rule")
     };
     let mut keeping = largest.clone();
     keeping.reserve = 1.0;
@@ -442,7 +436,6 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
     .artifact
 }
 
-/// A random but feasible sequence of events: arrivals, ends of running jobs, running clocks.
 fn record(artifact: &Artifact) -> Vector {
     let types = artifact.workload.jobs.len();
     let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
@@ -464,7 +457,6 @@ fn record(artifact: &Artifact) -> Vector {
         };
         let limited = has_limits && matches!(event, Event::Arrival(_));
         let limit = limited.then(|| f64::from(random.random_range(1..20)));
-        // Of the steps so far four users, where the rule learns who they are.
         let has_user = limited && interpreter.rule.learned().is_some();
         let user = has_user.then_some(1 + steps.len() as u32 % 4);
         steps.push(interpreter.step(event, job, (limit, user)));
@@ -483,7 +475,6 @@ fn record(artifact: &Artifact) -> Vector {
     }
 }
 
-/// The recorded vectors, by file.
 pub(crate) fn recorded() -> Vec<(String, Vector)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
     let files = std::fs::read_dir(folder).unwrap();

@@ -1,4 +1,4 @@
-//! Batches whose jobs are alike, and one chain that modulates all types, from the command line.
+//! Tests of batches of similar jobs, and of a chain that modulates all arrivals.
 
 use crate::common::*;
 
@@ -6,7 +6,7 @@ const COMMON: &str = "modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3,
 const SERVER: &str = "server: {capacity: {cpu: 8}}\n";
 const FLEET: &str = "servers:\n  - {name: x, count: 2, capacity: {cpu: 8}}\n  - {name: y, count: 1, capacity: {cpu: 4}}\n";
 
-/// Small jobs in batches that are alike, and large ones; ρ is near ½ on one server.
+/// On one server, the load of this workload is about 1/2.
 fn workload(before: &str, servers: &str, alike: &str) -> String {
     format!(
         "kind: multiresource\ntime_unit: h\n{before}{servers}jobs:\n  \
@@ -15,13 +15,11 @@ fn workload(before: &str, servers: &str, alike: &str) -> String {
     )
 }
 
-/// What it says that ends with code 0.
 fn done(arguments: &[&str]) -> String {
     let output = works(arguments);
     stdout(&output) + &stderr(&output)
 }
 
-/// A folder with a workload, and the paths of that and of a policy to be synthesized.
 fn written(text: &str) -> (tempfile::TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -30,11 +28,9 @@ fn written(text: &str) -> (tempfile::TempDir, String, String) {
     (folder, from, to)
 }
 
-/// Chosen by simulation, the policy passes its checks, no claim is refuted, and it is compared over
-/// loads.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn policies_for_dependent_jobs_are_made_checked_simulated_and_compared() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn synthesizes_checks_simulates_and_compares_policies_for_dependent_jobs() {
     for (before, servers, alike) in [
         ("", SERVER, ", alike: .85"),
         (COMMON, SERVER, ""),
@@ -57,17 +53,15 @@ fn policies_for_dependent_jobs_are_made_checked_simulated_and_compared() {
     }
 }
 
-/// The line of a claim about all types in a judgement.
 fn judged<'a>(printed: &'a str, claim: &str) -> &'a str {
     let line = printed.lines().find(|line| line.contains(claim));
     line.unwrap_or_else(|| panic!("{claim}:\n{printed}"))
 }
 
-/// Without preemption the loop waits for completions. Jobs that are alike complete together, so that
-/// it is no chain of independent exponential times, and what is derived from one is an approximation,
-/// though sizes are exponential. What modulates arrivals does not touch it.
+/// Without preemption, the loop waits for completions. Similar jobs complete together, so the
+/// claims are approximate even if the sizes are exponential.
 #[test]
-fn claims_about_completions_are_approximate_where_jobs_are_alike() {
+fn claims_about_completions_are_approximate_for_similar_jobs() {
     let msr = |before: &str, alike: &str| {
         let (_folder, from, to) = written(&workload(before, SERVER, alike));
         let arguments = [
@@ -93,7 +87,7 @@ fn claims_about_completions_are_approximate_where_jobs_are_alike() {
 }
 
 #[test]
-fn a_policy_for_another_modulation_is_refused() {
+fn rejects_a_policy_for_another_modulation() {
     let (_folder, from, to) = written(&workload(COMMON, SERVER, ""));
     let arguments = [
         "--workload",

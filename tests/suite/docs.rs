@@ -1,15 +1,16 @@
-//! README.md and docs/: their commands run and print what the documents show, their workloads are
-//! read, their links lead somewhere, and the first picture has all its curves.
+//! These tests check `README.md` and `docs/`: the commands print what the documents show, the
+//! workloads are valid, and the links are not broken.
 //!
-//! A command is a line of a ```` ```console ```` block that begins with `$ `; what is printed follows it. The
-//! commands of one document run in order in one folder, in which `models/` is. Those of
-//! cargo, of `scripts/`, of Python and of `synth-lab` are skipped. Of what a command prints, a document may leave
-//! lines out, and the end of a line (`…` stands for it); all others must appear, in this order. Lines with `±`
-//! are not compared. A command ends with code 0, or with the code in its comment, `# exit code 1`.
-//! A block after `<!-- file: NAME -->` is that file in the folder.
+//! A command is a line of a ```` ```console ```` block that begins with `$ `, and it is followed by
+//! its output. The commands of a document run in order in one folder, which contains `models/`. The
+//! commands of cargo, of `scripts/`, of Python and of `synth-lab` are skipped. A document may omit
+//! lines of the output, and `…` may replace the end of a line. All other lines must appear in the
+//! same order. Lines that contain `±` are not compared. A command must return the exit code in its
+//! comment, such as `# exit code 1`, or 0. If a block follows `<!-- file: NAME -->`, it is written
+//! to this file.
 //!
-//! Commands that simulate run on fewer events than the document's, and only their code and the heads
-//! of their tables are compared.
+//! Simulations use fewer events than in the document, so only the exit code and the headers of the
+//! tables are compared.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,6 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The pages of a folder and of those in it.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -32,7 +32,6 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// README.md and the pages of docs/, with their texts.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut paths = vec![root().join("README.md")];
     pages(&root().join("docs"), &mut paths);
@@ -44,7 +43,6 @@ fn documents() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The fenced blocks of a language.
 fn blocks(text: &str, language: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut inside: Option<(bool, String)> = None;
@@ -68,7 +66,6 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
     blocks
 }
 
-/// A command with what the document shows of its output.
 struct Step {
     command: String,
     code: i32,
@@ -102,14 +99,13 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// Further options of a command that simulates, for tests; none where nothing is simulated.
+/// Returns the options that make a simulation shorter, if there is one.
 fn fewer_events(command: &str) -> Option<&'static str> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let has = |pair: [&str; 2]| words.windows(2).any(|w| w == pair);
     match words[..] {
-        // As many as the document says.
         ["synth", "compare" | "simulate", ..] if words.contains(&"--events") => None,
-        // A replay has as many events as its trace, or its recorded jobs.
+        // The number of events is given by the trace or by the recorded jobs.
         ["synth", "replay", ..] => None,
         ["synth", "simulate", ..] if words.contains(&"--jobs") => None,
         ["synth", "simulate", ..] => Some("--events 2e6"),
@@ -123,7 +119,7 @@ fn fewer_events(command: &str) -> Option<&'static str> {
             if has(["--preemption", "none"])
                 && !has(["--family", "msr"])
                 && !has(["--workload", "models/fleet.yaml"])
-                // Seconds as it is; with less, another policy that is as good may be taken.
+                // With a smaller budget, another policy that is as good could be selected.
                 && !has(["--workload", "models/vms.yaml"]) =>
         {
             Some("--work 2e7")
@@ -136,7 +132,7 @@ fn is_rule(line: &str) -> bool {
     line.starts_with('─')
 }
 
-/// The lines that must appear in what is printed: of what is simulated in another way, heads of tables that are one line.
+/// Returns the lines that must be printed, which are only the table headers if `simulated`.
 fn compared(step: &Step, simulated: bool) -> Vec<String> {
     let line = |n: usize| step.shown.get(n).map_or("", String::as_str);
     let is_compared = |n: &usize| {
@@ -147,12 +143,11 @@ fn compared(step: &Step, simulated: bool) -> Vec<String> {
     lines
         .map(|n| words(line(n)))
         .filter(|line| !line.is_empty() && line != "…" && !line.contains('±'))
-        // Times of a machine.
+        // Run times depend on the machine.
         .filter(|line| !line.contains(" took "))
         .collect()
 }
 
-/// Whether a document may show a line like this.
 fn shows(shown: &str, printed: &str) -> bool {
     match shown.split_once('…') {
         Some((start, _)) => printed.starts_with(start.trim_end()),
@@ -160,7 +155,7 @@ fn shows(shown: &str, printed: &str) -> bool {
     }
 }
 
-/// Columns are as wide as their widest number, and a document may have left that row out.
+/// The width of a column depends on rows that the document may omit.
 fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -184,7 +179,6 @@ fn run(document: &Path, text: &str) {
         let (block, _) = block.split_once("```").unwrap();
         fs::write(folder.path().join(name), block).unwrap();
     }
-    // Files that other options made than the document's.
     let mut others: Vec<String> = Vec::new();
     for step in steps(text) {
         let fewer = fewer_events(&step.command);
@@ -214,30 +208,28 @@ fn run(document: &Path, text: &str) {
         for shown in compared(&step, is_other) {
             assert!(
                 lines.any(|line| shows(&shown, &line)),
-                "{place}\ndoes not print, or not in this order:\n{shown}\nbut:\n{printed}"
+                "{place}\nthe command does not print these lines in this order:\n{shown}\noutput:\n{printed}"
             );
         }
     }
 }
 
-/// The README and the tutorials, which a newcomer follows.
 fn is_for_newcomers(path: &Path) -> bool {
     path.ends_with("README.md") || path.iter().any(|part| part == "tutorials")
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn commands_print_what_the_documents_show() {
     run_all(is_for_newcomers);
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn commands_print_what_all_other_documents_show() {
     run_all(|path| !is_for_newcomers(path));
 }
 
-/// Runs the commands of some documents, at once.
 fn run_all(is_in: fn(&Path) -> bool) {
     let mut documents = documents();
     documents.retain(|(path, _)| is_in(path));
@@ -251,7 +243,7 @@ fn run_all(is_in: fn(&Path) -> bool) {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_are_not_broken() {
     for (path, text) in documents() {
         let links = text.split("](").skip(1).filter_map(|s| s.split_once(')'));
         for (link, _) in links {
@@ -265,7 +257,6 @@ fn links_lead_somewhere() {
     }
 }
 
-/// The site takes its contents from docs/index.md.
 #[test]
 fn every_page_is_in_the_index() {
     let docs = root().join("docs");
@@ -281,12 +272,14 @@ fn every_page_is_in_the_index() {
 }
 
 #[test]
-fn reference_is_what_the_program_says() {
+fn the_reference_is_up_to_date() {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let mut check = Command::new(python);
     check.arg(root().join("scripts/reference")).arg("--check");
     let Ok(output) = check.env("SYNTH", env!("CARGO_BIN_EXE_synth")).output() else {
-        eprintln!("docs/reference is not compared: there is no python3, nor $PYTHON");
+        eprintln!(
+            "test of docs/reference skipped because python3 is not installed and $PYTHON is not set"
+        );
         return;
     };
     assert!(output.status.success(), "{output:?}");

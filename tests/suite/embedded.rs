@@ -1,4 +1,4 @@
-//! Commands that a program runs within itself, with documents and rules of its own.
+//! Tests of the commands that are run inside another program, with its own documents and rules.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,9 +22,8 @@ fn within(typed: &str) -> EmbeddedAnswer {
     run(typed, &Arc::default())
 }
 
-/// What a program gets is what the command line writes, and all of it.
 #[test]
-fn an_answer_has_what_the_command_line_writes() {
+fn an_answer_contains_all_outputs_of_the_command() {
     let folder = Folder::new();
     let [json, csv, page] = ["c.json", "c.csv", "c.html"].map(|name| folder.name(name));
     let typed = "compare models/section7.yaml --policies first-fit,fcfs --loads .5 --events 4e5";
@@ -40,9 +39,9 @@ fn an_answer_has_what_the_command_line_writes() {
     assert!(unknown.error.unwrap().starts_with("unexpected argument"));
 }
 
-/// Documents in memory have names like files, and hide them, as long as the command runs.
+/// A document in memory replaces the file with the same path.
 #[test]
-fn documents_are_read_from_memory() {
+fn reads_documents_from_memory() {
     let text = std::fs::read_to_string("models/section7.yaml").unwrap();
     let name = PathBuf::from("models/vms.yaml");
     let documents = [(name, text.into_bytes().into())].into();
@@ -53,7 +52,6 @@ fn documents_are_read_from_memory() {
     assert_ne!(within(typed).printed, whole);
 }
 
-/// First-Fit under another name.
 #[derive(Debug)]
 struct Other;
 
@@ -75,9 +73,8 @@ impl OtherRule for Other {
     }
 }
 
-/// A rule of a program's own runs on the same jobs as those of the library, one replication after the other or not.
 #[test]
-fn rules_are_added_by_name() {
+fn adds_rules_by_name() {
     let typed = "compare models/section7.yaml --policies first-fit,other --loads .5 --events 4e5";
     let answer = with_rules(vec![Arc::new(Other)], || within(typed));
     let document: serde_json::Value = serde_json::from_str(&answer.document).unwrap();
@@ -87,9 +84,8 @@ fn rules_are_added_by_name() {
     assert!(within(typed).error.unwrap().contains("no rule `other`"));
 }
 
-/// What a program sets ends a command with what there is.
 #[test]
-fn a_program_ends_a_command() {
+fn a_program_can_interrupt_a_command() {
     let interrupt = Arc::new(AtomicBool::new(false));
     interrupt.store(true, Ordering::Relaxed);
     let typed = "simulate first-fit --workload models/section7.yaml --load .7";
@@ -98,10 +94,9 @@ fn a_program_ends_a_command() {
     assert!(answer.document.contains("\"ending\": \"interrupted\""));
 }
 
-/// A workload is scaled before a policy is synthesized for it, and before a run; what has no load is refused.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn workloads_are_scaled_to_a_load() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn scales_workloads_to_a_load() {
     let policy = json(&works(
         "models/section7.yaml --family msr --load .5 --quiet",
     ));

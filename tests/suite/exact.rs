@@ -1,4 +1,4 @@
-//! What is said in fractions: decided exactly, and every lie in it refused.
+//! Tests of the exact fractions in a policy. The checker must reject each fraction that is wrong.
 
 use crate::common::*;
 use serde_json::json;
@@ -14,12 +14,11 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-/// Section 7 of the MSR paper at rates with load 1, and this mean size: that is the load.
+/// Returns section 7 of the MSR paper with rates that make the mean size equal to the load.
 fn section7_at(load: &str) -> Workload {
     section7([".5", "2", "1"], load)
 }
 
-/// The same at these rates.
 fn section7(rates: [&str; 3], mean: &str) -> Workload {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     let text = std::fs::read_to_string(path).unwrap();
@@ -45,10 +44,10 @@ fn artifact_of(workload: &Workload) -> Artifact {
     }
 }
 
-/// 1 is refused as 1, and what is above by one in 10¹⁵ as that; below, doubles cannot follow within
-/// 10⁻¹¹, and that is said: no policy is synthesized, and none called impossible.
+/// If the load is below 1 by at most 10⁻¹¹, floating-point numbers are not precise enough. This
+/// must be an error, but the load must not be called impossible.
 #[test]
-fn one_is_distinguished_from_its_neighbours() {
+fn distinguishes_loads_near_one() {
     for load in ["1", "1.000000000000001", "1.5"] {
         let workload = section7_at(load);
         let SynthesisOutcome::Overloaded(overload) = outcome(&workload).unwrap() else {
@@ -56,7 +55,7 @@ fn one_is_distinguished_from_its_neighbours() {
         };
         let exact = overload.exact.unwrap();
         assert!(exact.is_proven(), "{load}");
-        // Of the third type b = 1 · mean size.
+        // For the third type, `b` is equal to the mean size.
         assert_eq!(Some(exact.load), workload.types()[2].exact_load());
     }
     for load in ["0.999999999999999", "0.999999999999"] {
@@ -66,9 +65,8 @@ fn one_is_distinguished_from_its_neighbours() {
     artifact_of(&section7_at("0.9999999999"));
 }
 
-/// The models with fractions have them in their policies, and these the checker derives anew.
 #[test]
-fn policies_carry_their_fractions() {
+fn policies_contain_exact_fractions() {
     for (name, load) in [
         ("vms", "131/200"),
         ("section7", "9/10"),
@@ -85,21 +83,21 @@ fn policies_carry_their_fractions() {
         let again = Checked::parse(&text, name).unwrap();
         assert_eq!(again.artifact().evidence, artifact.evidence);
     }
-    // A bounded Pareto law has no mean that is a fraction.
+    // The mean of a bounded Pareto distribution is not a fraction.
     assert_eq!(artifact_of(&model("bursty")).evidence.exact, None);
 }
 
-/// Section 7 has the weights 1/2 and 1/2; of prices that prove it there are many.
+/// There are many other prices that prove the load of section 7.
 #[test]
-fn a_lie_in_fractions_is_refused_where_it_stands() {
+fn rejects_wrong_fractions() {
     let valid = serde_json::to_value(artifact_of(&model("section7"))).unwrap();
     lies(&valid, "", include_str!("tables/exact/lies.txt"));
 }
 
-/// A mix that is worse by a hair, with its own true load, called the optimum: doubles do not tell,
-/// but the prices do not prove it. Called a mix without a claim to be best, it is what it says.
+/// Floating-point numbers cannot detect that the mix is worse, but the prices do not prove it. The
+/// mix is valid if it is not claimed to be optimal.
 #[test]
-fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
+fn rejects_a_mix_that_is_slightly_worse_than_the_optimum() {
     let mut artifact = artifact_of(&section7_at(".5"));
     let Family::Msr(policy) = &mut artifact.policy else {
         panic!("{:?}", artifact.policy);
@@ -129,9 +127,8 @@ fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
     assert_eq!(faults(&artifact), [""; 0]);
 }
 
-/// What the program settles does not hang on the unit of time.
 #[test]
-fn units_of_time_do_not_matter() {
+fn the_load_does_not_depend_on_the_time_unit() {
     let load = |rates, mean| {
         let workload = section7(rates, mean);
         let solution = program::solve(&workload, &SolveLimits::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Commands of Slurm that say what a test wants: garbage, errors, nothing for a minute.
+//! Fake Slurm commands that print invalid output, return an error or do not respond.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -6,14 +6,13 @@ use std::path::Path;
 use synth::slurm::{Nodes, Slurm, SlurmQueue};
 use tempfile::TempDir;
 
-/// A folder with commands, each a script of `sh` that can be written anew at any time. Put it first in `PATH`, or into
-/// [`Slurm::programs`].
+/// A folder of `sh` scripts that can be used in `PATH` or as [`Slurm::programs`].
 pub(crate) struct Fake {
     folder: TempDir,
 }
 
 impl Fake {
-    /// A partition `synth` with the node n1 of 20 CPUs and 15000 MiB, and no jobs.
+    /// Creates a partition `synth` without jobs. It has the node n1 with 20 CPUs and 15000 MiB.
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake/command");
@@ -36,12 +35,10 @@ esac";
         fake
     }
 
-    /// The folder, for `PATH`.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The library's commands that run these.
     pub(crate) fn slurm(&self) -> Slurm {
         Slurm {
             programs: Some(self.folder.path().to_owned()),
@@ -49,15 +46,14 @@ esac";
         }
     }
 
-    /// What a command does from now on.
     pub(crate) fn script(&self, name: &str, text: &str) {
-        // Written beside and renamed: a command that runs now reads the old text to its end.
+        // The file is renamed, so that a running command can read the old script to the end.
         let new = self.folder.path().join(format!("{name}.new"));
         std::fs::write(&new, text).unwrap();
         std::fs::rename(new, self.folder.path().join(format!("{name}.sh"))).unwrap();
     }
 
-    /// What `squeue` prints from now on, below its titles where these are requested: rows built by [`job`].
+    /// Sets the rows that `squeue` prints after its header. Use [`job`] to create a row.
     pub(crate) fn queue(&self, rows: &str) {
         self.table("squeue", SlurmQueue::columns(), rows);
     }
@@ -75,27 +71,27 @@ esac";
         self.script(name, script);
     }
 
-    /// Calls of `scontrol` beside questions, one a line: `release 17,18`.
+    /// Returns the calls of `scontrol` that change the cluster, such as `release 17,18`.
     pub(crate) fn calls(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.folder.path().join("scontrol.sh.log"));
         log.unwrap_or_default().lines().map(String::from).collect()
     }
 }
 
-/// A row of `squeue`: each column as it is in `cells`, or as a held job of one CPU has it.
+/// The default values are the values of a held job with one CPU.
 pub(crate) fn job(cells: &[(&str, &str)]) -> String {
     let usual = crate::common::rows(include_str!("tables/queue_row.txt"));
     let usual: Vec<_> = usual.map(|[name, cell]| (name, cell)).collect();
     row(SlurmQueue::columns(), &[cells, &usual].concat())
 }
 
-/// A row of a table; of a column that is in `cells` twice the first, and `(null)` where it is not there.
+/// Returns a row of a table. A column that is not in `cells` is `(null)`.
 fn row(columns: &[(&str, &str, usize)], cells: &[(&str, &str)]) -> String {
     let mut line = String::new();
     for (name, _, width) in columns {
         let text = cells.iter().find(|(column, _)| column == name);
         let text = text.map_or("(null)", |(_, text)| text);
-        // Slurm counts bytes; a character that would be cut in two is left out here.
+        // Slurm counts bytes, so a character that does not fit is omitted.
         let mut end = text.len().min(*width);
         while !text.is_char_boundary(end) {
             end -= 1;

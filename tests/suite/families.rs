@@ -1,4 +1,4 @@
-//! `--family`: what is chosen, tuned and reported, and what is refused.
+//! Tests of the option `--family`: the selection, the tuning, the reports and the errors.
 
 use crate::common::*;
 
@@ -6,7 +6,6 @@ use serde_json::Value;
 
 const SECTION7: &str = "models/section7.yaml --preemption none";
 
-/// What is written to a file is valid, and a simulation refutes nothing of it.
 fn holds(typed: &str, events: &str) -> (Value, String) {
     let folder = Folder::new();
     let file = folder.name("p.json");
@@ -16,23 +15,21 @@ fn holds(typed: &str, events: &str) -> (Value, String) {
     (folder.json("p.json"), stderr(&output))
 }
 
-/// A server of four cpus with these jobs, as a file.
 fn four_cpus(folder: &Folder, jobs: &str) -> String {
     folder.write("four.yaml", &workload("server: {capacity: {cpu: 4}}", jobs))
 }
 
-/// The rule of the one server, or the one that is followed under guard, if it is of this family; else null.
+/// Returns the rule of the policy, or the rule inside of its guard, if it belongs to the family.
 fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
     let own = &artifact["policy"];
     let followed = own.get("guarded").map_or(own, |guarded| &guarded["rule"]);
     &followed[family]
 }
 
-/// At load .9 First-Fit takes three times as long, and Most Servers First more; without a family all
-/// of them are candidates, and the log keeps how it came out.
+/// First-Fit is three times as slow, and Most Servers First is even slower.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn selects_the_best_family_and_logs_the_others() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let (artifact, printed) = holds(
@@ -48,7 +45,7 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     for name in words("msr adaptive-quickswap first-fit most-servers-first") {
         let other = candidates.iter().find(|c| c["name"] == name);
         let other = other.unwrap_or_else(|| panic!("{name} in {names:?}"));
-        // A candidate that is far behind stops early: its ratio is only known to be at least this.
+        // A candidate that is much worse is stopped early, so only a lower bound is known.
         match other["ratio"]["mean"].as_f64() {
             Some(ratio) => assert!(ratio > 1.2, "{other}"),
             None if other["outcome"] == "steady" => {
@@ -62,10 +59,9 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     has(&printed, "Stability: proved, by a guard");
 }
 
-/// The same seed gives the same bytes, another one other numbers.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_choice_is_deterministic_under_its_seed() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn the_selection_is_deterministic_for_a_seed() {
     let synthesized = |seed| {
         works(&format!(
             "{SECTION7} --family adaptive-msr --work 8e6 -q --seed {seed}"
@@ -76,10 +72,10 @@ fn a_choice_is_deterministic_under_its_seed() {
     assert_ne!(one, other);
 }
 
-/// One-or-all, k = 32, total rate 6: the tuned threshold is near ℓ* = 7 of the exact analysis, and its
-/// mean response time near the 10.648 that strict turns have; both far below Most Servers First.
+/// The tuned threshold is close to the optimum, `ℓ* = 7`, and the mean response time is close to
+/// 10.648, which is the value for strict turns.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn quickswap_on_one_or_all_finds_the_threshold() {
     let quickswap = "models/one_or_all.yaml --preemption none --family quickswap";
     let (artifact, printed) = holds(&format!("{quickswap} --work 5e7"), "4e6");
@@ -106,9 +102,8 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
     }
 }
 
-/// One type on four servers: nothing to gain, and nothing to lose; whoever wins, the file checks.
 #[test]
-fn one_type_is_chosen_for_too() {
+fn selects_a_policy_for_a_single_type() {
     let folder = Folder::new();
     let job = "{name: a, demand: {cpu: 1}, arrival_rate: 3.6, mean_size: 1}";
     let file = four_cpus(&folder, job);
@@ -116,14 +111,13 @@ fn one_type_is_chosen_for_too() {
         let typed = format!("{file} --preemption none --work 5e6 --seed {seed}");
         works(&typed);
     }
-    // Nothing settles in so few events: what is proved to be stable is taken.
+    // The simulation is too short, so a policy that is proved to be stable is selected.
     let printed = stderr(&works(&format!("{file} --preemption none --work 1e3")));
     has(&printed, "Selected: msr; no run was long enough");
 }
 
-/// A type that comes once in a million: of it nothing is claimed.
 #[test]
-fn of_what_is_too_rare_nothing_is_claimed() {
+fn makes_no_claims_about_rare_types() {
     let folder = Folder::new();
     let text = "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1}
         {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}
@@ -136,10 +130,9 @@ fn of_what_is_too_rare_nothing_is_claimed() {
     assert!(!claims.any(|claim| claim["type"] == "rare"), "{artifact}");
 }
 
-/// The guard is called where it is soon back: far above its own mean number of jobs, else it would hold on
-/// for as long as it is slow.
+/// If the guard starts at a number of jobs that is too low, it stays active for too long.
 #[test]
-fn the_guard_can_let_go() {
+fn the_guard_hands_back_control() {
     let artifact = json(&works(&format!(
         "{SECTION7} --work 1e7 --family adaptive-msr"
     )));
@@ -151,9 +144,8 @@ fn the_guard_can_let_go() {
     assert!(from > 4.0 * number, "{from}");
 }
 
-/// A time limit ends the choice with the best so far, and the summary says that it was cut short.
 #[test]
-fn a_time_limit_gives_the_best_so_far() {
+fn a_time_limit_returns_the_best_policy_so_far() {
     let (artifact, printed) = holds(&format!("{SECTION7} --work 1e15 --time 2s"), "1e6");
     assert!(artifact["policy"].is_object());
     has(&printed, "cut short");
@@ -161,9 +153,8 @@ fn a_time_limit_gives_the_best_so_far() {
     assert!(!printed.contains("cut short"), "{printed}");
 }
 
-/// What comes out does not depend on how many cores there are.
 #[test]
-fn a_choice_is_the_same_on_one_core() {
+fn the_selection_does_not_depend_on_the_number_of_cores() {
     let [one, many] = ["1", "3"].map(|threads| {
         let mut command = command(&format!("{SECTION7} --work 5e6 -q"));
         command
@@ -176,11 +167,10 @@ fn a_choice_is_the_same_on_one_core() {
     assert_eq!(one, many);
 }
 
-/// Ten types of one size on three resources: rules of many decisions are slow there, and least servers first runs away.
-/// What is taken has settled, although others have not.
+/// Some rules are slow on these types, and Least Servers First is unstable.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn what_settles_is_taken_beside_slow_rules() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn selects_a_converged_rule_if_others_are_slow() {
     let demands = "22 11 26  14 28 25  29 26 23  32 19 3  29 17 27  10 23 4  31 8 6  14 18 30  10 15 20  6 21 10";
     let jobs = words(demands).chunks(3).map(|demand| {
         let [a, b, c] = demand else { unreachable!() };
@@ -202,11 +192,10 @@ fn what_settles_is_taken_beside_slow_rules() {
     }
 }
 
-/// Of the policies that keep a promise the best is taken; what it does is claimed, checked, and not refuted
-/// by another run. Where none keeps it nothing is written, and what the nearest does is reported.
+/// If no policy meets the guarantee, the closest policy is reported.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn promises_are_kept_or_nothing_is_written() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn writes_a_policy_only_if_it_meets_the_guarantee() {
     let promised = |slo: &str| format!("{SECTION7} --work 2e7 --slo 'type-3: wait {slo}'");
     let (artifact, printed) = holds(&promised("90 % < 20 s"), "1e7");
     let row = |line: &&str| line.starts_with(" type-3   wait below");
@@ -223,18 +212,16 @@ fn promises_are_kept_or_nothing_is_written() {
     has(&stderr(&refused), "type-3: wait 99 % < 1 s: ");
 }
 
-/// A policy of this workload, synthesized with these options, which passes the checker and stands another run.
 fn stands(workload: &str, options: &str) -> (Value, String) {
     let folder = Folder::new();
     let file = folder.write("w.yaml", workload);
     holds(&format!("{file} --preemption none {options}"), "1e6")
 }
 
-/// A promise that each job of a run keeps is claimed to be broken by 0 of the jobs, and no closer than a run of so many
-/// can tell.
+/// The half-width of the claim depends on the number of jobs.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_promise_that_every_job_keeps_is_kept() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn a_guarantee_can_be_met_by_all_jobs() {
     let one = |size: &str| format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: .5, {size}}}\n");
     let [exponential, constant] =
         ["mean_size: 45", "size: {law: deterministic, mean: 45}"].map(one);
@@ -267,10 +254,10 @@ fn a_promise_that_every_job_keeps_is_kept() {
     }
 }
 
-/// Where arrivals and sizes are constant a window measures a little less than every rule has, and nothing varies: what is
-/// claimed is what is known, and is not known any closer than what the ends of a window cut off.
+/// A window measures a little less than the true value because of its ends, and the interval must
+/// include this error.
 #[test]
-fn what_is_constant_is_claimed_as_it_is() {
+fn claims_about_constant_sizes_are_correct() {
     let job = |name: &str, cpu: u32, time: u32, mean: u32| {
         let every = format!(
             "arrivals: {{process: renewal, interarrival: {{law: deterministic, mean: {time}}}}}"
@@ -290,9 +277,8 @@ fn what_is_constant_is_claimed_as_it_is() {
     assert!(is_above, "{artifact}");
 }
 
-/// A rule that asks for what the workload says is not known does not run.
 #[test]
-fn what_is_known_limits_the_rules() {
+fn rejects_rules_that_need_more_information() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let knowing = |known: &str| {
@@ -318,17 +304,15 @@ fn what_is_known_limits_the_rules() {
     has(&candidates, "easy-backfill");
 }
 
-/// Usage errors: exit code 2, one clear message, nothing on standard output.
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn rejects_options_that_cannot_be_combined() {
     for [typed, expected] in rows(include_str!("tables/families/refused.txt")) {
         fails(&format!("--workload models/{typed}"), expected);
     }
 }
 
-/// MSFQ where it does not fit: which types break it, and who can.
 #[test]
-fn msfq_says_what_breaks_it() {
+fn msfq_reports_the_types_that_are_not_supported() {
     let typed = words("simulate msfq --workload models/four_types.yaml");
     let output = ends(2, &typed);
     let printed = stderr(&output);
@@ -340,11 +324,10 @@ fn msfq_says_what_breaks_it() {
     }
 }
 
-/// With full preemption the families race too: on section 7 at .9 weights of their own have a third less than the loop,
-/// nothing that preempts has less than the optimum, 3.28, and the policy of the file is what was reported.
+/// The optimum is 3.28. The loop takes at least 30 % longer than the best policy.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn with_preemption_the_best_is_chosen() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn selects_the_best_policy_with_full_preemption() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let options = format!("--work 2e7 --log {log}");
@@ -365,11 +348,10 @@ fn with_preemption_the_best_is_chosen() {
     has(&printed, "Stability: proved");
 }
 
-/// With setups rules that preempt and rules that do not are compared; what comes out is checked, simulated and shown.
-/// Where setups are slow none is performed, and where they are fast it is near the optimum with preemption.
+/// If setups are slow, they are not used. If they are fast, the result is close to the optimum.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn with_setups_the_best_of_all_is_chosen() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn selects_the_best_policy_with_setups() {
     let folder = Folder::new();
     let with_rate = |rate: &str| -> (Value, String) {
         let file = folder.name("p.json");
@@ -388,15 +370,15 @@ fn with_setups_the_best_of_all_is_chosen() {
     let (fast, printed) = with_rate("1000");
     assert_eq!(guard(&fast)["setup_rate"], 1000.0, "{fast}");
     has(&printed, "MaxWeight with setups");
-    // The least without preemption is 5.46; MaxWeight at no cost has 4.16, the least there is 3.30.
+    // The minimum without preemption is 5.46. The minimum with free preemption is 3.30, and
+    // MaxWeight has 4.16.
     let [slow, fast] = [slow, fast].map(|artifact| claimed(&artifact, "mean_response"));
     assert!(slow > 5.4 && fast < 4.2, "{slow} {fast}");
 }
 
-/// A type of which no resource is scarce has a price of 0, and is served all the same; a fleet of one server is one
-/// server.
+/// If a type does not use a scarce resource, its price is 0, but it must still be served.
 #[test]
-fn small_workloads_have_policies() {
+fn synthesizes_policies_for_small_workloads() {
     let folder = Folder::new();
     let line = "{name: a, demand: {cpu: 1}, arrival_rate: .1, mean_size: 1}
         {name: c, demand: {gpu: 1}, arrival_rate: .4, mean_size: 3}";
@@ -412,10 +394,11 @@ fn small_workloads_have_policies() {
     fails(&typed, "the workload is one server");
 }
 
-/// How far policies are above what none can beat: two servers of an M/M/2 are one server of two cpus, and no policy has less than
-/// 1/(1 − ρ²). Of the one the dynamic program closes; of the fleet, and of other laws of sizes, there is the bound of `synth optimum`.
+/// Two servers in an M/M/2 queue are equivalent to one server with two CPUs, and no policy is
+/// better than `1/(1 − ρ²)`. For the fleet and for other size distributions, only the
+/// bound of `synth optimum` is known.
 #[test]
-fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
+fn the_table_shows_the_distance_from_the_optimum_or_from_a_bound() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let job = "{name: a, demand: {cpu: 1}, arrival_rate: 1.8, mean_size: 1}";
@@ -445,7 +428,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     }
     let (said, floor) = chosen("none.yaml", one, "--minimize p99");
     assert!(floor.is_null() && !said.contains("above the"), "{said}");
-    // Where sizes are known it is for policies that look at them.
+    // If the sizes are known, the bound holds for policies that use them.
     let known = format!("known: size\n{one}");
     let (said, floor) = chosen("known.yaml", &known, "");
     let changed = said.replace('\n', " ");
@@ -454,7 +437,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     let bound = works(&format!("optimum {} -o -", folder.name("known.yaml")));
     assert_eq!(floor["least"], json(&bound)["lower_bound"]);
     assert!(floor["least"].as_f64().unwrap() < least);
-    // Rules with preemption do not look at sizes: one without is among the candidates.
+    // Preemptive rules do not use sizes, so there must be a rule without preemption.
     let full = format!("{} --preemption full --work 2e6", folder.name("known.yaml"));
     let found = folder.name("full.json");
     works(&format!("{full} -o {found} --log {log}"));

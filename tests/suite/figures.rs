@@ -1,11 +1,10 @@
-//! Tables and pictures of comparisons.
+//! Tests of the tables and figures of comparisons.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
 
-/// A page of a comparison has no double with all its digits, and options without a use are refused.
 #[test]
-fn comparisons_show_short_numbers() {
+fn comparisons_show_rounded_numbers() {
     let folder = Folder::new();
     let base = "compare --workload models/one_or_all.yaml --events 2e5 --policies msfq,first-fit";
     let page = folder.name("r.html");

@@ -1,4 +1,4 @@
-//! Fleets of several shapes of servers: documents, load, program, checker, command line.
+//! Tests of fleets with several server shapes.
 
 use crate::common::*;
 use serde_json::{Value, json};
@@ -13,7 +13,6 @@ use synth::multiresource::workload::{Fleet, FleetDocument, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
 
-/// Jobs of three kinds on servers of these shapes; the last needs a GPU.
 pub(crate) fn mixed(servers: &str) -> String {
     format!(
         "kind: multiresource\ntime_unit: s\nservers:\n{servers}jobs:
@@ -34,8 +33,7 @@ fn model() -> Fleet {
     Fleet::read(MODEL.as_ref()).unwrap().workload
 }
 
-/// The load with its proof, by all schedules listed: the mixes attain it, and at the prices no choice of schedules is
-/// worth more.
+/// Returns the load and checks its proof with all possible schedules.
 pub(crate) fn load(fleet: &Fleet) -> f64 {
     let solution = solve(fleet, &SolveLimits::default()).unwrap();
     let certificate = &solution.certificate;
@@ -63,7 +61,6 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
     certificate.load
 }
 
-/// Slots for each type, which are found by analysis.
 fn in_slots(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
     Analysed::of_fleet(fleet, &SynthesisOptions::new(Preemption::None)).unwrap()
 }
@@ -71,7 +68,7 @@ fn in_slots(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
 fn artifact(fleet: &Fleet) -> Artifact {
     match in_slots(fleet) {
         SynthesisOutcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
-        other => panic!("no policy: {other:?}"),
+        other => panic!("expected a policy, found {other:?}"),
     }
 }
 
@@ -79,11 +76,8 @@ fn is_near(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
 }
 
-// The program.
-
-/// One server, written as a fleet: the same load, and the same workload.
 #[test]
-fn a_single_server_is_a_fleet_of_one() {
+fn a_single_server_is_a_fleet() {
     for name in ["section7", "four_types", "one_or_all"] {
         let path = format!("models/{name}.yaml");
         let text = std::fs::read_to_string(path).unwrap();
@@ -101,10 +95,9 @@ fn a_single_server_is_a_fleet_of_one() {
     }
 }
 
-/// Two shapes that are alike are one shape twice; and half the arrivals on half the servers are as
-/// much for each of them.
+/// If both the arrivals and the servers are halved, the load does not change.
 #[test]
-fn shapes_that_are_alike_are_one() {
+fn merges_equal_shapes() {
     let text = "  - {name: a, count: 2, capacity: {cpu: 3, gpu: 1}}
   - {name: b, count: 3, capacity: {cpu: 3, gpu: 1}}\n";
     let apart = mixed(text);
@@ -115,11 +108,11 @@ fn shapes_that_are_alike_are_one() {
     is_near(load(&read(&twice).unwrap()), load(&together) / 2.0);
 }
 
-/// By hand. Jobs of 2 cpus: a server of 3 holds one of them and one of 5 holds two, so that 2
-/// servers and 1 hold four. With GPUs: t (1/2) ≤ 1 on the one GPU, while the 6 cpus have room for
-/// t (5/2 + 1/2). And where GPUs are idle: the wide jobs fit on the one big server only, two of them, and b = 1.
+/// Computed by hand. The two servers with 3 CPUs fit one job with 2 CPUs each, and the server with
+/// 5 CPUs fits two. With GPUs, `t (1/2) ≤ 1` on the GPU and `t (5/2 + 1/2)` on the 6 CPUs. Without
+/// GPUs, only the large server can run the wide jobs, two at a time, and `b = 1`.
 #[test]
-fn loads_by_hand() {
+fn loads_match_manual_calculations() {
     let packing = "kind: multiresource\ntime_unit: s\nservers:
   - {name: small, count: 2, capacity: {cpu: 3}}
   - {name: large, capacity: {cpu: 5}}
@@ -139,25 +132,24 @@ jobs:
     }
 }
 
-/// Memory decides, 9952 GiB of 16 896.
+/// The memory is the bottleneck: 9952 GiB of 16 896 GiB are used.
 #[test]
-fn the_model_agrees_with_its_fluid() {
+fn the_load_of_the_model_is_the_fluid_load() {
     is_near(load(&model()), 9952.0 / 16_896.0);
 }
 
 #[test]
-fn an_overloaded_fleet_is_refused_with_its_prices() {
+fn rejects_an_overloaded_fleet_with_prices() {
     let fleet = read(&mixed("  - {count: 2, capacity: {cpu: 3, gpu: 1}}\n")).unwrap();
     let SynthesisOutcome::Overloaded(overload) = in_slots(&fleet) else {
-        panic!("a policy for what is beyond capacity");
+        panic!("expected an overloaded fleet");
     };
-    // Six cpus for 3 + 3 + 1/2.
+    // The jobs need 3 + 3 + 1/2 CPUs, and there are six.
     assert!(overload.certificate.bound >= 6.5 / 6.0 - 1e-9);
 }
 
-/// What is exact for Poisson arrivals is an approximation for others, and says so.
 #[test]
-fn other_arrivals_take_exact_claims_as_approximations() {
+fn exact_claims_are_approximate_for_other_arrivals() {
     for other in [
         "arrivals: {process: markov-modulated, rates: [1, 5], switching: [[0, 1], [1, 0]]}",
         "arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: .25}}",
@@ -174,27 +166,25 @@ fn other_arrivals_take_exact_claims_as_approximations() {
     }
 }
 
-// The checker.
-
 fn valid() -> Value {
     let policy = artifact(&read(&mixed(TWO_SHAPES)).unwrap());
     let text = policy.to_json().unwrap();
     assert_eq!(
         Checked::parse(&text, "fleet.json").unwrap().artifact(),
         &policy.sealed(),
-        "what is written is what is read"
+        "the policy changes if it is written and read"
     );
     serde_json::from_str(&text).unwrap()
 }
 
 #[test]
-fn faulty_policies_are_refused_at_their_place() {
+fn reports_the_path_of_each_error_in_a_policy() {
     let valid = valid();
     let prices = &valid["evidence"]["prices"];
     let swapped = json!([prices[2], prices[1], prices[0]]);
     let table = include_str!("tables/fleet/lies.txt");
     lies(&valid, "", table);
-    // Numbers that go with their digest are still not those of the proof.
+    // The changed numbers match the digest, but they do not match the proof.
     let table = "/servers/0/count | 3 | evidence.
         /servers/0/capacity/cpu | 2 | evidence.
         /jobs/2/arrivals/rate | 1 | policy.partition: the policy is unstable";
@@ -203,15 +193,14 @@ fn faulty_policies_are_refused_at_their_place() {
     lies(&valid, "", &text);
 }
 
-/// Every number, one by one a thousandth larger.
 #[test]
-fn every_number_matters() {
+fn rejects_a_change_of_any_number() {
     let valid = valid();
     let mut pointers = Vec::new();
     numbers(&valid, String::new(), &mut pointers);
     let mut passed = Vec::new();
     for pointer in pointers {
-        // Higher prices cover the values too, and a gap of a rounding error may be another one.
+        // Higher prices are still valid, and the gap is only a rounding error.
         let harmless = pointer.contains("/resource_prices/") || pointer.ends_with("/gap");
         let larger = |v: &mut Value| {
             *v = match v.as_u64() {
@@ -245,11 +234,8 @@ fn numbers(value: &Value, at: String, found: &mut Vec<String>) {
     }
 }
 
-// Documents.
-
-/// A type that does not arrive is left out with a warning, and the others keep their places.
 #[test]
-fn a_type_of_rate_0_is_left_out() {
+fn omits_types_with_arrival_rate_0() {
     let text = mixed(TWO_SHAPES).replace("arrival_rate: .5", "arrival_rate: 0");
     let parsed = Fleet::parse(&text, "fleet.yaml").unwrap();
     assert!(parsed.warnings[0].contains("type `wide` has arrival rate 0"));
@@ -259,7 +245,7 @@ fn a_type_of_rate_0_is_left_out() {
 }
 
 #[test]
-fn a_record_goes_through_json_and_back_to_the_same_fleet() {
+fn a_fleet_can_be_written_and_read_as_json() {
     for fleet in [model(), read(&mixed(TWO_SHAPES)).unwrap()] {
         let json = serde_json::to_string(&fleet.record()).unwrap();
         let back: FleetDocument = serde_json::from_str(&json).unwrap();
@@ -267,10 +253,8 @@ fn a_record_goes_through_json_and_back_to_the_same_fleet() {
     }
 }
 
-// The command line.
-
 #[test]
-fn a_fleet_from_the_command_line() {
+fn synthesizes_a_policy_for_a_fleet_on_the_command_line() {
     let folder = Folder::new();
     let file = folder.name("fleet.json");
     let make = format!("--workload {MODEL} -o {file} --preemption");
@@ -286,9 +270,8 @@ fn a_fleet_from_the_command_line() {
     has(&said, "workload.servers[0].count: `big`: made for 40");
 }
 
-/// A comparison by simulation that would take more than 1 GiB is refused before it begins.
 #[test]
-fn a_fleet_that_is_too_large_to_simulate_is_refused() {
+fn rejects_a_fleet_that_is_too_large_for_simulation() {
     let folder = Folder::new();
     let jobs = (1..=12).map(|n| {
         let gpus = 1 + n % 8;

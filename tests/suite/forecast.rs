@@ -1,11 +1,11 @@
-//! When jobs will start, end to end.
+//! End-to-end tests of the forecasts of start times.
 
 use std::fmt::Write as _;
 
 use super::fake_slurm::{Fake, job};
 use crate::common::*;
 
-/// So many jobs of four users on 16 processors, whose limits are three times what they run; without limits and users, too.
+/// If `tells` is true, the log has users and limits, which are three times the run times.
 fn log(count: u64, tells: bool) -> String {
     let mut text = String::from("; MaxProcs: 16\n");
     let (mut state, mut submit) = (7_u64, 0);
@@ -32,7 +32,7 @@ fn log(count: u64, tells: bool) -> String {
 }
 
 #[test]
-fn forecasts_are_scored_on_a_log_with_a_map() {
+fn scores_forecasts_on_a_log() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(500, true));
     let document = folder.name("f.json");
@@ -56,11 +56,11 @@ fn forecasts_are_scored_on_a_log_with_a_map() {
     let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
     works(&typed);
     let told = folder.json("f.json");
-    assert_eq!(told, found, "nothing is drawn by the clock");
+    assert_eq!(told, found, "the result must not depend on the clock");
 }
 
 #[test]
-fn what_a_log_does_not_tell_is_said() {
+fn reports_missing_data_in_a_log() {
     let folder = Folder::new();
     let bare = folder.write("bare.swf", &log(300, false));
     let run = works(&format!("forecast {bare} --policy easy+fcfs"));
@@ -92,9 +92,8 @@ fn what_a_log_does_not_tell_is_said() {
     }
 }
 
-/// Of jobs that wait in a partition it is said when, or why not.
 #[test]
-fn jobs_of_a_partition_have_a_row_or_a_reason() {
+fn each_waiting_job_has_a_forecast_or_a_reason() {
     let (fake, folder) = (Fake::new(), Folder::new());
     let waits = |id: &'static str| {
         vec![
@@ -151,7 +150,7 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
     ] {
         fails(&format!("forecast {typed}"), words);
     }
-    // Behind a job without a limit nobody knows when the second starts; with a past lengths are drawn from it.
+    // The start depends on a job without a limit, whose run time is sampled if there is a log.
     has(&stdout(&bare), "unknown");
     let printed = stdout(&run(&format!(
         "forecast slurm --partition synth --log {past}"
@@ -166,7 +165,7 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
 const ONE: &str = "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20}}\n\
     jobs: [{name: all, demand: {cpu: 20}, arrival_rate: .05, mean_size: 10}]\n";
 
-/// So many jobs of ten minutes one after the other, and three that come together at the time 300: lines of `synth drive`.
+/// Returns jobs of ten minutes in sequence, and three jobs that arrive at time 300.
 fn lines(count: u32) -> Vec<String> {
     let each = (0..count).flat_map(|n| {
         let t = 12 * n;
@@ -187,10 +186,9 @@ fn policy(folder: &Folder) -> String {
     policy
 }
 
-/// All ran ten minutes: so it is known to the second when the others start; but not while others use the room, and not
-/// before some have ended.
+/// The start times are not known if others use the capacity or if no job has ended yet.
 #[test]
-fn drive_says_when_a_job_starts() {
+fn drive_predicts_when_a_job_starts() {
     let folder = Folder::new();
     let policy = policy(&folder);
     let ask = |t: u32, job: &str| format!("{{\"t\":{t},\"forecast\":\"{job}@18000\"}}");
@@ -221,9 +219,8 @@ fn drive_says_when_a_job_starts() {
     has(&said, "9 jobs have ended so far, but 10 are needed");
 }
 
-/// A journal of a bridge says when a job starts; the queue says why nobody knows.
 #[test]
-fn a_bridge_says_when_a_job_starts() {
+fn a_bridge_predicts_when_a_job_starts() {
     let (fake, folder) = (Fake::new(), Folder::new());
     let policy = policy(&folder);
     let head = format!(
@@ -240,7 +237,7 @@ fn a_bridge_says_when_a_job_starts() {
             .collect::<String>()
     };
     let short = folder.write("short.jsonl", &rounds(lines(3)));
-    // The bridge was started anew: what it saw before counts.
+    // The bridge was restarted, and the past jobs in the journal must still be used.
     let whole = rounds(lines(20)[..40].to_vec()) + &rounds(lines(0));
     let journal = folder.write("j.jsonl", &whole);
     let why = |journal: &str, job: u32| {
@@ -298,9 +295,8 @@ fn a_bridge_says_when_a_job_starts() {
     }
 }
 
-/// The record as Prometheus reads it.
 #[test]
-fn the_record_is_written_for_prometheus() {
+fn writes_metrics_for_prometheus() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
     let (document, metrics) = (folder.name("f.json"), folder.name("f.prom"));

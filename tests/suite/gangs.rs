@@ -1,4 +1,4 @@
-//! Jobs of several nodes on a real Slurm: a bridge releases them when all of their nodes are free.
+//! These tests run jobs with several nodes on a real Slurm.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,8 +14,8 @@ const GANGS: &str = "{kind: multiresource, time_unit: s,
   {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
   {name: gang, nodes: 2, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
 
-/// Gangs of two nodes and small jobs: a gang is released when both nodes are free and never before, also while bridges are
-/// killed; a gang that is cancelled stands in nobody's way, and one waits for a node that is drained.
+/// A gang must only be released when both nodes are free, even if the bridge is killed. A cancelled
+/// gang must not block other jobs.
 #[test]
 fn gangs_start_when_all_of_their_nodes_are_free() {
     let Some(cluster) = Cluster::shared() else {
@@ -36,14 +36,14 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     for _ in 0..3 {
         submit(2.0, &["-n", "1"]);
     }
-    // Four ways to ask for 16 CPUs on each of two nodes, and two that no type holds.
+    // These gangs request 16 CPUs on each of two nodes in different ways.
     let gangs = [
         submit(1.0, &["-N", "2", "-n", "32"]),
         submit(1.0, &["-n", "32", "--ntasks-per-node=16"]),
         submit(1.0, &["-n", "32"]),
         submit(1.0, &["-N", "2", "-n", "4", "--exclusive"]),
     ];
-    // Slurm would give it all CPUs of one node.
+    // Slurm would use all CPUs of one node.
     let even = submit(1.0, &["-N", "2", "-n", "20"]);
     let no_type = submit(0.5, &["-N", "2", "-n", "40"]);
     let given = [&words[..4], &["--dry-run"]].concat();
@@ -59,7 +59,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     cluster.run("scancel", &[&no_type]);
 
     let mut running = Some(Running::start(&dir, &cluster, &words));
-    // Whoever is released has its room: of what runs or may start no node holds more than the policy counts on.
+    // A released job always fits: the jobs on a node never need more than the policy has.
     let looked = |rows: &[QueueRow]| {
         let is_gang = |row: &&QueueRow| row.nodes > 1;
         let is_out = |row: &&QueueRow| row.hold == Hold::None;
@@ -73,7 +73,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     let mut ended = 0;
     let mut killed = 0;
     let mut last = None;
-    cluster.wait("all gangs run", || {
+    cluster.wait("all gangs are running", || {
         let rows = queue(&cluster, "fleet");
         looked(&rows);
         let mut own = rows.iter();
@@ -89,7 +89,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
                 let used = nodes.iter().map(|node| node.allocated.get("cpu"));
                 assert_eq!(used.collect::<Vec<_>>(), [10, 10]);
             }
-            // In the middle of the first, the third and the last.
+            // The bridge is killed while the first, the third and the last gang are running.
             if ended % 2 == 1 {
                 submit(0.5, &["-n", "1"]);
                 drop(running.take());
@@ -101,14 +101,14 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     });
     assert_eq!((ended, killed), (gangs.len() + 1, 3), "{}", log(&dir));
 
-    // A drained node: only what fits on the other one starts.
+    // If a node is drained, only the jobs that fit on the other node can start.
     let given = ["update", "NodeName=n4", "State=drain", "Reason=test"];
     cluster.run("scontrol", &given);
-    cluster.wait("it is seen", || log(&dir).contains("node n4 is"));
+    cluster.wait("the node is drained", || log(&dir).contains("node n4 is"));
     let cancelled = submit(1.0, &["-N", "2", "-n", "32"]);
     let gang = submit(1.0, &["-N", "2", "-n", "32"]);
     let small = submit(0.5, &["-n", "1"]);
-    cluster.wait("the small one ends", || {
+    cluster.wait("the small job ends", || {
         cluster.row("fleet", &small).is_none()
     });
     let held = |id: &str| {
@@ -120,7 +120,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     is_whole(&std::fs::read_to_string(&metrics).unwrap());
     cluster.run("scancel", &[&cancelled]);
     cluster.run("scontrol", &["update", "NodeName=n4", "State=resume"]);
-    cluster.wait("the other gang runs", || {
+    cluster.wait("the other gang is running", || {
         cluster.row("fleet", &gang).is_none()
     });
     std::thread::sleep(Duration::from_millis(500));
@@ -128,7 +128,6 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     is_decided_again(&dir);
 }
 
-/// The text is of Prometheus's format, and says what is so: a gang waits that cannot run.
 fn is_whole(text: &str) {
     let mut kinds: BTreeMap<String, String> = BTreeMap::new();
     let mut values: BTreeMap<String, f64> = BTreeMap::new();
@@ -174,7 +173,7 @@ fn is_whole(text: &str) {
         }
         let value: f64 = value.parse().unwrap();
         let is_new = values.insert(series.into(), value).is_none();
-        assert!(is_new, "twice: {line}");
+        assert!(is_new, "duplicate line: {line}");
     }
     let of = |series: &str| {
         values[&series

@@ -1,6 +1,5 @@
-//! What verbs write, for each kind of workload at fixed seeds, as it was recorded in `tests/reference/golden`: of all rules the
-//! numbers that differ as soon as one decision does, else every word and number. `SYNTH_UPDATE_GOLDEN=1` records anew; read
-//! the diff.
+//! These tests compare the results of commands with the files in `tests/reference/golden`. Set
+//! `SYNTH_UPDATE_GOLDEN=1` to update the files, and review the diff.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +7,9 @@ use serde_json::{Value, json};
 
 use crate::common::*;
 
-/// Functions of other machines may round otherwise.
+/// The math functions of other machines may round differently.
 const ROUNDING: f64 = 1e-9;
 
-/// Runs a command that writes JSON.
 fn written(arguments: &str) -> Value {
     let folder = Folder::new();
     let output = folder.name("out.json");
@@ -22,7 +20,6 @@ fn written(arguments: &str) -> Value {
     read(Path::new(&output))
 }
 
-/// Compares a value with what was recorded under this name.
 pub(crate) fn is_as_recorded(name: &str, found: &Value) {
     let file = recorded(name);
     if std::env::var_os("SYNTH_UPDATE_GOLDEN").is_some() {
@@ -47,7 +44,6 @@ fn read(file: &Path) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Adds the places at which two values differ.
 fn compare(path: &str, one: &Value, other: &Value, differences: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
@@ -64,7 +60,9 @@ fn compare(path: &str, one: &Value, other: &Value, differences: &mut Vec<String>
         }
         (Value::Number(a), Value::Number(b)) if is_near(a.as_f64(), b.as_f64()) => {}
         _ if one == other => {}
-        _ => differences.push(format!("{path}: {one} was recorded, now {other}")),
+        _ => differences.push(format!(
+            "{path}: expected the recorded value {one}, found {other}"
+        )),
     }
 }
 
@@ -73,7 +71,6 @@ fn is_near(one: Option<f64>, other: Option<f64>) -> bool {
     pair.is_some_and(|(a, b)| (a - b).abs() <= ROUNDING * a.abs())
 }
 
-/// A policy for a model, in a folder; the arguments are those of the synthesis.
 fn policy(folder: &Folder, arguments: &str) -> String {
     let file = folder.name("policy.json");
     let typed: Vec<&str> = arguments.split_whitespace().collect();
@@ -81,7 +78,6 @@ fn policy(folder: &Folder, arguments: &str) -> String {
     file
 }
 
-/// Compares what `simulate` and `check` say of a policy.
 fn is_judged_as_recorded(name: &str, synthesis: &str, run: &str) {
     let folder = Folder::new();
     let policy = policy(&folder, synthesis);
@@ -93,7 +89,7 @@ fn is_judged_as_recorded(name: &str, synthesis: &str, run: &str) {
     is_as_recorded(&format!("{name}_check"), &json!(lines));
 }
 
-/// Of each policy of a comparison the numbers that differ as soon as one decision does.
+/// Returns the numbers that change if a single decision of the policy changes.
 fn decisions(compared: &Value) -> Value {
     let cells = compared["cells"].as_array().unwrap().iter();
     let cells = cells.map(|cell| {
@@ -113,7 +109,7 @@ fn decisions(compared: &Value) -> Value {
 const SHORT: &str = "--events 1e5 --replications 2 --precision 1e-9";
 
 #[test]
-fn decisions_of_rules() {
+fn decisions_of_rules_are_unchanged() {
     let anywhere =
         "first-fit,fcfs,best-fit,most-servers-first,least-servers-first,easy-backfill,easy-by-mean";
     let of_one = "first-fit,fcfs,best-fit,most-servers-first,least-servers-first,easy-backfill,easy-backfill:2,easy-by-mean,conservative-backfill,randomized-timers,max-weight,static-quickswap,adaptive-quickswap";
@@ -129,7 +125,7 @@ fn decisions_of_rules() {
 }
 
 #[test]
-fn comparisons() {
+fn comparisons_are_unchanged() {
     for (name, typed) in [
         (
             "one_or_all",
@@ -155,7 +151,7 @@ fn comparisons() {
 }
 
 #[test]
-fn policies_of_servers() {
+fn policies_of_servers_are_unchanged() {
     for (name, options) in [
         ("none", ""),
         ("full", "--switching-rate 1"),
@@ -169,8 +165,8 @@ fn policies_of_servers() {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn policies_of_other_kinds() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn policies_of_other_kinds_are_unchanged() {
     for (name, typed, run) in [
         ("compatibility", "models/three_servers.yaml", SHORT),
         ("malleable_pool", "models/amdahl_training.yaml", ""),

@@ -1,5 +1,5 @@
-//! Documents that were damaged or changed, of every kind: an answer or an error comes of each, never a panic, and
-//! nothing that people read has a raw control character or a number that is none.
+//! These tests change documents at random. The program must never panic or print control characters
+//! or NaN.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -17,7 +17,6 @@ use synth::multiresource::workload::Workload;
 use crate::common::*;
 use crate::mutants::mutated;
 
-/// Workloads of each kind.
 #[derive(Clone, Copy)]
 struct Workloads;
 
@@ -40,11 +39,10 @@ impl Visitor for Workloads {
 }
 
 #[test]
-fn damaged_workloads_are_read_or_refused() {
+fn reads_or_rejects_damaged_workloads() {
     kinds::each(Workloads);
 }
 
-/// Policies of each kind; that one was changed is taken.
 #[derive(Clone, Copy)]
 struct Policies;
 
@@ -83,14 +81,13 @@ impl Visitor for Policies {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn damaged_policies_are_taken_or_refused() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn accepts_or_rejects_damaged_policies() {
     kinds::each(Policies);
 }
 
-/// Rates and sizes of one type out of scale: a policy, a refusal or an error, whatever the preemption.
 #[test]
-fn workloads_of_mixed_scales_have_an_answer() {
+fn handles_workloads_with_very_different_scales() {
     let mut random = Random::seed_from_u64(24);
     let texts = ["section7", "four_types", "one_or_all", "vms"]
         .map(|name| std::fs::read_to_string(format!("models/{name}.yaml")).unwrap());
@@ -113,9 +110,8 @@ fn workloads_of_mixed_scales_have_an_answer() {
     assert!(answered > 30, "{answered} of 120");
 }
 
-/// Lines that a scheduler sends.
 #[test]
-fn damaged_events_end_with_an_error_or_are_reported() {
+fn reports_damaged_events() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let arrivals = (0..20).map(|n| {
@@ -133,7 +129,7 @@ fn damaged_events_end_with_an_error_or_are_reported() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // It may end before it has read all.
+        // The program may exit before it has read all of the input.
         let _ = driven.stdin.take().unwrap().write_all(text.as_bytes());
         driven.wait_with_output().unwrap()
     };
@@ -146,9 +142,8 @@ fn damaged_events_end_with_an_error_or_are_reported() {
     }
 }
 
-/// Names, paths and quoted text with escapes: what is printed of them has none.
 #[test]
-fn no_control_character_reaches_a_terminal() {
+fn prints_no_control_characters() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let text = std::fs::read_to_string(&policy).unwrap();

@@ -1,11 +1,11 @@
-//! Rules that are chosen on a log, end to end.
+//! End-to-end tests of `synth judge`.
 
 use std::fmt::Write as _;
 use std::fs;
 
 use crate::common::*;
 
-/// So many jobs on 16 processors, of which every fifth is long; limits are a fifth too long, where there are any.
+/// Every fifth job of this log is long. The limits are 20 % longer than the run times.
 fn log(count: u64, has_limits: bool) -> String {
     let mut text = String::from("; MaxProcs: 16\n");
     let (mut state, mut submit) = (1_u64, 0);
@@ -40,7 +40,7 @@ fn log(count: u64, has_limits: bool) -> String {
 }
 
 #[test]
-fn a_log_is_judged_in_tables_json_and_a_page() {
+fn judges_a_log_with_all_outputs() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
     let (document, page) = (folder.name("j.json"), folder.name("j.html"));
@@ -75,16 +75,15 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
         let is_alone = !html.replace("http://www.w3.org/", "").contains(loads);
         assert!(is_alone, "{loads}");
     }
-    // The same again, to the digit.
     let again = works(&format!("judge {file} --every 1d -o -"));
     assert_eq!(json(&again), found);
-    // A promise that no rule keeps.
+    // No rule can meet this guarantee.
     let broken = ends(1, &format!("judge {file} --longest 1e-6"));
     has(&stdout(&broken), "chosen in each window");
 }
 
 #[test]
-fn a_log_without_limits_is_judged() {
+fn judges_a_log_without_limits() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(300, false));
     let found = json(&works(&format!("judge {file} -o -")));
@@ -95,7 +94,7 @@ fn a_log_without_limits_is_judged() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused_in_a_sentence() {
+fn reports_logs_that_cannot_be_judged() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(300, true));
     let short = folder.write("short.swf", &log(60, true));
@@ -119,7 +118,7 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn a_policy_that_is_chosen_on_a_log_is_a_policy_file() {
+fn writes_the_policy_that_is_selected_on_a_log() {
     let folder = Folder::new();
     let [policy, order, workload] = ["p.json", "order.yaml", "w.yaml"].map(|own| folder.name(own));
     let log = "models/traces/cluster.swf";

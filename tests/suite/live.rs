@@ -1,5 +1,5 @@
-//! Policies on a cluster as clusters are: jobs are cancelled, found running, put back, and others use room. Every
-//! family, on one server and over fleets, is driven by what a scheduler would tell it.
+//! These tests run each policy family on a simulated cluster in which jobs are cancelled, adopted
+//! or put back and others use a part of the capacity.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -27,23 +27,21 @@ fn scheduler(policy: &Checked) -> Scheduler {
     Scheduler::new(policy, 7)
 }
 
-/// A cluster with a scheduler, and what it knows itself.
 struct World<'a> {
     policy: &'a Checked,
     scheduler: Scheduler,
     random: Random,
     now: f64,
     came: u64,
-    /// By id: type and servers.
+    /// The type and the servers of each running job, by id.
     running: BTreeMap<String, (usize, Vec<usize>)>,
-    /// By number of arrival: id and type.
     waiting: BTreeMap<u64, (String, usize)>,
-    /// By server and resource.
+    /// The amounts that are used by others, for each server and resource.
     others: Vec<Vec<f64>>,
     served: u64,
     lines: Vec<String>,
     starts: u64,
-    /// How often a clock rings by its number, and not by the time.
+    /// The probability that a clock is given by its number and not by the time.
     by_number: f64,
 }
 
@@ -72,17 +70,19 @@ impl<'a> World<'a> {
         self.scheduler.places().servers() > 1
     }
 
-    /// Tells it, carries out what is decided, and checks that it can be.
     fn tell(&mut self, line: Line) {
         let decided = self.scheduler.tell(&line);
         let decided = decided.unwrap_or_else(|why| panic!("{line:?}: {why}"));
         self.lines.push(serde_json::to_string(&line).unwrap());
         for id in &decided.stop {
-            let (kind, _) = self.running.remove(&**id).expect("it ran");
+            let (kind, _) = self.running.remove(&**id).expect("the job must be running");
             self.waiting.insert(number(id), (id.to_string(), kind));
         }
         for (id, servers) in &decided.start {
-            let (_, kind) = self.waiting.remove(&number(id)).expect("it waited");
+            let (_, kind) = self
+                .waiting
+                .remove(&number(id))
+                .expect("the job must be waiting");
             let on = if self.is_fleet() {
                 servers.clone()
             } else {
@@ -96,7 +96,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A job of this type has just started there: it did not overbook anything that it takes.
     fn has_room(&self, n: usize, kind: usize) {
         let places = self.scheduler.places();
         for (j, takes) in places.demand(kind).iter().enumerate() {
@@ -130,11 +129,10 @@ impl<'a> World<'a> {
         self.tell(line);
     }
 
-    /// A line about a job that comes, with its limit where it is needed.
     fn of_job(&mut self) -> Line {
         let length = f64::from(self.random.random_range(1..40));
         let needed = self.scheduler.needs_limits();
-        // Where sizes are estimated some jobs come without a limit or a user.
+        // If the rule estimates sizes, some jobs do not have a limit or a user.
         let learns = self.scheduler.learned().is_some();
         let has_limit = needed || learns && !self.came.is_multiple_of(5);
         let user = (learns && !self.came.is_multiple_of(7)).then(|| format!("u{}", self.came % 3));
@@ -190,7 +188,6 @@ impl<'a> World<'a> {
         self.tell(line);
     }
 
-    /// One thing happens.
     fn step(&mut self) {
         self.now += f64::from(self.random.random_range(0..4)) * 0.25;
         let types = self.scheduler.places().types().len();
@@ -257,7 +254,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Nothing more comes, and nobody else uses anything: all that waits is served.
+    /// Runs the cluster without arrivals until all of the waiting jobs are served.
     fn finish(&mut self) {
         for n in 0..self.others.len() {
             let nothing = vec![0.0; self.others[n].len()];
@@ -278,7 +275,7 @@ impl<'a> World<'a> {
         panic!("{:?} wait for ever", self.waiting);
     }
 
-    /// Another scheduler takes over: it finds what runs, and what waits comes again.
+    /// The running jobs are adopted by the new scheduler, and the waiting jobs arrive again.
     fn restart(&mut self) {
         self.scheduler = scheduler(self.policy);
         self.lines.clear();
@@ -313,7 +310,6 @@ fn number(id: &str) -> u64 {
     id[1..].parse().unwrap()
 }
 
-/// What `synth drive` answers.
 fn driven(policy: &Checked, lines: &[String]) -> String {
     let input = lines.join("\n");
     let mut output = Vec::new();
@@ -327,11 +323,10 @@ fn driven(policy: &Checked, lines: &[String]) -> String {
     String::from_utf8(output).unwrap()
 }
 
-/// 10⁶ events in all: nothing is overbooked, audits are clean, the same lines give the same bytes, and in the end
-/// every job was served; also where another scheduler takes over in the middle.
+/// The capacity must never be exceeded in a total of 10⁶ events, even if the scheduler is replaced.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn every_family_runs_clusters_as_they_are() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn each_family_runs_a_changing_cluster() {
     let policies = policies();
     let each = 1_000_000 / policies.len();
     for (name, policy) in &policies {
@@ -355,7 +350,7 @@ fn every_family_runs_clusters_as_they_are() {
     }
 }
 
-/// What is decided where a scheduler takes over from another one, and after: the part `cluster` of the vectors.
+/// Returns the lines and the decisions after the scheduler is replaced.
 pub(crate) fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
     let mut world = World::new(policy, 11);
     world.by_number = 1.0;
@@ -365,7 +360,7 @@ pub(crate) fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
         steps += 1;
     }
     world.restart();
-    // Of rules that wait for clocks, too, something starts.
+    // Rules that wait for a clock must start at least one job.
     let (mut steps, starts) = (0, world.starts);
     while steps < 150 || world.starts == starts {
         world.step();
@@ -388,9 +383,8 @@ fn decide(scheduler: &mut Scheduler, line: &Line) -> Decision {
     }
 }
 
-/// Each of them has all that clusters do.
 #[test]
-fn vectors_of_clusters_are_reproduced() {
+fn the_cluster_vectors_are_reproduced() {
     let mut put_back = 0;
     for (name, vector) in recorded() {
         let policy = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
@@ -402,7 +396,7 @@ fn vectors_of_clusters_are_reproduced() {
             has[1] += usize::from(line.withdraw.is_some());
             has[2] += usize::from(line.occupy.is_some());
             has[3] += decision.start.len();
-            // Where little runs nothing may have been.
+            // If there are only a few running jobs, it is possible that none of them was put back.
             put_back += usize::from(line.put_back.is_some());
         }
         assert!(has.iter().all(|count| *count > 0), "{name}: {has:?}");
@@ -411,9 +405,8 @@ fn vectors_of_clusters_are_reproduced() {
     assert!(put_back > 40, "{put_back}");
 }
 
-/// The recorded vectors as lines.
 #[test]
-fn vectors_go_through_the_protocol() {
+fn the_vectors_can_be_sent_as_protocol_lines() {
     for (name, vector) in recorded() {
         let policy = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
         let mut scheduler = scheduler(&policy);
@@ -426,7 +419,7 @@ fn vectors_go_through_the_protocol() {
                     arrive: kind(i),
                     job: Some(came.to_string()),
                     limit: step.limit,
-                    // What counts is who sends the same, not the name.
+                    // Any name can be used here if it is the same for all jobs of the user.
                     user: step.user.map(|user| user.to_string()),
                     ..Line::default()
                 },
@@ -453,7 +446,7 @@ fn vectors_go_through_the_protocol() {
     }
 }
 
-/// Starts and stops without jobs that were stopped and started again.
+/// Returns the starts and the stops, except for the jobs that were started again.
 fn net(step: &Step) -> [Vec<u64>; 2] {
     let without = |from: &[u64], other: &[u64]| -> Vec<u64> {
         let left = from.iter().filter(|job| !other.contains(job));
@@ -465,9 +458,9 @@ fn net(step: &Step) -> [Vec<u64>; 2] {
     ]
 }
 
-/// Jobs that somebody else started are found at any time; those without room count as others' until they end.
+/// If the adopted jobs exceed the capacity, they are counted as use by others.
 #[test]
-fn jobs_beyond_the_room_are_others() {
+fn adopted_jobs_above_the_capacity_are_counted_as_others() {
     let (_, policy) = policies()
         .into_iter()
         .find(|(name, _)| name.ends_with("first-fit.json"))
@@ -500,7 +493,7 @@ fn jobs_beyond_the_room_are_others() {
         ..Line::default()
     };
     assert!(scheduler.tell(&arrive).unwrap().start.is_empty());
-    // Two more than there is room for have to end before there is any.
+    // Before there is free capacity, two more jobs must end.
     for n in 0..2 {
         let decided = scheduler.tell(&leave(n, 3.0)).unwrap();
         assert!(decided.start.is_empty(), "{n}");
@@ -510,10 +503,10 @@ fn jobs_beyond_the_room_are_others() {
     scheduler.audit().unwrap();
 }
 
-/// A job that can run on no server beside what others use is not waited for; once it can, it is served in its turn.
+/// The job must be served as soon as it fits.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn what_cannot_run_is_not_waited_for() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn jobs_that_cannot_run_do_not_block_others() {
     for name in [
         "static-quickswap.json",
         "adaptive-quickswap.json",

@@ -1,4 +1,4 @@
-//! All integration tests but the house's own, as one program: it is linked once.
+//! The integration tests are in one program, so that it is linked only once.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod advise;

@@ -1,8 +1,8 @@
-//! Malleable jobs, from a document to a verdict; and vectors for whoever runs the rule in another language.
+//! Tests of malleable jobs, and test vectors for implementations of the rule in other languages.
 //!
-//! A vector is a workload of jobs that arrive, the knobs of a rule, and a list of moments: what is left of each job that is
-//! there, and how many servers it then has. `SYNTH_UPDATE_VECTORS=1 cargo test --release --test suite malleable` records
-//! them anew.
+//! A vector contains a workload, the tuning parameters of a rule, and a list of times with the
+//! remaining size and the number of servers of each job. Run `SYNTH_UPDATE_VECTORS=1 cargo test
+//! --release --test suite malleable` to update the vectors.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ fn read(text: &str) -> Workload {
 fn pool(text: &str) -> Pool {
     match read(text) {
         Workload::Pool(pool) => pool,
-        Workload::Stream(_) => panic!("its jobs arrive"),
+        Workload::Stream(_) => panic!("expected a workload without arrivals"),
     }
 }
 
 fn stream(text: &str) -> Stream {
     match read(text) {
         Workload::Stream(stream) => stream,
-        Workload::Pool(_) => panic!("its jobs are all there"),
+        Workload::Pool(_) => panic!("expected a workload with arrivals"),
     }
 }
 
@@ -60,10 +60,9 @@ fn value(artifact: &Artifact, quantity: Quantity) -> f64 {
     artifact.find(quantity, Subject::ALL).unwrap().value
 }
 
-/// Every model becomes a policy that checks and whose plan, executed, costs what it says to
-/// 1e-9.
+/// The cost of the simulated plan must be equal to the claim, up to an error of `1e-9`.
 #[test]
-fn models_become_policies_that_check_and_hold() {
+fn policies_for_all_models_are_valid_and_have_the_claimed_cost() {
     let all = models("malleable");
     assert_eq!(all.len(), 4);
     for path in all {
@@ -88,8 +87,8 @@ fn models_become_policies_that_check_and_hold() {
     }
 }
 
-/// The least cost of up to three jobs, by looking: a grid over the divisions until the first job ends, ever finer around the
-/// best, and what is left by the same.
+/// Returns the minimum cost of up to three jobs. The division of the servers is a grid that is
+/// refined around the best point.
 fn by_looking(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
     let weights: f64 = jobs.iter().map(|job| job.1).sum();
     let cost_of = |parts: &[f64]| {
@@ -120,7 +119,7 @@ fn by_looking(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
     }
 }
 
-/// The least of a function between two numbers: eleven points, and then between the neighbours of the best.
+/// Returns the minimum of a function with a grid that is refined around the best point.
 fn finer(mut low: f64, mut high: f64, levels: u32, of: impl Fn(f64) -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..levels {
@@ -142,9 +141,8 @@ const SPEEDUPS: [&str; 5] = [
     "{table: [[1, 1], [2, 1.9], [4, 3.1], [9, 4]]}",
 ];
 
-/// Under each speedup and objective no division of three jobs costs less than the plan, and some division costs as little.
 #[test]
-fn plans_of_three_jobs_are_the_best_there_are() {
+fn plans_of_three_jobs_are_optimal() {
     for speedup in SPEEDUPS {
         for objective in ["flow-time", "slowdown"] {
             let text = format!(
@@ -163,9 +161,9 @@ fn plans_of_three_jobs_are_the_best_there_are() {
     }
 }
 
-/// Where no optimal plan is known the bound is below what looking finds, and the plan is not far above it.
+/// The plan must not be much more expensive than the grid search.
 #[test]
-fn bounds_are_below_what_looking_finds() {
+fn bounds_are_below_the_cost_of_a_grid_search() {
     for (jobs, objective) in [
         (
             "[{name: a, size: 5, speedup: {power: {p: .9}}}, {name: b, size: 3, speedup: {amdahl: {parallel_fraction: .7}}}, {name: c, size: 4, speedup: {logarithm: {scale: 2}}}]",
@@ -197,16 +195,16 @@ fn bounds_are_below_what_looking_finds() {
     }
 }
 
-/// Figure 4 of the heSRPT paper, as another program found it for another draw of sizes: what EQUI costs depends little on the
-/// draw, what SRPT does by a tenth.
+/// The values of Figure 4 of the heSRPT paper are from another program with another sample of
+/// sizes, which changes the cost of SRPT by 10 %.
 #[test]
-fn rules_cost_what_the_paper_s_figure_shows() {
+fn costs_of_rules_match_the_figure_in_the_paper() {
     let path = format!(
         "{}/models/five_hundred_pareto.yaml",
         env!("CARGO_MANIFEST_DIR")
     );
     let Workload::Pool(pool) = PoolDocument::read(path.as_ref()).unwrap().workload else {
-        panic!("its jobs are all there")
+        panic!("expected a workload with arrivals")
     };
     for (p, equi, srpt) in [
         (0.05, "1.0001", 103.0),
@@ -225,16 +223,16 @@ fn rules_cost_what_the_paper_s_figure_shows() {
         let digits = equi.len() - 2;
         assert_eq!(format!("{:.digits$}", times(Sharing::Equi)), equi);
         close(times(Sharing::Srpt), srpt, 0.1);
-        // At p = .3 the paper has KNEE some 30 % above the optimum.
+        // At `p = 0.3`, KNEE is about 30 % above the optimum in the paper.
         if p == 0.3 {
             close(times(tuned(&pool, Tunable::Knee)), 1.3, 0.05);
         }
     }
 }
 
-/// EQUI and exponential sizes: the number of jobs is a birth-death chain that dies at rate m s(N/m)/E[S].
+/// The number of jobs under EQUI is a birth-death process with the death rate `m s(N/m)/E[S]`.
 #[test]
-fn equi_is_a_birth_death_chain() {
+fn equi_is_a_birth_death_process() {
     for speedup in [
         "{amdahl: {parallel_fraction: .9}}",
         "{power: {p: .5}}",
@@ -265,13 +263,13 @@ fn equi_is_a_birth_death_chain() {
     }
 }
 
-/// At p = 1 the rule is SRPT on one fast server, whose mean with exponential sizes is an integral (Schrage and Miller,
-/// Operations Research 14, 1966).
+/// At `p = 1`, the rule is SRPT on one fast server. With exponential sizes, its mean response time
+/// is an integral (Schrage and Miller, Operations Research 14, 1966).
 #[test]
 fn perfect_speedup_is_srpt_on_one_server() {
     let text = "kind: malleable\nservers: 10\nspeedup: {power: {p: 1}}\narrivals: {rate: .8, mean_size: 10}\n";
     let stream = stream(text);
-    // One server that does a job of mean 1 in the mean.
+    // A single server with a mean service time of 1.
     let steps = 40_000;
     let (top, rate) = (40.0, 0.8f64);
     let h = top / f64::from(steps);
@@ -282,7 +280,7 @@ fn perfect_speedup_is_srpt_on_one_server() {
         load += rate * x * density * h;
         second += x * x * density * h;
         residence += h / (1.0 - load);
-        // Of larger jobs the last x count.
+        // If a job is larger than `x`, only its last `x` is counted.
         let above = x * x * (-x).exp();
         let waits = rate * (second + above) / (2.0 * (1.0 - load).powi(2));
         mean += density * (waits + residence) * h;
@@ -298,15 +296,14 @@ fn perfect_speedup_is_srpt_on_one_server() {
     assert!(found.covers(mean, 0.999), "{found:?}, {mean}");
 }
 
-/// What was tuned is no worse than the knobs it began with, on arrivals that decided nothing.
 #[test]
-fn tuned_knobs_are_no_worse_on_fresh_arrivals() {
+fn tuned_parameters_are_not_worse_on_new_arrivals() {
     let text = "kind: malleable\nservers: 20\nspeedup: {amdahl: {parallel_fraction: .95}}\narrivals: {rate: 3, size: {law: hyperexponential, mean: 4, scv: 5}}\n";
     let stream = stream(text);
     let mut longer = options();
     longer.events = 20_000_000;
     let Outcome::Made(synthesis) = online(&stream, &longer, |_, _| ()).unwrap() else {
-        panic!("it is stable")
+        panic!("expected a stable policy")
     };
     let settings = Settings {
         seed: 77,
@@ -323,9 +320,8 @@ fn tuned_knobs_are_no_worse_on_fresh_arrivals() {
     Checked::check(synthesis.artifact).unwrap();
 }
 
-/// What is false is refused, wherever it stands.
 #[test]
-fn false_numbers_are_refused() {
+fn rejects_wrong_numbers() {
     let text = "kind: malleable\nservers: 10\nspeedup: {logarithm: {scale: 1}}\njobs: [{name: a, size: 5}, {name: b, size: 3}, {name: c, size: 2.5}]\n";
     let (artifact, _) = artifact_and_plan(&pool(text));
     let honest = serde_json::to_value(&artifact).unwrap();
@@ -338,13 +334,13 @@ fn false_numbers_are_refused() {
         /policy/plan/stages/0/0 | ×1.0000001 |
         /policy/plan/stages/2/0 | ×0.9 |";
     are_refused(&honest, "", line, refusal::<Malleable>);
-    // Cheaper prices prove less than the plan costs.
+    // The lower prices prove a bound that is smaller than the cost of the plan.
     let cheaper = (0..3).fold(honest, |document, n| {
         with_lie(&document, &format!("/evidence/prices/{n}"), "×0.999")
     });
     assert!(refusal::<Malleable>(&cheaper).is_some());
 
-    // Two jobs are bounded by their orders, ten by rents.
+    // The bound for two jobs uses their orders, and the bound for ten jobs uses rents.
     for count in [2, 10] {
         let jobs = (1..=count).map(|n| {
             let p = 0.4 + 0.05 * f64::from(n);
@@ -361,7 +357,7 @@ fn false_numbers_are_refused() {
         let lie = (artifact.claims[gap].value - 1e-6).to_string();
         let cheaper = with_lie(&document, &format!("/claims/{gap}/value"), &lie);
         assert!(refusal::<Malleable>(&cheaper).is_some());
-        // Other rents are another bound, and hardly as good a one.
+        // Other rents give another bound, which is worse.
         let rents = document.pointer_mut("/evidence/rents");
         for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
             rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();
@@ -371,7 +367,7 @@ fn false_numbers_are_refused() {
 
     let text = "kind: malleable\nservers: 10\nspeedup: {amdahl: {parallel_fraction: .9}}\narrivals: {rate: 3, mean_size: 2}\n";
     let Outcome::Made(synthesis) = online(&stream(text), &options(), |_, _| ()).unwrap() else {
-        panic!("it is stable")
+        panic!("expected a stable policy")
     };
     are_refused(
         &serde_json::to_value(&synthesis.artifact).unwrap(),
@@ -385,9 +381,8 @@ fn false_numbers_are_refused() {
 
 const TWO: &str = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\njobs: [{name: a, size: 3}, {name: b, size: 2}]\n";
 
-/// What is wrong is reported by place; exit code 2, and nothing on standard output.
 #[test]
-fn bad_documents_are_reported_by_place() {
+fn reports_the_path_of_each_error_in_a_document() {
     let folder = Folder::new();
     let table = include_str!("tables/malleable/bad_documents.txt");
     for [from, to, expected] in rows(table) {
@@ -397,9 +392,8 @@ fn bad_documents_are_reported_by_place() {
     }
 }
 
-/// What is only weaker than wished is said, and answered.
 #[test]
-fn what_is_not_known_is_said() {
+fn reports_what_is_not_known() {
     let folder = Folder::new();
     let answered = |text: &str| stderr(&works(&folder.write("w.yaml", text))).replace('\n', " ");
     let printed = answered(&TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"));
@@ -414,9 +408,8 @@ fn what_is_not_known_is_said() {
     has(&stderr(&refused), "No policy can keep up");
 }
 
-/// Options that do not go with the workload are refused.
 #[test]
-fn options_that_do_not_go_together_are_refused() {
+fn rejects_options_that_cannot_be_combined() {
     let folder = Folder::new();
     let arriving = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\narrivals: {rate: 2, mean_size: 1}\n";
     let (two, arriving) = (
@@ -435,9 +428,8 @@ fn options_that_do_not_go_together_are_refused() {
     }
 }
 
-/// Another seed is another draw of the sizes, wherever a rule runs or a plan is computed; several draws give medians.
 #[test]
-fn a_seed_draws_sizes_anew() {
+fn the_seed_changes_the_sizes() {
     let folder = Folder::new();
     let text = "kind: malleable\nservers: 50\nspeedup: {power: {p: .3}}\nsizes: {pareto: {shape: 1.5, count: 40, seed: 7}}\n";
     let drawn = folder.write("w.yaml", text);
@@ -468,21 +460,19 @@ fn a_seed_draws_sizes_anew() {
         folder.json("p.json")["workload"]["sizes"]["pareto"]["seed"],
         8
     );
-    // A plan runs on its own jobs, whatever the seed.
     works(&format!("check {plan}"));
     works(&format!("simulate {plan} --seed 5"));
 }
 
-/// The page, the table and the lines say the same, and the page loads nothing.
 #[test]
-fn comparisons_are_reported_in_every_form() {
+fn writes_comparisons_in_all_formats() {
     let folder = Folder::new();
     let [page, lines, document] = ["c.html", "c.csv", "c.json"].map(|name| folder.name(name));
     works(&format!(
         "compare --workload models/amdahl_training.yaml --policies hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5 --exponents .3,.9 --html {page} --csv {lines} --output {document}"
     ));
     let document = folder.json("c.json");
-    // Columns: cost and times at .3, then at .9.
+    // The columns are the cost and the times at 0.3 and then at 0.9.
     let equi = document["policies"][1]["values"][2]["mean"].as_f64();
     let equi = equi.unwrap();
     let lines = std::fs::read_to_string(lines).unwrap();
@@ -500,7 +490,6 @@ fn comparisons_are_reported_in_every_form() {
     assert!(!page.contains("NaN") && !page.contains("inf"));
 }
 
-/// A vector: see the head of this file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Vector {
     servers: f64,
@@ -516,7 +505,7 @@ struct MomentOfJobs {
 }
 
 #[test]
-fn conformance_vectors_replay() {
+fn the_conformance_vectors_are_reproduced() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/malleable");
     for (name, speedup) in [("power", 0), ("amdahl", 2), ("logarithm", 3), ("table", 4)] {
         let text = format!(
@@ -569,9 +558,9 @@ fn conformance_vectors_replay() {
     }
 }
 
-/// Jobs that run at the same speed, as many do under a cap, stay in their order up to rounding.
+/// Jobs with the same speed must stay in the same order despite rounding errors.
 #[test]
-fn jobs_at_their_cap_are_simulated() {
+fn simulates_jobs_at_the_cap() {
     let text = "kind: malleable\nservers: 4\ncap: 2\nspeedup: {power: {p: 1}}\narrivals: {rate: 1.8, mean_size: 2}\n";
     let settings = Settings {
         precision: 1e-9,
@@ -582,9 +571,8 @@ fn jobs_at_their_cap_are_simulated() {
     simulate(&stream(text), rule, &settings, |_| ()).unwrap();
 }
 
-/// A policy in one line is of its kind, too.
 #[test]
-fn a_policy_without_lines_is_known_by_its_kind() {
+fn reads_a_policy_that_is_written_on_one_line() {
     let (artifact, _) = artifact_and_plan(&pool(TWO));
     let text = serde_json::to_string(&artifact).unwrap();
     let folder = Folder::new();

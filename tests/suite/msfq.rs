@@ -1,5 +1,5 @@
-//! Exact means of MSFQ on one-or-all systems: against values computed with more than 100 digits (see
-//! the head of `tests/reference/msfq.py`), and as they are printed.
+//! These tests compare the exact means of MSFQ with values that were computed with more than 100
+//! digits (see `tests/reference/msfq.py`).
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
@@ -16,10 +16,10 @@ struct Case {
     mean_number: [String; 2],
 }
 
-/// Passages of 1e20 s and more, rates and sizes six and more orders of magnitude apart, loads from
-/// .001 to .99, one server to 200: each mean is within the error that it is given with, and that is small.
+/// The cases include passages of 1e20 s, rates and sizes that differ by six orders of magnitude,
+/// loads from 0.001 to 0.99, and up to 200 servers.
 #[test]
-fn means_keep_their_digits_and_know_how_many() {
+fn means_are_as_precise_as_their_error_bounds() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/msfq.json");
     let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(cases.len(), 96);
@@ -41,7 +41,7 @@ fn means_keep_their_digits_and_know_how_many() {
     }
 }
 
-/// A one-or-all system of so many servers, as a file: rates and mean sizes of light and of heavy jobs.
+/// Writes a one-or-all system to a file. The arrays contain the arrival rate and the mean size.
 fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("w.yaml");
@@ -59,14 +59,12 @@ fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::Temp
     (folder, name)
 }
 
-/// Returns the table of exact means by threshold, from its heading on.
 fn thresholds(workload: &str) -> String {
     let printed = stderr(&works(&format!("{workload} --family msfq-strict")));
     let from = printed.find("MSFQ(ℓ)");
     printed[from.unwrap_or_else(|| panic!("{printed}"))..].to_owned()
 }
 
-/// The cells of the rows of the table.
 fn rows(table: &str) -> Vec<Vec<&str>> {
     let cells = table.lines().map(|line| line.split_whitespace().collect());
     let rows =
@@ -74,24 +72,23 @@ fn rows(table: &str) -> Vec<Vec<&str>> {
     rows.collect()
 }
 
-/// The objective in the row of a threshold.
 fn objective(table: &str, threshold: &str) -> f64 {
     let rows = rows(table);
     let row = rows.iter().find(|row| row[0] == threshold).unwrap();
     row[1].parse().unwrap()
 }
 
-/// With ℓ = 1 light jobs are served for 6e6 s before heavy ones are: what differs by one light job more
-/// is lost beside the squares of that time, unless it is known for itself.
+/// If `ℓ = 1`, light jobs are served for 6e6 s. The effect of one job is much smaller than the
+/// square of this time, so it must be computed separately.
 #[test]
-fn long_passages_leave_the_digits_of_the_table() {
+fn the_table_is_precise_for_long_passages() {
     let (_folder, workload) = one_or_all(32, [10.0, 2.0], [0.02, 10.0]);
     let table = thresholds(&workload);
     for (threshold, expected) in [("1", 444_100.6), ("2", 47_280.79)] {
         let found = objective(&table, threshold);
         assert!((found / expected - 1.0).abs() < 2e-7, "{found}: {table}");
     }
-    // A hundred servers at load .75: no mean response time is less than the mean size, least of all ℓ*'s.
+    // For 100 servers at load 0.75, no mean response time can be less than the mean size.
     let (_folder, workload) = one_or_all(100, [50.0, 1.0], [0.25, 1.0]);
     let table = thresholds(&workload);
     let values: Vec<[f64; 3]> = rows(&table)
@@ -104,27 +101,23 @@ fn long_passages_leave_the_digits_of_the_table() {
     assert!(values.iter().all(|row| best <= row[0]), "{table}");
 }
 
-/// Each threshold of a small system has a row, and one of them is the best.
 #[test]
-fn the_table_has_every_threshold() {
+fn the_table_contains_each_threshold() {
     let (_folder, workload) = one_or_all(4, [2.0, 1.0], [0.2, 1.0]);
     let table = thresholds(&workload);
     assert_eq!(rows(&table).len(), 4, "{table}");
     assert_eq!(table.matches("ℓ*").count(), 1, "{table}");
 }
 
-/// Means that are not known are named as such, and no policy is made of them.
 #[test]
-fn means_that_are_not_known_are_refused_in_words() {
+fn reports_means_that_are_not_known() {
     let (_folder, workload) = one_or_all(8, [4.0, 1.0], [0.49999, 1.0]);
     let typed = format!("{workload} --family msfq-strict");
     fails(&typed, "no exact means: at load 0.9999");
 }
 
-/// Strict MSFQ is a policy that can be written: with the threshold that is best by its exact means, which the checker derives
-/// anew and a run confirms.
 #[test]
-fn strict_turns_are_a_policy_with_exact_means() {
+fn strict_msfq_is_a_policy_with_exact_means() {
     let folder = Folder::new();
     let at = folder.name("p.json");
     let options = "--workload models/one_or_all.yaml --family msfq-strict";
@@ -136,7 +129,7 @@ fn strict_turns_are_a_policy_with_exact_means() {
         (&turns["strict"], &turns["thresholds"][0]),
         (&true.into(), &7.into())
     );
-    // From an independent computation.
+    // This value is from an independent computation.
     let mean = claim(&policy, "mean_response");
     assert_eq!(mean["method"], "exact-renewal-reward");
     let is_near = (mean["value"].as_f64().unwrap() - 10.648).abs() < 5e-4;
@@ -154,10 +147,10 @@ fn strict_turns_are_a_policy_with_exact_means() {
     let ran = format!("simulate {at} --events 2e7 --precision 2%");
     let ran = works(&ran);
     assert!(!(stdout(&ran) + &stderr(&ran)).contains("REFUTED"));
-    // A threshold of one's own, by name.
+    // A custom threshold can be set in the name.
     let compared = "compare --workload models/one_or_all.yaml --policies msfq-strict:8,msfq-strict --loads .7 --events 2e5";
     works(compared);
-    // Only such a system, and only such laws.
+    // Other systems and other distributions are not supported.
     let typed = "--workload models/four_types.yaml --family msfq-strict";
     fails(typed, "it is for two types");
     let text = text("models/one_or_all.yaml")
@@ -167,9 +160,8 @@ fn strict_turns_are_a_policy_with_exact_means() {
     fails(&typed, "Poisson arrivals and exponential sizes");
 }
 
-/// What the checker derives of strict MSFQ is what the maker finds, over thresholds, loads, and two servers to eighty.
 #[test]
-fn two_derivations_of_strict_turns_agree() {
+fn the_checker_and_the_maker_agree_on_strict_msfq() {
     let folder = Folder::new();
     for (servers, light, heavy) in [
         (2, [0.9, 1.0], [0.1, 2.0]),

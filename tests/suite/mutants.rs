@@ -1,9 +1,8 @@
-//! Texts with one change, for tests of what is damaged.
+//! Helpers that make one random change to a text.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 
-/// What stands in place of a number.
 const ODD: [&str; 14] = [
     "0",
     "-1",
@@ -21,7 +20,7 @@ const ODD: [&str; 14] = [
     "true",
 ];
 
-/// The text with one change, by lines and numbers: most often a number of another scale.
+/// Returns the text with one change, which is in most cases a number of another scale.
 pub(crate) fn mutated(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let n = random.random_range(0..lines.len());
@@ -58,7 +57,6 @@ pub(crate) fn mutated(text: &str, random: &mut Random) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The line with one of its numbers times a power of ten, or with something odd in its place.
 fn rescaled(line: &str, random: &mut Random) -> String {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let starts = line.char_indices();

@@ -1,4 +1,4 @@
-//! Backfilling in an order of each job's own: the same jobs in a replay and line by line.
+//! Tests of backfilling in which each job has its own order.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,10 +20,10 @@ jobs:
   - {name: whole, demand: {cpu: 4}, arrival_rate: .005, mean_size: 30}
 ";
 
-/// A job: when it comes, its size, processors, limit and user.
+/// A job: the submit time, the size, the processors, the limit and the user.
 type Job = (u32, u32, usize, u32, u32);
 
-/// Whole times, so that much happens at one instant; three users, each with its own ratio of limit to size.
+/// All times are integers, so that many events have the same time.
 fn jobs() -> Vec<Job> {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
     let mut submit = 0;
@@ -50,7 +50,6 @@ fn swf(jobs: &[Job], cpus: u32) -> String {
     text
 }
 
-/// The starts of all jobs, as a scheduler that runs them decides on them.
 fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
     let mut scheduler = Scheduler::new(policy, 1);
     let mut starts = vec![f64::NAN; jobs.len()];
@@ -97,10 +96,9 @@ fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
     starts
 }
 
-/// What a replay decides, `drive` decides: with all that happens at one instant reported in lines with `more`; the orders go by
-/// limits, users and waits, and by what was learned on the way.
+/// Events at the same time are sent as lines with `more`.
 #[test]
-fn a_replay_and_a_scheduler_start_the_same_jobs() {
+fn a_replay_and_a_scheduler_make_the_same_decisions() {
     let (folder, all) = (Folder::new(), jobs());
     let text = "servers: [{name: node, count: 3, capacity: {cpu: 4}}]";
     let fleet = ONE.replace("server: {capacity: {cpu: 4}}", text);
@@ -147,10 +145,9 @@ fn a_replay_and_a_scheduler_start_the_same_jobs() {
     }
 }
 
-/// A partition of Slurm: of all held jobs the one of the shortest limit goes first, whatever its place in the queue; what
-/// was learned of it stands in the journal, with which the next bridge goes on.
+/// The learned values must be stored in the journal, so that the next bridge can use them.
 #[test]
-fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
+fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
     let (folder, fake) = (Folder::new(), Fake::new());
     let workload = folder.write("w.yaml", ONE);
     let (policy, journal) = (folder.name("p.json"), folder.name("journal.jsonl"));

@@ -1,4 +1,4 @@
-//! Policies of one's own, and rules by their names: what goes in comes out as a policy file, analysed where that is possible.
+//! Tests of `synth analyze` and of policies that are made from the name of a rule.
 
 use crate::common::*;
 use serde_json::Value;
@@ -6,7 +6,6 @@ use synth::multiresource::simulator::Contender;
 
 const TWO: &str = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}], weights: [1, 1]}";
 
-/// Section 7 at load .6, and the policy of this document for it; `check` derives all of it anew.
 fn analysed(document: &str, options: &str) -> Value {
     let folder = Folder::new();
     let model = text("models/section7.yaml");
@@ -26,9 +25,9 @@ fn analysed(document: &str, options: &str) -> Value {
     folder.json("p.json")
 }
 
-/// Section 7 of the MSR paper at .9, the loop with preemption at switching rate 2: 36.8107 jobs, between theorem 8's bounds.
+/// This loop of the MSR paper has 36.8107 jobs, which is between the bounds of theorem 8.
 #[test]
-fn schedules_of_ones_own_are_analysed() {
+fn analyzes_custom_schedules() {
     let folder = Folder::new();
     let own = folder.write("own.yaml", TWO);
     let output = works(&format!(
@@ -46,7 +45,6 @@ fn schedules_of_ones_own_are_analysed() {
     assert!(of("mean_number_at_least") < number && number < of("mean_number_at_most"));
     assert!(of("number_above") > 0.0, "{artifact}");
     assert!(of("response_p99") > 0.0, "{artifact}");
-    // With other weights it is not the best, and the best is named.
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
     let printed = stdout(&works(&format!(
         "analyze {own} --workload models/section7.yaml -o {}",
@@ -57,11 +55,10 @@ fn schedules_of_ones_own_are_analysed() {
     has(&printed.replace('\n', " "), "with them the load is 0.9.");
 }
 
-/// A chain of which two states have the same schedule, and are left alike, is the loop of two: in law, whatever may be
-/// stopped and whatever the route.
+/// Two states of this chain have the same schedule and the same exit rates.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_chain_that_can_be_lumped_is_the_loop() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn a_chain_with_equal_states_is_equivalent_to_a_loop() {
     let twice = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-3: 2}],
         rates: [[0, .03, .01], [.04, 0, 0], [.04, 0, 0]]}";
     for options in [
@@ -73,7 +70,7 @@ fn a_chain_that_can_be_lumped_is_the_loop() {
         let one = analysed(TWO, &format!("{options} --switching-rate .04"));
         let other = analysed(twice, options);
         assert!(other["policy"]["msr"]["rates"].is_array());
-        // Of a longer chain fewer percentiles are within the effort.
+        // A longer chain has fewer percentiles because the effort is limited.
         let mut compared = 0;
         for a in other["claims"].as_array().unwrap() {
             let is_same = |b: &&Value| {
@@ -90,10 +87,9 @@ fn a_chain_that_can_be_lumped_is_the_loop() {
     }
 }
 
-/// A simulation of a chain that is no loop confirms what is claimed of it; and what is no law of it is refused.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_chain_runs_as_it_is_analysed() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn a_simulation_confirms_the_analysis_of_a_chain() {
     let document = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
     for preemption in ["full", "none"] {
@@ -117,9 +113,9 @@ fn a_chain_runs_as_it_is_analysed() {
 }
 
 #[test]
-fn faults_of_a_document_are_reported() {
+fn reports_errors_in_a_document() {
     let folder = Folder::new();
-    // What stands in the document, what is there instead of it, or of all of it, and what is said.
+    // If the first column is `-`, the second column replaces the whole document.
     for [from, to, expected] in rows(include_str!("tables/documents.txt")) {
         let changed = TWO.replace(from, to);
         let own = folder.write("own.yaml", if from == "-" { to } else { &changed });
@@ -136,10 +132,9 @@ fn faults_of_a_document_are_reported() {
     fails(&format!("analyze {own} --workload models/fleet.yaml"), line);
 }
 
-/// MSFQ at a threshold of one's own: the file has its exact mean, by name and by turns; and beside the lazy rule, which is
-/// simulated, the table of exact means has its threshold.
+/// For the lazy rule, the table of exact means must contain the threshold.
 #[test]
-fn a_threshold_of_ones_own_has_its_means() {
+fn a_custom_threshold_has_exact_means() {
     let folder = Folder::new();
     let turns = "static-quickswap: {cycle: [heavy, light], thresholds: {light: 20}, strict: true}";
     let own = folder.write("own.yaml", turns);
@@ -154,10 +149,9 @@ fn a_threshold_of_ones_own_has_its_means() {
     assert!((mean - 11.13675).abs() < 1e-5, "{mean}");
 }
 
-/// What `compare` knows by name is the same as a file: to the digit on the same jobs. What knows sizes needs limits.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn rules_by_their_names_become_files() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn writes_named_rules_as_policy_files() {
     let folder = Folder::new();
     let jobs = "{name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
         {name: four, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1, priority: 5}";
@@ -175,7 +169,7 @@ fn rules_by_their_names_become_files() {
             fails(&typed, "policy file");
             continue;
         }
-        // By itself it is the one with the best threshold.
+        // Without a threshold, the name selects the best one.
         let name = if name == "msfq-strict" {
             "msfq-strict:2"
         } else {
@@ -229,10 +223,9 @@ fn rules_by_their_names_become_files() {
     assert_eq!(found, ["arrival", "best"]);
 }
 
-/// First come, first served on section 7: between a load at which it settles and one at which jobs pile up; a policy with
-/// preemption keeps up at any.
+/// FCFS is stable at the lower load of the result and unstable at the higher load.
 #[test]
-fn the_limit_of_a_rule_is_between_two_runs() {
+fn finds_the_maximum_load_of_a_rule() {
     let typed =
         "limit models/section7.yaml --policies fcfs,max-weight --events 1e7 --within 4% -o -";
     let limits = json(&works(typed));

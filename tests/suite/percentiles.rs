@@ -1,9 +1,8 @@
-//! Percentiles of waits that are claimed: against the closed form of M/M/1, by another run, and by the checker.
+//! Tests of claims about the percentiles of waiting times.
 
 use crate::common::*;
 use serde_json::Value;
 
-/// One server that one job takes, with this load; the policy in `p.json`.
 fn one_server(folder: &Folder, rate: f64) -> Value {
     let job = format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}");
     let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 1}}", &job));
@@ -20,10 +19,10 @@ fn of_type<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
         .unwrap()
 }
 
-/// `P(W > t) = ρ e^{−(1 − ρ) t}`, and `P(T > t) = e^{−(1 − ρ) t}`: what is claimed covers it. Below ρ = .5 the median of the
-/// wait is nothing, which is claimed and confirmed, too.
+/// In an M/M/1 queue, `P(W > t) = ρ e^{−(1 − ρ) t}` and `P(T > t) = e^{−(1 − ρ) t}`. If `ρ < 0.5`,
+/// the median of the wait is 0.
 #[test]
-fn percentiles_of_waits_are_those_of_mm1() {
+fn percentiles_of_waits_match_mm1() {
     let folder = Folder::new();
     let places = [
         ("waiting_p50", 0.5),
@@ -42,7 +41,7 @@ fn percentiles_of_waits_are_those_of_mm1() {
             let [value, half_width] =
                 ["value", "half_width"].map(|own| claim[own].as_f64().unwrap());
             assert_eq!(claim["method"], "simulated");
-            // Three half-widths: one in 10^4 with seven degrees of freedom.
+            // The probability of a larger error is 10⁻⁴ with seven degrees of freedom.
             let is_near = (value - expected).abs() <= 3.0 * half_width;
             assert!(is_near, "{expected}: {claim}");
             assert!(half_width <= 0.05 * value, "{claim}");
@@ -61,10 +60,9 @@ fn percentiles_of_waits_are_those_of_mm1() {
     }
 }
 
-/// A percentile that is claimed to be a fifth more is refuted by a run; one above a higher percentile, or beyond what the
-/// mean allows, by the checker; and a file without any is read.
+/// A higher percentile and the mean are upper bounds that are used by the checker.
 #[test]
-fn false_percentiles_are_refuted() {
+fn refutes_wrong_percentiles() {
     let folder = Folder::new();
     let artifact = one_server(&folder, 0.7);
     let with = |quantity: &str, factor: f64| {

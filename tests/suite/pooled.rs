@@ -1,4 +1,4 @@
-//! Fleets whose jobs wait in one place: rules, partitions, guard, checker, simulator, command line.
+//! Tests of fleets with a single queue.
 
 use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed, read};
@@ -26,9 +26,9 @@ fn two_shapes() -> Fleet {
     read(&mixed(TWO_SHAPES)).unwrap()
 }
 
-/// Erlang's formula for two slots and for three, by hand: what the slots of a partition are said to bring.
+/// Compares the claims of a partition with Erlang's formula for two and for three slots.
 #[test]
-fn a_partition_is_one_queue_a_type() {
+fn a_partition_has_one_queue_for_each_type() {
     let fleet = two_shapes();
     let artifact = analysed(&fleet).partitioned(&fleet).unwrap().artifact;
     let Family::Partition(policy) = &artifact.policy else {
@@ -39,7 +39,7 @@ fn a_partition_is_one_queue_a_type() {
         let subject = Subject::of_type(Some(kind.name()));
         let claim = artifact.find(Quantity::MeanNumber, subject).unwrap();
         assert_eq!(claim.method, Method::ExactQbd);
-        // A chain that is cut where nothing is left.
+        // The chain is truncated at a state whose probability is negligible.
         let (b, c) = (kind.offered_load(), *slots as f64);
         let (mut p, mut sum, mut mean) = (1.0, 0.0, 0.0);
         for n in 0..5000 {
@@ -56,9 +56,8 @@ fn a_partition_is_one_queue_a_type() {
     assert_eq!(checked.workload(), &fleet);
 }
 
-/// How it was chosen is reported; it passes the checker, and its guard is derived.
 #[test]
-fn the_chosen_rule_is_proved_stable_by_its_guard() {
+fn the_guard_proves_that_the_selected_rule_is_stable() {
     let fleet = two_shapes();
     let Chosen {
         artifact, choice, ..
@@ -81,7 +80,7 @@ fn the_chosen_rule_is_proved_stable_by_its_guard() {
 }
 
 #[test]
-fn lies_about_a_fleet_are_refused() {
+fn rejects_wrong_policies_for_a_fleet() {
     let fleet = two_shapes();
     let artifact = chosen(&fleet, 2_000_000).artifact;
     let valid = serde_json::to_value(artifact.sealed()).unwrap();
@@ -118,11 +117,10 @@ fn lies_about_a_fleet_are_refused() {
     lies(&valid, "/evidence", text);
 }
 
-/// Where jobs that stay break up the nodes that others need whole, or four at once, a zone is kept: Best-Fit takes 1.4
-/// times as long.
+/// Long jobs block the nodes that the gangs need, so Best-Fit takes 1.4 times as long.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn gangs_get_a_zone() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn gangs_have_a_reserved_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let typed = format!("models/gangs.yaml --preemption none --work 4e7 --log {log}");
@@ -137,9 +135,8 @@ fn gangs_get_a_zone() {
     assert!(times > 1.25, "{beside}");
 }
 
-/// From the command line: synthesized, checked, shown, simulated; its claims stand.
 #[test]
-fn a_fleet_goes_through_all_verbs() {
+fn all_commands_support_a_fleet() {
     let folder = Folder::new();
     let workload = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
     let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
@@ -162,7 +159,7 @@ fn a_fleet_goes_through_all_verbs() {
 }
 
 #[test]
-fn what_does_not_go_with_a_fleet_is_refused() {
+fn rejects_options_that_do_not_support_fleets() {
     let folder = Folder::new();
     let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
     let job = "{name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}";
@@ -197,9 +194,8 @@ jobs:
   - {name: one, demand: {gpu: 1}, arrival_rate: 4, mean_size: 2}
   - {name: gang, nodes: 3, demand: {gpu: 8}, arrival_rate: .2, mean_size: 1}\n";
 
-/// Jobs of several servers: read, bounded, guarded, checked.
 #[test]
-fn jobs_of_several_servers_go_through_all() {
+fn all_commands_support_jobs_with_several_servers() {
     let fleet = read(GANGS).unwrap();
     assert_eq!(fleet.types()[1].nodes(), 3);
     assert_eq!(read(&fleet.to_yaml()).unwrap(), fleet);
@@ -209,7 +205,7 @@ fn jobs_of_several_servers_go_through_all() {
             .digest(),
         fleet.digest()
     );
-    // Three nodes for a fifth of the time, and eight GPUs: of forty.
+    // The job needs three nodes for a fifth of the time, and the fleet has forty GPUs.
     let artifact = chosen(&fleet, 2_000_000).artifact;
     let bound = artifact.evidence.bound;
     assert!((bound - (0.2 * 24.0 + 8.0) / 40.0).abs() < 1e-9, "{bound}");
@@ -222,9 +218,9 @@ fn jobs_of_several_servers_go_through_all() {
     assert_eq!(checked.workload(), &fleet);
 }
 
-/// Two lines of `servers:` exchanged are the same fleet: what fewest types need is filled first, whatever the file says.
+/// The servers that are needed by the fewest types are filled first.
 #[test]
-fn the_order_of_shapes_in_the_document_does_not_matter() {
+fn the_result_does_not_depend_on_the_order_of_shapes() {
     let text = |shapes: [&str; 3]| {
         format!(
             "kind: multiresource\ntime_unit: h\nservers:\n  {}\njobs:
@@ -258,9 +254,8 @@ fn the_order_of_shapes_in_the_document_does_not_matter() {
     assert_eq!(bytes(&written), bytes(&exchanged));
 }
 
-/// Nor does that of `--servers`, where a log is replayed, nor that of the workload beside it.
 #[test]
-fn the_order_of_shapes_does_not_matter_to_a_log() {
+fn the_replay_does_not_depend_on_the_order_of_shapes() {
     let folder = Folder::new();
     let (jobs, workload) = (folder.name("log.csv"), folder.name("fleet.yaml"));
     let row = |n: u32| match n % 3 {

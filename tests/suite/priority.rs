@@ -1,5 +1,4 @@
-//! An order that Slurm follows without a daemon, on a real one: what `synth export slurm-priority` writes, as an administrator
-//! installs it, and jobs of a user who is nobody in particular.
+//! These tests install the output of `synth export slurm-priority` on a real Slurm.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,18 +10,18 @@ use std::time::{Duration, SystemTime};
 use super::cluster::Cluster;
 use crate::common::*;
 
-/// Partitions synth (20 CPUs, the default one, half an hour if nothing is said) and fleet (two nodes, ten hours at most) are
-/// ordered; plain is not.
+/// The partition `synth` has a default limit of half an hour, and `fleet` has a maximum of ten
+/// hours.
 const ORDERED: &str = "synth,fleet";
 
 struct Site {
     cluster: Cluster,
-    /// What was exported.
     folder: PathBuf,
 }
 
 impl Site {
-    /// The one that these tests share, with smallest area first; `None` where there is no Slurm, or no luac.
+    /// Returns the site that is shared by these tests, or `None` if Slurm or `luac` is not
+    /// installed.
     fn shared() -> Option<MutexGuard<'static, Site>> {
         static SHARED: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
         let site = SHARED.get_or_init(|| Site::start().map(Mutex::new));
@@ -37,7 +36,7 @@ impl Site {
     fn start() -> Option<Site> {
         let looks = std::process::Command::new("luac").arg("-v").output();
         if looks.is_err() {
-            eprintln!("no luac is here: exported scripts are not tried");
+            eprintln!("test of the exported scripts skipped because luac is not installed");
             return None;
         }
         let cluster = Cluster::start("backfill")?;
@@ -68,7 +67,6 @@ impl Site {
         Some(site)
     }
 
-    /// Puts a script in the place of job_submit.lua.
     fn install(&self, text: &str) {
         static LATER: AtomicU64 = AtomicU64::new(0);
         let lua = self
@@ -76,20 +74,19 @@ impl Site {
             .configuration()
             .with_file_name("job_submit.lua");
         fs::write(&lua, text).unwrap();
-        // Slurm reads the script again once it is newer, by whole seconds.
+        // Slurm only reads the script again if its modification time is newer by at least a second.
         let later = Duration::from_secs(60 * (1 + LATER.fetch_add(1, Ordering::Relaxed)));
         let file = fs::File::options().write(true).open(&lua).unwrap();
         file.set_modified(SystemTime::now() + later).unwrap();
     }
 
-    /// Starts the controller anew, and waits until it has heard of its nodes.
     fn restart(&self) {
         self.cluster.run("scontrol", &["shutdown", "slurmctld"]);
-        self.cluster.wait("it is down", || {
+        self.cluster.wait("the controller has stopped", || {
             !self.cluster.output("scontrol", &["ping"]).status.success()
         });
         self.cluster.restart_controller();
-        self.cluster.wait("its nodes are there", || {
+        self.cluster.wait("the nodes have registered", || {
             let states = self.cluster.run("sinfo", &["-h", "-N", "-o", "%T"]);
             !states.contains("unk") && !states.contains('*')
         });
@@ -105,7 +102,7 @@ impl Site {
             .run("scontrol", &["update", "NodeName=n[1-4]", "State=resume"]);
     }
 
-    /// A command of Slurm as a user without rights.
+    /// Returns a Slurm command that is run by a user without privileges.
     fn nobody(&self, words: &[&str]) -> Output {
         Command::new("setpriv")
             .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
@@ -116,7 +113,6 @@ impl Site {
             .unwrap()
     }
 
-    /// Submits a job of that user; its number.
     fn submit(&self, words: &str, work: &str) -> String {
         let words: Vec<&str> = words.split_whitespace().collect();
         let wrap = format!("--wrap={work}");
@@ -130,7 +126,7 @@ impl Site {
         stdout(&output).trim().to_owned()
     }
 
-    /// Changes a job as its owner; whether Slurm found no fault.
+    /// Changes a job as its owner, and returns `true` if Slurm accepts the change.
     fn change(&self, id: &str, fields: &str) -> bool {
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let job = format!("jobid={id}");
@@ -138,10 +134,10 @@ impl Site {
         output.status.success()
     }
 
-    /// The site factor of a job that waits and is not held.
+    /// Returns the site factor of a job that is waiting and not held.
     fn points(&self, id: &str) -> i64 {
         let mut found = None;
-        self.cluster.wait("it has a priority", || {
+        self.cluster.wait("the job has a priority", || {
             let rows = self.cluster.run("sprio", &["-h", "-o", "%i %S"]);
             let row = rows.lines().map(words).find(|row| row[0] == id);
             found = row.map(|row| row[1].parse().unwrap());
@@ -150,7 +146,6 @@ impl Site {
         found.unwrap()
     }
 
-    /// Runs an exported script.
     fn script(&self, name: &str, mode: &str) -> Output {
         Command::new("sh")
             .arg(self.folder.join(name))
@@ -160,7 +155,6 @@ impl Site {
             .unwrap()
     }
 
-    /// The points that the script would give to a job.
     fn looked_at(&self, id: &str) -> i64 {
         let output = self.script("pending.sh", "look");
         assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -171,10 +165,10 @@ impl Site {
             .unwrap()
     }
 
-    /// The jobs that have written their names to a file, in the order in which they began.
+    /// Returns the names that the jobs wrote to the file when they started.
     fn begun(&self, file: &Path, count: usize) -> String {
         let mut text = String::new();
-        self.cluster.wait("all have begun", || {
+        self.cluster.wait("all jobs have started", || {
             text = fs::read_to_string(file).unwrap_or_default();
             text.lines().count() >= count
         });
@@ -182,14 +176,13 @@ impl Site {
     }
 }
 
-/// Points of smallest area first, for minutes and CPUs.
 fn area(minutes: f64, cpus: f64) -> i64 {
     (7034.0 - 600.0 * (minutes.log10() + cpus.log10())).round() as i64
 }
 
-/// What job_submit.lua gives, and that pending.sh computes the same from the queue.
+/// The script `pending.sh` must compute the same site factors as `job_submit.lua`.
 #[test]
-fn jobs_have_points_by_limit_and_cpus() {
+fn sets_the_site_factor_by_limit_and_cpus() {
     let Some(site) = Site::shared() else { return };
     site.drain();
     for (words, points) in [
@@ -197,10 +190,10 @@ fn jobs_have_points_by_limit_and_cpus() {
         ("-t10 -n2 -c4", area(10.0, 8.0)),
         ("-p fleet -t10 -N2 --ntasks-per-node=4", area(10.0, 8.0)),
         ("-p fleet -t10 -N2", area(10.0, 2.0)),
-        // Whole nodes.
         ("-t10 --exclusive -N1", area(10.0, 20.0)),
         ("-p fleet -t10 --exclusive -n30", area(10.0, 40.0)),
-        // Without a limit: the partition's DefaultTime, else its MaxTime; a year is the longest.
+        // If there is no limit, the `DefaultTime` or the `MaxTime` of the partition is used. The
+        // maximum is one year.
         ("-n2", area(30.0, 2.0)),
         ("-p fleet -n2", area(600.0, 2.0)),
         ("-t UNLIMITED -n2", area(525_600.0, 2.0)),
@@ -214,7 +207,7 @@ fn jobs_have_points_by_limit_and_cpus() {
             assert_eq!(site.looked_at(&id), points, "{words}");
         }
     }
-    // All tasks of an array, also one that is apart; and a job that was held.
+    // This also holds for all tasks of an array and for a held job.
     let array = site.submit("-a 1-3 -t10 -n2", "true");
     assert!(site.change(&format!("{array}_2"), "Nice=1"));
     let held = site.submit("-H -t10 -n4", "true");
@@ -236,14 +229,14 @@ fn jobs_have_points_by_limit_and_cpus() {
 }
 
 #[test]
-fn owners_move_points_only_with_what_they_ask_for() {
+fn owners_change_the_site_factor_only_through_requests() {
     let Some(site) = Site::shared() else { return };
     site.drain();
     let job = site.submit("-t10 -n4", "true");
     let is = |minutes: f64, cpus: f64| assert_eq!(site.points(&job), area(minutes, cpus));
     assert!(site.change(&job, "TimeLimit=100"));
     is(100.0, 4.0);
-    // Many small steps bring nothing.
+    // Many small changes must not give an advantage.
     for minutes in 101..110 {
         assert!(site.change(&job, &format!("TimeLimit={minutes}")));
     }
@@ -254,19 +247,19 @@ fn owners_move_points_only_with_what_they_ask_for() {
     is(10.0, 2.0);
     assert!(!site.change(&job, "SiteFactor=9999"));
     is(10.0, 2.0);
-    // Slurm takes the limit, finds a fault, and forgets the factor: that is mended, and cannot be done again and again.
+    // Slurm sets the limit, rejects the request and forgets the site factor, which is repaired.
     assert!(!site.change(&job, "TimeLimit=600 Priority=7"));
     assert!(site.change(&job, "TimeLimit=10"));
     is(10.0, 2.0);
     assert!(!site.change(&job, "TimeLimit=600 Priority=7"));
     assert_eq!(code(&site.script("pending.sh", "moved")), 0);
     is(600.0, 2.0);
-    // Out of the ordered partitions, and back.
+    // The job is moved to a partition that is not ordered, and back.
     assert!(site.change(&job, "Partition=plain"));
     assert_eq!(site.points(&job), 0);
     assert!(site.change(&job, "Partition=fleet"));
     is(600.0, 2.0);
-    // The record does not say that it has its node for itself.
+    // The job record does not show that the job has the whole node.
     let whole = site.submit("-t10 --exclusive -N1", "true");
     assert!(site.change(&whole, "TimeLimit=100"));
     assert_eq!(site.points(&whole), area(100.0, 20.0));
@@ -274,7 +267,8 @@ fn owners_move_points_only_with_what_they_ask_for() {
     assert_eq!(site.points(&whole), area(10.0, 20.0));
 }
 
-/// The main scheduler takes jobs in this order as room comes free, and backfill those that pass a job that waits for room.
+/// The main scheduler uses the order for free capacity, and the backfill scheduler uses it for jobs
+/// that can pass a waiting job.
 #[test]
 fn both_schedulers_follow_the_order() {
     let Some(site) = Site::shared() else { return };
@@ -286,7 +280,7 @@ fn both_schedulers_follow_the_order() {
         )
     };
     fs::write(&begun, "").unwrap();
-    // Whoever runs the jobs may write there.
+    // The jobs may run as another user, who must be able to write to the file.
     let all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     fs::set_permissions(&begun, all).unwrap();
     site.drain();
@@ -295,16 +289,16 @@ fn both_schedulers_follow_the_order() {
     }
     site.resume();
     assert_eq!(site.begun(&begun, 3), "abc");
-    site.cluster.wait("no jobs", || {
+    site.cluster.wait("the queue is empty", || {
         site.cluster.run("squeue", &["-h"]).trim().is_empty()
     });
     fs::write(&begun, "").unwrap();
     let blocker = site.submit("-n18 -t30", "sleep 60");
-    site.cluster.wait("it runs", || {
+    site.cluster.wait("the job runs", || {
         let running = site.cluster.run("squeue", &["-h", "-t", "R"]);
         running.contains(&blocker)
     });
-    // By area before all others, and too wide.
+    // This job is first in the order, but it does not fit.
     start("-n20 -t1", "d");
     let passing = [(13, "g"), (11, "e"), (12, "f")];
     let held = passing.map(|(limit, name)| start(&format!("-H -n2 -t{limit}"), name));
@@ -315,10 +309,10 @@ fn both_schedulers_follow_the_order() {
 }
 
 #[test]
-fn points_stay_through_hold_requeue_and_restart() {
+fn keeps_the_site_factor_after_hold_requeue_and_restart() {
     let Some(site) = Site::shared() else { return };
     let job = site.submit("-t10 -n4", "sleep 60");
-    site.cluster.wait("it runs", || {
+    site.cluster.wait("the job runs", || {
         site.cluster
             .run("squeue", &["-h", "-t", "R"])
             .contains(&job)
@@ -329,22 +323,21 @@ fn points_stay_through_hold_requeue_and_restart() {
         assert!(site.nobody(&["scontrol", step, &other]).status.success());
     }
     site.cluster.run("scontrol", &["requeue", &job]);
-    site.cluster.wait("it waits", || {
+    site.cluster.wait("the job waits", || {
         site.cluster
             .run("squeue", &["-h", "-t", "PD"])
             .contains(&job)
     });
     site.restart();
     assert_eq!(site.points(&other), area(20.0, 4.0));
-    // It comes back with a begin time.
+    // Slurm sets a begin time if a job is requeued.
     let words = ["update", &format!("jobid={job}"), "StartTime=now"];
     site.cluster.run("scontrol", &words);
     assert_eq!(site.points(&job), area(10.0, 4.0));
 }
 
-/// From nothing to an order and back, as README.md says.
 #[test]
-fn jobs_that_wait_get_points_and_lose_them() {
+fn sets_and_resets_the_site_factor_of_waiting_jobs() {
     let Some(site) = Site::shared() else { return };
     site.drain();
     let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
@@ -376,7 +369,7 @@ fn jobs_that_wait_get_points_and_lose_them() {
     assert_eq!(site.points(&other), 0);
     assert_eq!(code(&site.script("pending.sh", "sideways")), 2);
 
-    // An order that moves, and a promise: what has waited for longer is before all others.
+    // A job that has waited for longer than the guarantee is the first in the order.
     let moving = exported.replace("local WAIT = 0", "local WAIT = 600");
     let moving = moving.replace("local OFFSET = 0", "local OFFSET = 0.5");
     let lua = site.folder.join("moving.lua");
@@ -393,13 +386,13 @@ fn jobs_that_wait_get_points_and_lose_them() {
     assert!(moved() > area(10.0, 4.0) + 100);
     let changed = moving.replace("local PROMISE = 0", "local PROMISE = 1");
     fs::write(&lua, changed).unwrap();
-    site.cluster.wait("it is overdue", || {
+    site.cluster.wait("the job has waited for too long", || {
         (1_000_000..1_000_100).contains(&moved())
     });
 }
 
 #[test]
-fn a_broken_script_is_refused_before_and_harms_nobody_after() {
+fn rejects_a_broken_script_and_tolerates_errors_at_run_time() {
     let Some(site) = Site::shared() else { return };
     site.drain();
     let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
@@ -425,7 +418,8 @@ fn a_broken_script_is_refused_before_and_harms_nobody_after() {
     let too_large = too_large.replace("local BASE = 7034", "local BASE = 5000000");
     assert_eq!(code(&checked(&too_large)), 1);
 
-    // A syntax error while Slurm runs: the last script stays. An error while it runs: no order, and no harm.
+    // If there is a syntax error, Slurm keeps the last script. If there is an error at run time,
+    // there is no order.
     site.install(&unfinished);
     let told = site.points(&site.submit("-t10 -n4", "true"));
     assert_eq!(told, area(10.0, 4.0));
@@ -434,11 +428,10 @@ fn a_broken_script_is_refused_before_and_harms_nobody_after() {
     assert!(site.change(&site.submit("-t10 -n4", "true"), "TimeLimit=5"));
 }
 
-/// Other plugins of the site stay: lua has to be among them.
 #[test]
-fn the_check_asks_for_lua_among_the_plugins() {
+fn the_check_requires_the_lua_plugin() {
     if Command::new("luac").arg("-v").output().is_err() {
-        eprintln!("no luac is here: check.sh is not tried");
+        eprintln!("test of check.sh skipped because luac is not installed");
         return;
     }
     let folder = Folder::new();
@@ -480,7 +473,7 @@ fn the_check_asks_for_lua_among_the_plugins() {
 }
 
 #[test]
-fn an_order_is_exported_or_refused() {
+fn exports_or_rejects_an_order() {
     let folder = Folder::new();
     let output = folder.name("slurm");
     let export =
@@ -498,7 +491,6 @@ fn an_order_is_exported_or_refused() {
     has(&printed, "synth export slurm");
     has(&stderr(&ends(2, &export("sfj"))), "saf");
 
-    // A policy file, in hours, with GPUs, a promise and an age.
     let workload = folder.write("w.yaml", "kind: multiresource\ntime_unit: h\nknown: {limit: {law: uniform, low: 1, high: 3}}\nserver: {capacity: {cpu: 64, gpu: 4, memory: 256}}\njobs:\n  - {name: a, demand: {cpu: 1, memory: 4}, arrival_rate: 1, mean_size: 1}\n  - {name: g, demand: {cpu: 1, gpu: 1}, arrival_rate: 1, mean_size: 1}\n");
     let own = folder.write("own.yaml", "backfilling: {order: {size: 1, share: 0.5, age: 1, offset: 2h}, reservations: first, longest-wait: 30h}\n");
     let policy = folder.name("p.json");

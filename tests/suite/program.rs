@@ -1,9 +1,8 @@
-//! The program of the load, written for other solvers.
+//! Tests of `synth export lp`, which writes the linear program of the load.
 
 use crate::common::*;
 
-/// Each constraint has a name and a bound, and each coefficient is a number; that the optimum is the load is tested with
-/// another solver in `python/tests/test_program.py`.
+/// Another solver checks the optimum in `python/tests/test_program.py`.
 #[test]
 fn every_entry_is_a_number() {
     for model in ["section7", "fleet", "gangs", "four_types"] {

@@ -1,5 +1,5 @@
-//! Queues in a random environment against values computed with 100 digits, by other methods
-//! and in another language: see the heads of the scripts in `tests/reference/`.
+//! These tests compare queues in a random environment with values that were computed with 100
+//! digits in another language. See the scripts in `tests/reference/`.
 #![allow(clippy::unwrap_used)]
 
 use serde::Deserialize;
@@ -31,8 +31,8 @@ fn cases() -> Vec<Case> {
     read("modulated_queue", 73)
 }
 
-/// Loops of 25 schedules and routes of 130 states, with rounds of a millionth of a job's size to
-/// many of them; slow setups and late routes; rates far apart; rare jobs on many servers.
+/// The cases include loops of 25 schedules, routes of 130 states with short rounds, slow setups,
+/// rates that differ by orders of magnitude, and rare jobs on many servers.
 fn long_rounds() -> Vec<Case> {
     read("long_rounds", 36)
 }
@@ -53,7 +53,6 @@ impl Case {
         ModulatedQueue::new(environment, lambda, mu, self.servers.clone(), serves)
     }
 
-    /// A law by rounds has the right mean and tails, each within what the law says.
     fn assert_law(&self, found: &rounds::RoundLaw) {
         let error = (found.mean / number(&self.mean_number) - 1.0).abs();
         let is_near = error < 1e-12 + 100.0 * self.inherent();
@@ -70,7 +69,6 @@ impl Case {
         }
     }
 
-    /// The mean and the tails, within a relative error.
     fn assert_means(&self, found: &[f64], allowed: f64) {
         let expected = [&self.mean_number].into_iter();
         let expected = expected.chain(self.above.iter().map(|(_, above)| above));
@@ -81,15 +79,15 @@ impl Case {
         }
     }
 
-    /// What is inherent: a rounding error u = 2⁻⁵³ of any input changes the mean by `u/(1 − ρ)`.
+    /// A rounding error `u = 2⁻⁵³` in an input changes the mean by a relative error of `u/(1 − ρ)`.
     fn inherent(&self) -> f64 {
         f64::EPSILON / 2.0 / number(&self.one_minus_load)
     }
 }
 
-/// The mean within 4 u/(1 − ρ), down to 1 − ρ = 1e-8.
+/// The error must be at most `4 u/(1 − ρ)`, down to `1 − ρ = 1e-8`.
 #[test]
-fn qbd_means_keep_their_digits_in_heavy_traffic() {
+fn qbd_means_are_precise_in_heavy_traffic() {
     for case in cases() {
         let environment = case.environment();
         let law = case.queue(&environment).qbd().solve();
@@ -100,7 +98,7 @@ fn qbd_means_keep_their_digits_in_heavy_traffic() {
 }
 
 #[test]
-fn tails_of_the_qbd() {
+fn qbd_tails_match_the_reference() {
     for case in cases() {
         let environment = case.environment();
         let law = case.queue(&environment).qbd().solve().unwrap();
@@ -109,7 +107,7 @@ fn tails_of_the_qbd() {
                 continue;
             }
             let error = (law.above(*x) / number(above) - 1.0).abs();
-            // A rounding error of the decay rate counts once a level.
+            // The rounding error of the decay rate is multiplied by the number of levels.
             let decay = 4.0 * *x as f64 * f64::EPSILON / 2.0;
             let allowed = 1e-12 + 100.0 * case.inherent() + decay;
             assert!(error < allowed, "{}: P(Q > {x}) {error:e}", case.name);
@@ -117,9 +115,8 @@ fn tails_of_the_qbd() {
     }
 }
 
-/// The second way, where the levels are not too many.
 #[test]
-fn going_round_gives_the_same_means_tails_and_response_times() {
+fn the_method_of_rounds_matches_the_reference() {
     let mut compared = 0;
     for case in cases() {
         let environment = case.environment();
@@ -145,10 +142,9 @@ fn going_round_gives_the_same_means_tails_and_response_times() {
     assert!(compared > 45, "{compared}");
 }
 
-/// Short rounds, many states and rates far apart: means and tails with all their digits, or an error
-/// in words; and what a law may be wrong by is more than what it is wrong by.
+/// The returned error bound must be larger than the true error.
 #[test]
-fn going_round_keeps_its_digits_in_short_rounds() {
+fn the_method_of_rounds_is_precise_for_short_rounds() {
     let mut compared = 0;
     for case in long_rounds() {
         let environment = case.environment();
@@ -161,7 +157,7 @@ fn going_round_keeps_its_digits_in_short_rounds() {
 }
 
 #[test]
-fn matrices_keep_their_digits_where_rates_are_far_apart() {
+fn matrices_are_precise_for_very_different_rates() {
     for case in long_rounds() {
         let environment = case.environment();
         let law = case.queue(&environment).qbd().solve().unwrap();
@@ -177,9 +173,9 @@ fn matrices_keep_their_digits_where_rates_are_far_apart() {
     }
 }
 
-/// Backwards over cycles of levels and of stages: the same numbers, from no step in common.
+/// The means over cycles do not use any code of the distributions.
 #[test]
-fn means_over_cycles_are_those_of_the_laws() {
+fn means_over_cycles_match_the_distributions() {
     let mut by_stages = 0;
     for case in cases().into_iter().chain(long_rounds()) {
         let environment = case.environment();
@@ -187,7 +183,7 @@ fn means_over_cycles_are_those_of_the_laws() {
         let numbers = case.above.iter().map(|(x, _)| Reward::Above(*x as u64));
         let rewards: Vec<Reward> = [Reward::Jobs].into_iter().chain(numbers).collect();
         let levels = Levels::of_queue(&queue).unwrap();
-        // What a rounding error of a level does to all of them.
+        // A rounding error in one level affects all levels.
         let deep = levels.levels() * f64::EPSILON;
         case.assert_means(
             &levels.means(&rewards),
@@ -203,9 +199,8 @@ fn means_over_cycles_are_those_of_the_laws() {
     assert!(by_stages >= 50, "{by_stages}");
 }
 
-/// `P(T > t)`, backwards.
 #[test]
-fn response_times_backwards() {
+fn response_times_match_the_reference() {
     for case in cases().into_iter().filter(|case| !case.survival.is_empty()) {
         let environment = case.environment();
         let queue = case.queue(&environment);
@@ -219,9 +214,9 @@ fn response_times_backwards() {
     }
 }
 
-/// Remark 7, corrected, bounds the mean: `0 ≤ E_U[Q] ≤ β − 1`.
+/// The corrected version of Remark 7: `0 ≤ E_U[Q] ≤ β − 1`.
 #[test]
-fn relative_completions_bound_the_mean() {
+fn relative_completions_are_a_bound_for_the_mean() {
     for case in cases() {
         let environment = case.environment();
         if !environment.goes_round() {

@@ -1,9 +1,9 @@
-//! Traces, end to end: a small log, replayed by the binary.
+//! End-to-end tests of replays of a small log.
 
 use crate::common::*;
 use std::fs;
 
-/// On four processors. At 10 two jobs end and one comes; the last line never ran.
+/// The log is for four processors. At time 10, two jobs end and another job arrives.
 const LOG: &str = "; MaxProcs: 4
 1 100 -1 10 2 -1 -1 -1 20 -1 1 -1 -1 -1 -1 -1 -1 -1
 2 100 -1 10 2 -1 -1 -1 20 -1 1 -1 -1 -1 -1 -1 -1 -1
@@ -21,7 +21,6 @@ jobs:
   - {name: whole, demand: {cpu: 4}, arrival_rate: .05, mean_size: 5}
 ";
 
-/// A folder with both, and the names of the files.
 fn files() -> (Folder, String, String) {
     let folder = Folder::new();
     let (log, types) = (
@@ -31,9 +30,9 @@ fn files() -> (Folder, String, String) {
     (folder, log, types)
 }
 
-/// By hand: two jobs of 10 s start at 0 and hold their room until 10.9; so it goes on.
+/// Computed by hand: two jobs of 10 s start at time 0 and use their processors until 10.9.
 #[test]
-fn dead_time_counts_in_every_replay() {
+fn the_start_latency_is_used_in_all_replays() {
     let (folder, log, _) = files();
     let jobs = folder.name("late.csv");
     let typed = format!("replay {log} --policies fcfs");
@@ -53,18 +52,21 @@ fn dead_time_counts_in_every_replay() {
 }
 
 #[test]
-fn recorded_jobs_run_once_and_faults_have_a_line() {
+fn replays_recorded_jobs_and_reports_errors_with_a_line() {
     let (folder, _, types) = files();
     let text = "type,arrival,size\nhalf,0,4\nwhole,1,2\nhalf,2,4\n";
     let jobs = folder.write("jobs.csv", text);
     let simulate = format!("simulate first-fit --jobs {jobs}");
     let typed = format!("{simulate} --workload {types}");
     let found = json(&works(&format!("{typed} --start-latency .5 -o -")));
-    // First-Fit lets the third pass, which ends at 6.5; the second starts then.
+    // With First-Fit, the third job passes the second one, which starts at 6.5.
     assert_eq!(found["all"]["mean_response"], (4.5 + 8.0 + 4.5) / 3.0);
     assert_eq!(found["types"][1]["mean_wait"], 5.5);
     assert_eq!(found["makespan"], 9.0);
-    assert!(found["seed"].is_null(), "nothing is drawn");
+    assert!(
+        found["seed"].is_null(),
+        "a replay must not use random numbers"
+    );
     fails(&simulate, "give --workload FILE");
     fails(
         &format!("{typed} --start-latency -1"),
@@ -79,13 +81,13 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
 }
 
 #[test]
-fn a_log_is_replayed_and_every_job_is_reported() {
+fn replays_a_log_and_reports_each_job() {
     let (folder, log, _) = files();
     let jobs = folder.name("jobs.csv");
     let typed = format!("replay {log} --policies first-fit --measure all --jobs {jobs}");
     let run = works(&typed);
     let printed = stdout(&run).replace('\n', " ");
-    // 27 s over five jobs, of which three waited.
+    // The total is 27 s for five jobs, and three of them waited.
     has(&printed, "5.400");
     has(&printed, "the log is too short");
     has(&printed, "5 jobs with 3 distinct demands");
@@ -103,9 +105,9 @@ fn a_log_is_replayed_and_every_job_is_reported() {
     assert_eq!(lines, expected);
 }
 
-/// From standard input, twice as fast, and as types: the job of one processor then holds two.
+/// If types are used, the job with one processor uses two processors.
 #[test]
-fn a_log_comes_from_standard_input_and_as_types() {
+fn reads_a_log_from_standard_input() {
     let (_folder, _, types) = files();
     let typed = format!(
         "replay - --policies fcfs --measure all --jobs - --workload {types} --demands rounded --speed 2"
@@ -122,7 +124,7 @@ fn a_log_comes_from_standard_input_and_as_types() {
 }
 
 #[test]
-fn policies_are_compared_on_a_log() {
+fn compares_policies_on_a_log() {
     let (folder, log, types) = files();
     let [json, csv, html] = ["c.json", "c.csv", "c.html"].map(|name| folder.name(name));
     let question = format!(
@@ -141,14 +143,13 @@ fn policies_are_compared_on_a_log() {
     for text in [&document, &numbers, &page] {
         assert!(!text.contains("NaN"), "{text}");
     }
-    // The same options, the same bytes.
     assert_eq!(code(&synth(&typed)), 0);
     assert_eq!(fs::read_to_string(&json).unwrap(), document);
     assert_eq!(fs::read_to_string(&html).unwrap(), page);
 }
 
 #[test]
-fn what_cannot_be_replayed_is_reported_with_what_to_do() {
+fn reports_logs_that_cannot_be_replayed() {
     let (folder, log, types) = files();
     let small = folder.write("small.yaml", &TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr"));
     let table = include_str!("tables/replay/refused.txt");
@@ -161,9 +162,9 @@ fn what_cannot_be_replayed_is_reported_with_what_to_do() {
     has(&(stderr(&run) + &stdout(&run)), "one job, ");
 }
 
-/// By hand: the second waited 5 s for the first, and the third 1 s.
+/// Computed by hand: the second job waited 5 s for the first one, and the third job waited 1 s.
 #[test]
-fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
+fn compares_the_replay_with_the_recorded_schedule() {
     let folder = Folder::new();
     let table =
         "submit;start;end;gpu;user\n0;0;10;4;ann\n5;10;100;4;bob\n7;8;9;1;ann\n20;100;4000;2;cid\n";
@@ -182,7 +183,7 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     let shown = stdout(&works(&typed.replace(" -o -", "")));
     has(&shown, "as recorded");
     has(&shown, "Mean wait of groups of jobs");
-    // At another speed nothing was recorded; and of a log that tells some starts only, that is said.
+    // At another speed, there is no recorded schedule. Incomplete start times are reported.
     let faster = json(&works(&format!("{typed} --speed 2")));
     assert!(faster["paces"][0]["policies"][1].is_null());
     let compare = format!("replay {log} --capacity gpu=4 --policies fcfs,easy");
@@ -190,17 +191,16 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     works(&format!("{compare} --measure all --html {page}"));
     let text = fs::read_to_string(&page).unwrap();
     has(&text, "as recorded");
-    // By hand: 86 s of waiting in four jobs, whatever the rule, and of 4 GPUs the second job waited 5 s.
+    // Computed by hand: the total wait is 86 s, and the second job waited 5 s for 4 GPUs.
     has(&text, "21.50");
     has(&text, "What ran when");
-    // Jobs that are all alike are of one class.
     let alike = folder.write("alike.csv", "submit;start;end;gpu\n0;0;90;4\n5;90;180;4\n");
     let page_of_alike = folder.name("alike.html");
     works(&format!(
         "replay {alike} --capacity gpu=4 --policies fcfs,easy --measure all --html {page_of_alike}"
     ));
     has(&fs::read_to_string(&page_of_alike).unwrap(), "all jobs");
-    // The command at the end makes the page again, to the byte.
+    // The command at the end of the page must create the same page.
     let (_, command) = text.split_once("<pre tabindex=\"0\">synth ").unwrap();
     let (command, _) = command.split_once(" --html page.html</pre>").unwrap();
     let again = folder.name("again.html");
@@ -214,10 +214,10 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
 }
 
 #[test]
-fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
+fn a_fit_reports_waits_that_differ_from_the_log() {
     let folder = Folder::new();
     let report = folder.name("report.json");
-    // Six hours of ten times the rate, once: no law of arrivals has that.
+    // No arrival process can describe a rate that is ten times as high for only six hours.
     let mut table = String::from("time,size,cpu\n");
     let (mut now, day) = (0, 86_400);
     for n in 0.. {
@@ -245,9 +245,10 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
     fails(typed, "`20s` is a time, but a count is expected");
 }
 
-/// In one type jobs of .1 and .9 run one at a time: 73 s each, and one comes each minute. As they are they use .61.
+/// The jobs have the same type, so they run one at a time. They take 73 s, and a job arrives every
+/// minute. Without types, the load is 0.61.
 #[test]
-fn where_types_alone_do_not_fit_orders_of_single_jobs_are_named() {
+fn suggests_orders_for_single_jobs_if_types_do_not_fit() {
     let folder = Folder::new();
     let rows = (0..200).map(|n| format!("{},{},.{}\n", 60 * n, 70 + n % 7, 1 + 8 * (n % 2)));
     let text = format!("time,size,cpu\n{}", rows.collect::<String>());
@@ -258,10 +259,10 @@ fn where_types_alone_do_not_fit_orders_of_single_jobs_are_named() {
     has(&said, "`synth judge LOG` compares queue orders");
 }
 
-/// Two servers of four processors, one of which has one left. A wide job of a long limit waits, and both are kept for it.
-/// Then comes one of two servers with a shorter limit, who is first and fits: it starts at once, not at the next end.
+/// A wide job with a long limit waits, and both servers are reserved for it. Then a job with a
+/// shorter limit becomes the first in the order. It fits, so it must start immediately.
 #[test]
-fn who_becomes_first_starts_on_servers_kept_for_another() {
+fn the_first_job_can_start_on_reserved_servers() {
     let (folder, line) = (Folder::new(), "COMPLETED|u");
     let log = format!(
         "JobID|Submit|Start|ElapsedRaw|State|User|ReqTRES|TimelimitRaw
@@ -279,7 +280,7 @@ fn who_becomes_first_starts_on_servers_kept_for_another() {
     let heads = rows.headers().unwrap();
     let start = heads.iter().position(|own| own == "start").unwrap();
     let starts = rows.records().map(|row| row.unwrap()[start].to_owned());
-    // What follows is the log as it was recorded.
+    // The next columns are the recorded schedule.
     let starts: Vec<String> = starts.take(3).collect();
     assert_eq!(starts, ["0", "6000", "120"]);
 }

@@ -1,6 +1,4 @@
-//! The policies of the models say the numbers that they said when these were recorded, in
-//! `tests/reference/claims.json`: for each model and each way to make its policy, the value of every
-//! claim.
+//! These tests compare the claims of the policies with `tests/reference/claims.json`.
 
 use std::collections::BTreeMap;
 
@@ -9,39 +7,35 @@ use serde_json::Value;
 
 use crate::common::*;
 
-/// What was claimed of a model's policy.
 #[derive(Deserialize)]
 struct Recorded {
     model: String,
-    /// What was typed besides.
     options: Vec<String>,
-    /// How long that took, about.
     seconds: f64,
     claims: Vec<Row>,
 }
 
-/// Quantity, type, number of jobs, value.
+/// A claim: the quantity, the type, the number of jobs and the value.
 type Row = (String, Option<String>, Option<u64>, f64);
 
-/// What takes longer than this \[s\] is a test of its own, which only CI runs.
+/// The policies that take longer than this number of seconds are in a separate test.
 const LONGEST: f64 = 1.0;
 
-/// Functions of other machines may round otherwise, and searches end a little elsewhere.
+/// The math functions of other machines may round differently.
 const ROUNDING: f64 = 1e-9;
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn the_models_policies_say_the_same_numbers_as_ever() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn claims_of_policies_are_unchanged() {
     are_as_recorded(|seconds| seconds <= LONGEST);
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn those_that_take_longer_say_the_same_numbers_as_ever() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn claims_of_slow_policies_are_unchanged() {
     are_as_recorded(|seconds| seconds > LONGEST);
 }
 
-/// Makes the policies of which making took so long, and compares their claims with what was recorded.
 fn are_as_recorded(is_in: impl Fn(f64) -> bool) {
     let text = include_str!("../reference/claims.json");
     let all: Vec<Recorded> = serde_json::from_str(text).unwrap();
@@ -74,7 +68,6 @@ fn are_as_recorded(is_in: impl Fn(f64) -> bool) {
 
 type About = (String, Option<String>, Option<u64>);
 
-/// What a claim is about.
 fn about(claim: &Value) -> About {
     let name = |key: &str| claim[key].as_str().map(str::to_owned);
     let quantity = name("quantity").unwrap();

@@ -1,11 +1,10 @@
-//! The JSON Schemas that stand in the repository are those of the types. What they accept is tested by `lab/tests/schemas.rs`.
+//! These tests check that the JSON Schemas are up to date. See also `lab/tests/schemas.rs`.
 
 use std::path::Path;
 
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::Artifact;
 
-/// The schemas of policies, of each kind, of workloads and of results, by their files.
 fn schemas() -> Vec<(String, schemars::Schema)> {
     let policies = [
         ("synth-policy.v3", Artifact::schema()),
@@ -27,7 +26,7 @@ fn schemas() -> Vec<(String, schemars::Schema)> {
 }
 
 #[test]
-fn schema_is_that_of_the_types() {
+fn the_schemas_are_up_to_date() {
     for (name, schema) in schemas() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
@@ -37,15 +36,14 @@ fn schema_is_that_of_the_types() {
         let stored = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             stored == text,
-            "{name} is not the schema of the types. A change of shape changes the version; then \
-             write it anew: SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
+            "{name} is out of date. If the format has changed, change its version, and then run: \
+             SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
         );
     }
 }
 
-/// Descriptions are read by people who do not know how the program is written.
 #[test]
-fn descriptions_name_nothing_of_the_code() {
+fn descriptions_do_not_mention_the_code() {
     for (name, schema) in schemas() {
         let text = schema.to_value().to_string();
         let descriptions = text.split("\"description\":\"").skip(1);

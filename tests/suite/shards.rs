@@ -1,4 +1,4 @@
-//! `synth compare --shard` and `synth merge`: what shards run anywhere is, merged, what one machine gives.
+//! Tests of `synth compare --shard` and `synth merge`.
 
 use std::fs;
 use std::path::Path;
@@ -7,11 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::*;
 
-/// A comparison that is over at once.
 const SECTION_SEVEN: &str =
     "--workload models/section7.yaml --policies first-fit,fcfs --loads .5,.7 --events 2e5";
 
-/// The part of a shard, in this file.
 fn part(question: &str, shard: &str, file: &str) {
     let typed = format!("compare {question} --shard {shard} --output {file}");
     let ran = works(&typed);
@@ -19,7 +17,6 @@ fn part(question: &str, shard: &str, file: &str) {
     has(&stderr(&ran), &format!("Shard {shard} "));
 }
 
-/// Table, JSON, CSV and page of one machine and of these shards: the same bytes.
 fn the_same(folder: &Folder, question: &str, shards: usize, expected: i32) {
     let files = |name: &str| {
         let [json, csv, html] =
@@ -41,11 +38,9 @@ fn the_same(folder: &Folder, question: &str, shards: usize, expected: i32) {
     }
 }
 
-/// Every kind that is compared over loads: with a policy file and one that does not fit, with the optimum,
-/// over a fleet, with laws of sizes and exact means, with bounds.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn shards_give_the_bytes_of_one_machine() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn shards_give_the_same_result_as_one_machine() {
     let folder = Folder::new();
     let policies = format!(
         "fcfs,{},first-fit,{}",
@@ -69,9 +64,8 @@ fn shards_give_the_bytes_of_one_machine() {
     }
 }
 
-/// What makes no whole, by file and with what to type.
 #[test]
-fn parts_that_make_no_whole_are_refused() {
+fn rejects_incomplete_parts() {
     let folder = Folder::new();
     let [a, b, other] = ["a.jsonl", "b.jsonl", "other.jsonl"].map(|name| folder.name(name));
     part(SECTION_SEVEN, "1/2", &a);
@@ -102,7 +96,7 @@ fn parts_that_make_no_whole_are_refused() {
 }
 
 #[test]
-fn bad_shards_are_refused_at_once() {
+fn rejects_invalid_shards() {
     let folder = Folder::new();
     let file = folder.name("part.jsonl");
     let question = format!("compare {SECTION_SEVEN}");
@@ -126,11 +120,10 @@ fn bad_shards_are_refused_at_once() {
     assert_eq!(folder.files(), Vec::<String>::new());
 }
 
-/// Ctrl-C leaves what is finished, and no part; the rest gives the part of a run in one go.
 #[cfg(unix)]
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_shard_goes_on_where_it_was_cut() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn resumes_an_interrupted_shard() {
     let folder = Folder::new();
     let [whole, cut] = ["whole.jsonl", "cut.jsonl"].map(|name| folder.name(name));
     let long =
@@ -158,17 +151,15 @@ fn a_shard_goes_on_where_it_was_cut() {
     assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));
 }
 
-/// `PATH` with this program, and these folders before it.
 fn path(before: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_synth")).parent().unwrap();
     let path = std::env::var("PATH").unwrap();
     format!("{before}:{}:{path}", binary.display())
 }
 
-/// The scripts, run as Slurm runs them, give what one machine gives, also after a task was run again.
 #[cfg(unix)]
 #[test]
-fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
+fn a_slurm_job_array_gives_the_same_result_as_one_machine() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new();
     let (sweep, sbatch) = (folder.name("a sweep"), folder.name("sbatch"));
@@ -207,10 +198,9 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
     assert_eq!(found, folder.bytes("one.json"));
 }
 
-/// The same with other schedulers, where they are installed.
 #[cfg(unix)]
 #[test]
-fn examples_share_out_a_comparison() {
+fn examples_distribute_a_comparison() {
     let folder = Folder::new();
     let one = folder.name("one.json");
     works(&format!("compare {SECTION_SEVEN} --output {one}"));
@@ -230,7 +220,7 @@ fn examples_share_out_a_comparison() {
         (&*python, dask, "examples/sharded/with_dask.py"),
     ] {
         if !there {
-            eprintln!("{script} is not run: GNU parallel, or dask for $PYTHON, is not installed");
+            eprintln!("{script} skipped because GNU parallel or dask for $PYTHON is not installed");
             continue;
         }
         let parts = folder.name(&script.replace('/', "-"));

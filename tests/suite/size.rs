@@ -1,15 +1,14 @@
-//! How much must be bought for a promise: `synth size`.
+//! Tests of `synth size`.
 
 use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed};
 
-/// Jobs of mean 1 in a queue of Poisson arrivals at this rate.
 fn one_type(servers: &str, rate: f64) -> String {
     let job = format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}");
     workload(servers, &job)
 }
 
-/// The least k with `P(W > t) ≤ 1 − share` in an M/M/k queue of load a, by Erlang's C formula: `P(W > t) = C(k, a) e^{−(k − a) t}`.
+/// Erlang's C formula for an M/M/k queue with load `a`: `P(W > t) = C(k, a) e^{−(k − a) t}`.
 fn least(a: f64, t: f64, share: f64) -> u32 {
     let mut blocked = 1.0;
     for k in 1.. {
@@ -23,10 +22,10 @@ fn least(a: f64, t: f64, share: f64) -> u32 {
     unreachable!()
 }
 
-/// The least size is that of Erlang's formula: of servers and of a resource, from too few and from too many.
+/// This is tested for servers and for a resource, starting from too few and from too many.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn the_least_size_is_that_of_erlangs_formula() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn the_minimum_size_matches_erlangs_formula() {
     assert_eq!((least(10.0, 0.25, 0.95), least(10.0, 0.5, 0.95)), (15, 14));
     let folder = Folder::new();
     for (servers, name, t) in [
@@ -71,11 +70,9 @@ fn the_least_size_is_that_of_erlangs_formula() {
     }
 }
 
-/// A size that misses the target by half a percentage point is not the answer with any budget, and so a larger one does not
-/// take the right answer back.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_larger_budget_does_not_change_the_answer() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn a_larger_budget_does_not_change_the_result() {
     let k = least(8.0, 0.5, 0.95);
     assert_eq!(k, 12);
     let folder = Folder::new();
@@ -90,10 +87,9 @@ fn a_larger_budget_does_not_change_the_answer() {
     }
 }
 
-/// One shape of several is counted, the other stays; and what is promised stands as it was typed.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_shape_among_others_is_counted() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn finds_the_size_of_one_shape_in_a_fleet() {
     let folder = Folder::new();
     let file = folder.write("w.yaml", &mixed(TWO_SHAPES));
     let policy = folder.name("p.json");
@@ -115,14 +111,14 @@ fn a_shape_among_others_is_counted() {
     assert_eq!(
         stdout(&again).as_bytes(),
         folder.bytes("p.json"),
-        "the same seed"
+        "the same seed must give the same result"
     );
 }
 
-/// In an M/M/12 queue of load 10 the promise is just kept: P(W > 1.12) = 0.0478 by Erlang's formula. A small budget leaves that open,
-/// and a larger one goes on until it is decided.
+/// The guarantee is only just met in this M/M/12 queue: `P(W > 1.12) = 0.0478` (Erlang's C
+/// formula).
 #[test]
-fn a_larger_budget_decides_a_promise_that_is_just_kept() {
+fn a_larger_budget_decides_a_guarantee_that_is_only_just_met() {
     let folder = Folder::new();
     let file = folder.write("w.yaml", &one_type("server: {capacity: {cpu: 12}}", 10.0));
     let claim = |budget: &str| {
@@ -142,7 +138,7 @@ fn a_larger_budget_decides_a_promise_that_is_just_kept() {
 }
 
 #[test]
-fn names_and_promises_that_no_size_meets_are_refused() {
+fn rejects_unknown_names_and_impossible_guarantees() {
     let folder = Folder::new();
     let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
     let one = folder.write("one.yaml", &one_type("server: {capacity: {cpu: 12}}", 10.0));
@@ -158,7 +154,7 @@ fn names_and_promises_that_no_size_meets_are_refused() {
     }
     let line = format!("size {one} --slo 't: response 95 % < 2' --shape cpu");
     let refused = ends(1, &line);
-    // e^{−2} = .1353
+    // `e^{−2} = 0.1353`
     let printed = stdout(&refused);
     has(&printed, "13.5 % of these jobs");
 }

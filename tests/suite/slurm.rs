@@ -1,4 +1,4 @@
-//! The commands of Slurm, on a real one and on commands that misbehave.
+//! Tests of the Slurm commands, with a real Slurm and with fake commands.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn id(text: &str) -> JobId {
 }
 
 #[test]
-fn a_queue_is_read_as_it_is() {
+fn reads_a_queue() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -62,7 +62,7 @@ fn a_queue_is_read_as_it_is() {
 }
 
 #[test]
-fn jobs_are_released_held_and_placed() {
+fn releases_holds_and_places_jobs() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -76,7 +76,7 @@ fn jobs_are_released_held_and_placed() {
     let refused: Vec<_> = refused.collect();
     assert_eq!(refused, [(id("999999"), Why::Gone)]);
     for released in [&first, &task] {
-        cluster.wait("it runs", || {
+        cluster.wait("the job runs", || {
             let row = cluster.row("synth", released).unwrap();
             row.state == JobState::Running && row.node_list == "n1" && row.hold == Hold::None
         });
@@ -87,16 +87,16 @@ fn jobs_are_released_held_and_placed() {
     assert_eq!(node.capacity.get("cpu"), 20);
     assert_eq!(node.allocated.get("cpu"), 5);
 
-    // Held while it runs it goes on, and is held once it is requeued: then it is another submission.
+    // A running job that is held continues to run. It is held when it is requeued.
     let before = cluster.row("synth", &first).unwrap().key;
     assert!(slurm.hold_for_users(&[before.id]).unwrap().is_empty());
     cluster.run("scontrol", &["requeue", &first]);
-    cluster.wait("it waits again, held", || {
+    cluster.wait("the job is requeued and held", || {
         let row = cluster.row("synth", &first).unwrap();
         row.state == JobState::Pending && row.hold != Hold::None && row.key != before
     });
     cluster.run("scancel", &[&second]);
-    cluster.wait("it is gone", || cluster.row("synth", &second).is_none());
+    cluster.wait("the job ends", || cluster.row("synth", &second).is_none());
     assert_eq!(slurm.release(&[id(&second)]).unwrap()[0].why, Why::Gone);
 
     let fleet = cluster.slurm("fleet");
@@ -105,7 +105,7 @@ fn jobs_are_released_held_and_placed() {
     assert_eq!(found, Why::Other);
     assert!(fleet.place(id(&placed), &["n4"], None).unwrap().is_empty());
     assert!(fleet.release(&[id(&placed)]).unwrap().is_empty());
-    cluster.wait("it runs on n4", || {
+    cluster.wait("the job runs on n4", || {
         cluster.row("fleet", &placed).unwrap().node_list == "n4"
     });
     let words = ["update", "NodeName=n4", "State=drain", "Reason=a test"];
@@ -115,7 +115,7 @@ fn jobs_are_released_held_and_placed() {
 }
 
 #[test]
-fn who_has_no_right_is_told_so() {
+fn reports_missing_permissions() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -135,7 +135,7 @@ fn who_has_no_right_is_told_so() {
 }
 
 #[test]
-fn a_partition_that_is_not_there_is_named() {
+fn reports_an_unknown_partition() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -146,7 +146,7 @@ fn a_partition_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_dead_controller_is_an_error_and_its_restart_is_seen() {
+fn reports_a_dead_controller_and_detects_its_restart() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -166,7 +166,7 @@ fn a_dead_controller_is_an_error_and_its_restart_is_seen() {
 }
 
 #[test]
-fn commands_that_misbehave_leave_no_jobs() {
+fn handles_commands_that_fail_or_do_not_end() {
     let fake = Fake::new();
     let slurm = Slurm {
         limit: Duration::from_millis(700),
@@ -193,7 +193,6 @@ fn commands_that_misbehave_leave_no_jobs() {
     ));
 }
 
-/// A policy for `models/section7.yaml`, in a folder of its own.
 fn policy(preemption: &str) -> (TempDir, String) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("policy.json").display().to_string();
@@ -213,7 +212,7 @@ fn policy(preemption: &str) -> (TempDir, String) {
 }
 
 #[test]
-fn an_export_writes_what_is_installed_and_overwrites_nothing() {
+fn an_export_does_not_overwrite_files() {
     let (folder, policy) = policy("none");
     let output = folder.path().join("new/slurm").display().to_string();
     let arguments = [
@@ -247,7 +246,7 @@ fn an_export_writes_what_is_installed_and_overwrites_nothing() {
 }
 
 #[test]
-fn an_export_refuses_a_policy_that_preempts() {
+fn an_export_rejects_a_preemptive_policy() {
     let (folder, policy) = policy("full");
     let output = folder.path().join("slurm");
     let words = [
@@ -264,9 +263,8 @@ fn an_export_refuses_a_policy_that_preempts() {
     assert!(!output.exists());
 }
 
-/// The exported job_submit.lua on a real Slurm: it holds the jobs of its partition, and of no other.
 #[test]
-fn the_exported_gate_holds_one_partition() {
+fn the_exported_script_holds_the_jobs_of_one_partition() {
     let Some(cluster) = Cluster::start("builtin") else {
         return;
     };
@@ -286,7 +284,7 @@ fn the_exported_gate_holds_one_partition() {
         assert_eq!(code(&synth(&arguments)), 0);
         let lua = cluster.configuration().with_file_name("job_submit.lua");
         std::fs::copy(folder.path().join("job_submit.lua"), &lua).unwrap();
-        // Slurm reads the script again once it is newer, by whole seconds.
+        // Slurm only reads the script again if its modification time is newer by at least a second.
         let later = std::time::SystemTime::now()
             + Duration::from_secs(if partition == "plain" { 60 } else { 120 });
         std::fs::File::open(&lua)

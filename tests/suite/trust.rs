@@ -1,5 +1,4 @@
-//! What the checker derives, what it only judges, and what it takes on trust: lies of each kind that
-//! must not pass, and files that were changed after they were written.
+//! These tests check that wrong values of each kind and changed files are rejected.
 
 use std::path::Path;
 
@@ -12,7 +11,6 @@ use synth::multiresource::artifact::{ArtifactError, Checked, Preemption};
 use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{FleetDocument, Workload};
 
-/// The artifact of a conformance vector, as it was written.
 fn vector(name: &str) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
     let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
@@ -20,7 +18,6 @@ fn vector(name: &str) -> Value {
     vector["artifact"].clone()
 }
 
-/// An analysed policy of section 7 of the MSR paper at this load.
 fn analysed(load: f64) -> Value {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     let workload = Workload::read(Path::new(model)).unwrap().workload;
@@ -37,7 +34,6 @@ fn number(document: &Value, pointer: &str) -> f64 {
     document.pointer(pointer).unwrap().as_f64().unwrap()
 }
 
-/// The place of a claim.
 fn claim(document: &Value, quantity: &str, of: Option<&str>) -> String {
     let claims = document["claims"].as_array().unwrap();
     let is_it =
@@ -46,12 +42,9 @@ fn claim(document: &Value, quantity: &str, of: Option<&str>) -> String {
     format!("/claims/{}", place.unwrap())
 }
 
-// The digest.
-
-/// A file may be laid out otherwise, its keys in another order, its numbers written otherwise; but what
-/// it says is what was written, or the change is reported.
+/// The layout, the order of the keys and the format of the numbers may change.
 #[test]
-fn a_change_is_reported_and_a_new_layout_is_none() {
+fn reports_a_change_but_not_a_new_layout() {
     let written = vector("adaptive-msr");
     let pretty = serde_json::to_string_pretty(&written).unwrap();
     let mut reversed = String::from("{");
@@ -83,9 +76,8 @@ fn a_change_is_reported_and_a_new_layout_is_none() {
     assert!(as_it_is(&changed, "p").unwrap().is_changed());
 }
 
-/// Of one leaf after another: every change of a value is reported.
 #[test]
-fn every_changed_value_is_reported() {
+fn reports_each_changed_value() {
     let written = vector("static-quickswap");
     fn leaves(value: &Value, here: String, found: &mut Vec<String>) {
         match value {
@@ -115,7 +107,7 @@ fn every_changed_value_is_reported() {
         };
         let is_reported = match Checked::parse(&changed.to_string(), "p") {
             Ok(_) => panic!("{place} changed, and nothing is told"),
-            // Another format or version is reported before the digest is looked at.
+            // Another format or version is reported before the digest is checked.
             Err(ArtifactError::Shape { .. }) => true,
             Err(error) => error.to_string().contains("digest: "),
         };
@@ -123,9 +115,8 @@ fn every_changed_value_is_reported() {
     }
 }
 
-/// All verbs that read a policy refuse one that was changed, say how to take it, and then do.
 #[test]
-fn verbs_take_a_changed_policy_only_when_told_to() {
+fn commands_accept_a_changed_policy_only_with_an_option() {
     let folder = Folder::new();
     let mut document = vector("msr-full");
     document["workload"]["source"] = json!("by hand");
@@ -145,10 +136,8 @@ fn verbs_take_a_changed_policy_only_when_told_to() {
     has(&printed, "changed after it was written");
 }
 
-// What is reported of a valid policy.
-
 #[test]
-fn a_check_tells_what_was_derived_and_what_was_not() {
+fn a_check_reports_derived_and_simulated_claims() {
     let checked = Checked::parse(&analysed(0.5).to_string(), "p").unwrap();
     let derived = |g: &Grounds| matches!(g, Grounds::Derived(_));
     assert!(checked.grounds().iter().all(derived));
@@ -160,7 +149,7 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     assert!(matches!(rest(&checked, "tool"), Grounds::Trusted(_)));
 
     let checked = Checked::parse(&vector("adaptive-msr").to_string(), "p").unwrap();
-    // The load of the workload, and those of three types under guard; the rest is simulated.
+    // The load and the loads of the three types under the guard are derived.
     let (proved, simulated) = checked.grounds().split_at(4);
     assert!(proved.iter().all(derived));
     assert!(!simulated.is_empty());
@@ -169,9 +158,8 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     assert!(matches!(run, Grounds::Trusted(_)));
 }
 
-/// Without claims nothing is promised, which is reported.
 #[test]
-fn a_policy_without_claims_says_so() {
+fn reports_a_policy_without_claims() {
     let folder = Folder::new();
     let mut document = analysed(0.5);
     document["claims"] = json!([]);
@@ -182,11 +170,9 @@ fn a_policy_without_claims_says_so() {
     assert!(stdout(&output).is_empty());
 }
 
-// Lies.
-
-/// A working schedule spoilt by one job leaves the rule without what the proof of the load needs.
+/// The proof of the load needs the original schedule.
 #[test]
-fn a_starved_schedule_is_refused() {
+fn rejects_a_schedule_with_a_missing_job() {
     let valid = vector("adaptive-msr");
     let rule = "/policy/guarded/rule/adaptive-msr";
     let mix = &valid["evidence"]["servers"][0]["mix"]["schedules"];
@@ -194,7 +180,7 @@ fn a_starved_schedule_is_refused() {
     let text = "/schedules/0/2 | 1 | adaptive-msr.schedules: [0, 0, 2] is missing
         /prices/0 | ×0.999999 | the price of the certificate";
     lies(&valid, rule, text);
-    // Another schedule beside them does no harm.
+    // An additional schedule is allowed.
     let more = |v: &mut Value| {
         let schedules = v.pointer_mut(&format!("{rule}/schedules")).unwrap();
         schedules.as_array_mut().unwrap().push(json!([0, 3, 0]));
@@ -202,9 +188,8 @@ fn a_starved_schedule_is_refused() {
     assert_eq!(findings(&valid, more), [""; 0]);
 }
 
-/// What takes over is stable by a derivation of its own, and the numbers of jobs leave it room.
 #[test]
-fn a_guard_that_does_not_guard_is_refused() {
+fn rejects_an_invalid_guard() {
     let valid = vector("guarded");
     let rule = "/policy/guarded";
     let text = "/until | 12 | policy.guarded.until: 12, expected
@@ -214,7 +199,7 @@ fn a_guard_that_does_not_guard_is_refused() {
         /guard/weights/0 | 0.9 | guarded.guard.weights
         /guard/schedules/0/2 | 100 | guarded.guard";
     lies(&valid, rule, text);
-    // That it is stable is a claim, of each type, of this guard and of these laws.
+    // The load under the guard is a claim about one type and about the given size distributions.
     let load = claim(&valid, "load_under_guard", Some("type-1"));
     let value = number(&valid, &format!("{load}/value"));
     assert!(value > 0.0 && value < 1.0, "{value}");
@@ -228,7 +213,7 @@ fn a_guard_that_does_not_guard_is_refused() {
     unguarded["claims"].as_array_mut().unwrap().push(load_claim);
     let found = findings(&unguarded, |_| ());
     assert!(found[0].contains("no guard"), "{found:#?}");
-    // At the guard's high rate the weights hardly count, since it nearly always drains.
+    // The weights have only a small effect at the high switching rate of the guard.
     let starving = findings(&valid, |v| {
         let guard = v.pointer_mut(&format!("{rule}/guard")).unwrap();
         guard["weights"] = json!([0.999, 0.001]);
@@ -238,9 +223,8 @@ fn a_guard_that_does_not_guard_is_refused() {
     assert!(is_told, "{starving:#?}");
 }
 
-/// A rule that asks for limits is no policy for a workload without any.
 #[test]
-fn limits_that_nobody_knows_are_refused() {
+fn rejects_rules_with_limits_for_a_workload_without_limits() {
     let valid = vector("easy-backfill");
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     for known in [Value::Null, json!("type")] {
@@ -255,9 +239,8 @@ fn limits_that_nobody_knows_are_refused() {
     }
 }
 
-/// A fraction of jobs that wait longer than a time has to go with the mean.
 #[test]
-fn impossible_fractions_are_refused() {
+fn rejects_impossible_fractions() {
     let mut valid = vector("guarded");
     let claims = valid["claims"].as_array_mut().unwrap();
     let tail = json!({"quantity": "waiting_above", "type": "type-1", "longer_than": 0.5,
@@ -270,7 +253,7 @@ fn impossible_fractions_are_refused() {
         /value | 1.04 | for a fraction, both from 0 to 1
         /half_width | 1e-9 | the precision possible";
     lies(&valid, &of_tail, text);
-    // Nor does a time make a second claim of a mean.
+    // A claim about a mean must not have a time.
     let again = findings(&valid, |v| {
         let mean = claim(v, "mean_response", None);
         let mut mean = v.pointer(&mean).unwrap().clone();
@@ -280,9 +263,8 @@ fn impossible_fractions_are_refused() {
     has(&again.join("; "), "longer_than: expected a time for");
 }
 
-/// Knobs that are none.
 #[test]
-fn knobs_out_of_range_are_refused() {
+fn rejects_tuning_parameters_out_of_range() {
     for [name, rule, knobs] in rows(
         "adaptive-msr-draining | adaptive-msr/switching | margin floor patience drain let_in
         tdc | guarded/rule/tdc/knobs | exponent patience
@@ -303,18 +285,16 @@ fn knobs_out_of_range_are_refused() {
     );
 }
 
-/// Prices of resources are no dearer than what covers the values.
 #[test]
-fn dear_resource_prices_are_refused() {
+fn rejects_resource_prices_that_are_too_high() {
     let text = "/0 | ×1.001 | suffices to cover the values
         /1 | ×1.001 | suffices to cover the values
         /2 | 1e-3 | suffices to cover the values";
     lies(&analysed(0.5), "/evidence/servers/0/resource_prices", text);
 }
 
-/// Where 1e-9 is promised, 1e-8 is refused: of what follows from the chain and from the certificate.
 #[test]
-fn an_error_of_1e_8_is_refused_where_1e_9_is_promised() {
+fn rejects_an_error_of_1e_8_if_1e_9_is_claimed() {
     let valid = analysed(0.8);
     for (quantity, of) in [
         ("working_time", None),
@@ -329,13 +309,12 @@ fn an_error_of_1e_8_is_refused_where_1e_9_is_promised() {
     }
 }
 
-/// A mean that no rule can have, and one that is known better than so many jobs can tell.
 #[test]
-fn impossible_measurements_are_refused() {
+fn rejects_impossible_simulation_results() {
     let valid = vector("adaptive-msr");
     let response = claim(&valid, "mean_response", None);
     lies(&valid, &response, "/half_width | 1e-9 | half_width: ");
-    // All numbers of the types in proportion, so that sums and Little's law hold.
+    // All numbers are scaled by the same factor, so that Little's law still holds.
     let fewer = findings(&valid, |v| {
         let claims = v["claims"].as_array_mut().unwrap().iter_mut();
         for claim in claims.filter(|claim| claim["method"] == "simulated") {
@@ -349,14 +328,15 @@ fn impossible_measurements_are_refused() {
     lies(&valid, "/evidence/simulation", text);
 }
 
-/// Near saturation jobs wait, whatever the rule: less is refused though every job is served in time.
+/// A mean that is larger than the service time can still be too small near saturation.
 #[test]
-fn a_mean_below_what_every_rule_has_is_refused() {
+fn rejects_a_mean_below_the_lower_bound() {
     let quickswap = "models/section7.yaml --preemption none --family quickswap --work 2e7 -q";
     let valid = json(&works(quickswap));
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
-    // By hand at .9, where C = 10/9 and Σ y_i²/λ_i = .03472 + .078125 + .27778: waiting jobs weigh
-    // 9 × that − 1 at least, and one of type 3 weighs .5556: E[N] ≥ 3.15 + 2.5156/.5556 = 7.678.
+    // Computed by hand at load 0.9, where `C = 10/9` and `Σ y_i²/λ_i = 0.03472 + 0.078125 +
+    // 0.27778`. The weight of the waiting jobs is at least nine times the sum minus 1, and the
+    // weight of type 3 is 0.5556, so `E[N] ≥ 3.15 + 2.5156/0.5556 = 7.678`.
     let least = 7.678 / 3.15;
     let lie = |v: &mut Value| {
         let claims = v["claims"].as_array_mut().unwrap().iter_mut();
@@ -374,9 +354,8 @@ fn a_mean_below_what_every_rule_has_is_refused() {
     has(finding, "expected at least 2.437");
 }
 
-/// Weights that prove nothing, and rules that do not go with the server.
 #[test]
-fn lies_about_preemptive_rules_are_refused() {
+fn rejects_wrong_preemptive_rules() {
     let text = "/max-weight/exponent | 0.0 | expected above 0
         /max-weight/exponent | 5.0 | at most 2
         /max-weight/worths/1 | 1e-300 | and at most 1
@@ -392,15 +371,15 @@ fn lies_about_preemptive_rules_are_refused() {
         /haste | -0.5 | haste
         /weights/exponent | 0.0 | expected above 0",
     );
-    // Guards that would not end what is in setup.
+    // This guard would not wait for the jobs that are in setup.
     let text = "/guard/setup_rate | 20.0 | the setup rate of the rule
         /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | the setup rate of the rule";
     lies(&vector("guarded-setup"), "/policy/guarded", text);
 }
 
-/// With preemption a mean may be less than any rule without it can have, but not less than the certificate allows.
+/// The mean can be smaller than without preemption, but not smaller than the certificate allows.
 #[test]
-fn a_mean_with_preemption_is_bounded_too() {
+fn rejects_a_mean_below_the_lower_bound_with_preemption() {
     let weights = vector("max-weight");
     let mean = claim(&weights, "mean_response", None);
     lies(&weights, &mean, "/value | 0.5 | at least");

@@ -1,5 +1,4 @@
-//! What is typed and what is written, as people do it first: files with and without the name of an option, standard
-//! input, keys that other programs have, numbers with units.
+//! Tests of common inputs, such as standard input, keys of other programs and units.
 
 use std::process::{Command, Output};
 
@@ -7,14 +6,12 @@ use crate::common::*;
 
 const OPTIONS: &str = "--preemption none --family msr --work 4e6 -q";
 
-/// The program, which succeeds with this on its standard input.
 fn works_on(typed: &str, input: &str) -> Output {
     let output = fed(typed, input);
     assert_eq!(code(&output), 0, "{typed}: {}", stderr(&output));
     output
 }
 
-/// The program, which refuses what is on its standard input in these words.
 fn fails_on(typed: &str, input: &str, words: &str) {
     let output = fed(typed, input);
     assert_eq!(code(&output), 2, "{typed}: {}", stderr(&output));
@@ -22,7 +19,7 @@ fn fails_on(typed: &str, input: &str, words: &str) {
 }
 
 #[test]
-fn a_workload_is_taken_as_it_is_after_its_name_and_from_standard_input() {
+fn reads_a_workload_with_and_without_the_option_and_from_stdin() {
     let model = "models/vms.yaml";
     let named = stdout(&works(&format!("--workload {model} {OPTIONS}")));
     assert_eq!(stdout(&works(&format!("{model} {OPTIONS}"))), named);
@@ -35,10 +32,10 @@ fn a_workload_is_taken_as_it_is_after_its_name_and_from_standard_input() {
     fails(&line, "cannot be used with");
 }
 
-/// The kind of what comes from standard input is seen before the options are.
-/// What is in a pipe can be read once only.
+/// The kind of a workload must be known before the options are parsed, but a pipe can only be read
+/// once.
 #[test]
-fn a_workload_comes_through_a_pipe() {
+fn reads_a_workload_from_a_pipe() {
     let typed = "exec \"$0\" --workload <(cat models/vms.yaml) --family msr --quiet";
     let piped = Command::new("bash")
         .args(["-c", typed, env!("CARGO_BIN_EXE_synth")])
@@ -50,7 +47,7 @@ fn a_workload_comes_through_a_pipe() {
 }
 
 #[test]
-fn standard_input_may_be_of_any_kind_and_its_faults_have_their_lines() {
+fn reads_each_kind_from_stdin_and_reports_errors_with_a_line() {
     let model = text("models/three_servers.yaml");
     let piped = stdout(&works_on("- -q --interruptions 5", &model));
     has(&piped, "\"kind\": \"compatibility\"");
@@ -60,13 +57,13 @@ fn standard_input_may_be_of_any_kind_and_its_faults_have_their_lines() {
     let volunteer = text("models/campaign_small.yaml");
     let misspelt = volunteer.replacen("kind: volunteer", "kind: volunter", 1);
     fails_on("-", &misspelt, "did you mean `volunteer`?");
-    // `-` behind an option for results is no file that is read.
+    // After an option for results, `-` is not an input file.
     let written = works("models/three_servers.yaml -q --interruptions 5 --output -");
     assert_eq!(stdout(&written), piped);
 }
 
 #[test]
-fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
+fn all_commands_accept_a_policy_in_the_same_way() {
     let folder = Folder::new();
     let file = folder.policy("section7");
     let policy = std::fs::read_to_string(&file).unwrap();
@@ -83,10 +80,9 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
     fails_on("drive -", &policy, "save the policy");
 }
 
-/// Rules are simulated on a workload from standard input; comparisons and optima take one without a name.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn other_verbs_take_a_workload_without_the_option() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn other_commands_accept_a_workload_without_the_option() {
     let model = "models/section7.yaml";
     works_on("simulate first-fit --workload - --events 1e4", &text(model));
     let typed = format!("compare {model} --policies fcfs,first-fit --loads .5 --events 1e4");
@@ -99,10 +95,9 @@ fn other_verbs_take_a_workload_without_the_option() {
     fails("no-such.yaml --preemption none", typed);
 }
 
-/// As somebody writes it who has not read the documentation: each key is reported once, in the order of the text, and nothing
-/// else.
+/// Each key must be reported only once and in the order of the text.
 #[test]
-fn all_keys_of_other_programs_are_reported_at_once() {
+fn reports_all_keys_of_other_programs_together() {
     let typed = "kind: multi-resource
 time_unit: s
 nodes:
@@ -138,9 +133,8 @@ tasks:
     assert_eq!(said.matches("error").count(), 11, "{said}");
 }
 
-/// A time with its unit is the number that it is in the unit of the document, to the byte.
 #[test]
-fn times_with_units_are_numbers_and_amounts_are_explained() {
+fn converts_times_with_units_and_explains_amounts() {
     let document = |mean: &str, cpu: &str, memory: &str| {
         let job = format!(
             "{{name: web, demand: {{cpu: {cpu}, memory: {memory}}}, arrival_rate: 1e-4, {mean}}}"

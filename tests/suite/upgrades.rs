@@ -1,4 +1,4 @@
-//! What could be bought: each step against a server built anew by hand, and the program over all schedules listed.
+//! These tests compare each upgrade step with a server that is built by hand.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ fn step<'a>(all: &'a Upgrades, shape: &str, resource: Option<&str>) -> &'a Upgra
     all.found.iter().find(is_it).unwrap()
 }
 
-/// A server of these capacities, whose jobs need these amounts (K × R), at these offered loads.
+/// Returns a server with the given capacities and offered loads. The demands are `K × R`.
 fn server(capacity: &[u32], demands: &[Vec<u32>], loads: &[f64]) -> Workload {
     let amounts = |all: &[u32]| {
         let named = all.iter().enumerate().map(|(j, n)| format!("r{j}: {n}"));
@@ -38,10 +38,9 @@ fn server(capacity: &[u32], demands: &[Vec<u32>], loads: &[f64]) -> Workload {
     Workload::parse(&text, "server").unwrap().workload
 }
 
-/// One more CPU is worth 7/6 to the best mix of jobs that fill the server, whatever schedules the policy has; and over a
-/// fleet the server that could be bought is named besides the resource.
+/// One more CPU increases the capacity by a factor of 7/6 for the best mix of jobs.
 #[test]
-fn what_one_more_brings_is_relative_to_the_best_schedules() {
+fn the_gain_is_relative_to_the_best_schedules() {
     let folder = Folder::new();
     let jobs = "{name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
         {name: c, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1}";
@@ -63,9 +62,9 @@ fn what_one_more_brings_is_relative_to_the_best_schedules() {
     has(&printed, "8.3");
 }
 
-/// Jobs that are alike: ⌊C/d⌋ run together, and the load is b over that; the next one needs what is lacking for it.
+/// If all jobs are equal, `⌊C/d⌋` of them fit, and the load is `b` divided by this number.
 #[test]
-fn a_server_of_jobs_that_are_alike_by_the_formula() {
+fn steps_for_equal_jobs_match_the_formula() {
     for capacity in 2..30 {
         for demand in 1..=capacity.min(9) {
             let fit = capacity / demand;
@@ -81,10 +80,9 @@ fn a_server_of_jobs_that_are_alike_by_the_formula() {
     }
 }
 
-/// Random small systems: the least amount is the first with which other schedules fit, and the load is that of all
-/// schedules in one program, both of a server written anew.
+/// The smallest useful amount is the first one that adds a schedule.
 #[test]
-fn steps_of_random_servers_by_enumeration() {
+fn steps_of_random_servers_match_enumeration() {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
     let mut helped = 0;
     for _ in 0..60 {
@@ -130,9 +128,8 @@ fn least_load(workload: &Workload) -> f64 {
     load(&workload.clone().into())
 }
 
-/// Of a fleet: a unit on each server of a shape, and a server more of each, written anew by hand.
 #[test]
-fn steps_of_a_fleet_by_hand() {
+fn steps_of_a_fleet_match_manual_calculations() {
     let all = bought(read(&mixed(TWO_SHAPES)).unwrap());
     assert_eq!((all.found.len(), all.skipped), (5, 0));
     let big = |count: u32, cpu: u32| {
@@ -156,9 +153,8 @@ fn steps_of_a_fleet_by_hand() {
     }
 }
 
-/// Where the time is over nothing is said but how much is left out.
 #[test]
-fn without_time_steps_are_counted_only() {
+fn counts_the_skipped_steps_if_there_is_no_time() {
     let fleet = read(&mixed(TWO_SHAPES)).unwrap();
     let mut options = SynthesisOptions::new(Preemption::Full);
     options.end = Some(Instant::now());
@@ -166,9 +162,8 @@ fn without_time_steps_are_counted_only() {
     assert_eq!((all.found.len(), all.skipped), (0, 5));
 }
 
-/// Every family tells what to buy, and why there is no room for more.
 #[test]
-fn every_family_tells_what_to_buy() {
+fn all_families_report_upgrades() {
     let msr = "models/section7.yaml";
     for (model, more) in [
         (msr, "--preemption full --family msr"),

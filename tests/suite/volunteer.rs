@@ -1,7 +1,7 @@
-//! Volunteers, from a document to a verdict; and vectors for whoever decides in another language.
+//! Tests of volunteer computing, and test vectors for implementations in other languages.
 //!
-//! A vector is a rule, a list of requests, and the answers to each. `SYNTH_UPDATE_VECTORS=1 cargo test --release
-//! --test suite volunteer` records them anew.
+//! A vector contains a rule, a list of requests, and the answers to each request. Run
+//! `SYNTH_UPDATE_VECTORS=1 cargo test --release --test suite volunteer` to update the vectors.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,6 @@ use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
 
 use crate::common::*;
 
-/// A campaign of seconds: fifty hosts, twelve days.
 const TEXT: &str = include_str!("tables/volunteer/campaign.yaml");
 
 struct Here {
@@ -50,8 +49,8 @@ impl Here {
 }
 
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn a_campaign_goes_through_every_verb() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn all_commands_support_a_campaign() {
     let here = Here::new(TEXT);
     let artifact = here.synthesize();
     assert_eq!(artifact["kind"], "volunteer-dispatch");
@@ -78,13 +77,11 @@ fn a_campaign_goes_through_every_verb() {
     assert!(!page.contains("NaN") && !page.contains("inf"));
     let csv = std::fs::read_to_string(csv).unwrap();
     has(&csv, "\nboinc-2025,,instances,");
-    // The same seed gives the same policy.
     assert_eq!(here.synthesize(), artifact);
 }
 
-/// A number that cannot be is found, and a claim that is wrong is refuted.
 #[test]
-fn what_was_changed_is_found() {
+fn rejects_changes_and_refutes_wrong_claims() {
     let here = Here::new(TEXT);
     let artifact = here.synthesize();
     are_refused(
@@ -100,9 +97,8 @@ fn what_was_changed_is_found() {
     are_refused(&artifact, "/claims", &table, refusal::<Volunteer>);
 }
 
-/// The help of one kind names the verbs of the others.
 #[test]
-fn verbs_of_other_kinds_are_named() {
+fn the_help_names_commands_of_other_kinds() {
     let here = Here::new(TEXT);
     let help = stdout(&works(&format!("{} --help", here.path("w.yaml"))));
     has(&help, "multiresource: analyze");
@@ -110,7 +106,7 @@ fn verbs_of_other_kinds_are_named() {
 }
 
 #[test]
-fn bad_input_is_answered_with_what_to_do() {
+fn reports_bad_input_and_a_solution() {
     let refused = |text: &str, expected: i32, said: &str| {
         let here = Here::new(text);
         let typed = format!("{} --output {}", here.path("w.yaml"), here.path("p.json"));
@@ -148,11 +144,11 @@ fn bad_input_is_answered_with_what_to_do() {
     fails(&line, "leave it out");
 }
 
-/// On each model, with campaigns that nothing was tuned on: half as long as BOINC's rule of 2025 at most, at no
-/// more than 1.25 times its instances, and from a cold start nothing starves.
+/// The policy takes at most half as long as the rule of BOINC in 2025 and uses at most 1.25 times
+/// as many instances.
 #[test]
-#[ignore = "takes over five seconds; CI runs it"]
-fn batches_take_half_as_long_as_under_boincs_rule() {
+#[ignore = "this test takes more than five seconds, so it is only run in CI"]
+fn batches_take_half_as_long_as_with_the_boinc_rule() {
     let settings = Settings {
         seed: 20_251,
         replications: 2,
@@ -184,7 +180,7 @@ fn batches_take_half_as_long_as_under_boincs_rule() {
 }
 
 #[test]
-fn all_models_are_read_and_can_be_done() {
+fn all_models_are_valid_and_feasible() {
     let models = models("volunteer");
     assert_eq!(models.len(), 3);
     for path in models {
@@ -195,9 +191,8 @@ fn all_models_are_read_and_can_be_done() {
     }
 }
 
-/// What a budget cannot do is refused at once, and the budget that is named instead suffices.
 #[test]
-fn a_budget_that_is_too_small_is_answered_with_one_that_suffices() {
+fn reports_a_sufficient_budget_if_it_is_too_small() {
     let here = Here::new(TEXT);
     let workload = here.path("w.yaml");
     let refused = ends(2, &format!("{workload} --work 1000"));
@@ -303,7 +298,7 @@ fn vectors() -> Vec<(&'static str, Vector)> {
 }
 
 #[test]
-fn decisions_are_those_of_the_vectors() {
+fn decisions_match_the_vectors() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/volunteer");
     for (name, vector) in vectors() {
         let path = folder.join(format!("{name}.json"));

@@ -1,9 +1,8 @@
-//! The log of a Slurm site with jobs of several nodes: nothing of its work is lost on the way.
+//! Tests with the log of a Slurm site. No part of the work may be lost.
 
 use crate::common::*;
 use crate::site;
 
-/// A folder with the log, and its name.
 fn log(change: impl Fn(&str) -> String) -> (Folder, String) {
     let folder = Folder::new();
     let text = site::sacct(1, 12_000, 28);
@@ -12,7 +11,7 @@ fn log(change: impl Fn(&str) -> String) -> (Folder, String) {
 }
 
 #[test]
-fn a_site_is_the_same_from_a_seed() {
+fn a_site_is_deterministic_for_a_seed() {
     let text = site::sacct(3, 500, 7);
     assert_eq!(text, site::sacct(3, 500, 7));
     assert_eq!(text.lines().count(), 501);
@@ -22,9 +21,9 @@ fn a_site_is_the_same_from_a_seed() {
     }
 }
 
-/// All jobs that ran are replayed, gangs as gangs; where no column tells nodes, on as few as hold them.
+/// If there is no column for the nodes, the smallest possible number of nodes is used.
 #[test]
-fn gangs_of_a_log_are_replayed() {
+fn replays_gangs_of_a_log() {
     let count = |name: &str| {
         let run = works(&format!(
             "replay {name} --servers '{}' --policies first-fit --measure all",
@@ -56,9 +55,8 @@ fn gangs_of_a_log_are_replayed() {
     has(&(printed + &without).replace('\n', " "), expected);
 }
 
-/// Of servers that do not hold a part of the work nothing is computed, by no verb; and it is said what to do.
 #[test]
-fn work_that_no_server_holds_is_no_small_print() {
+fn rejects_work_that_does_not_fit_on_a_server() {
     let (folder, name) = log(str::to_owned);
     let few = "20xcpu=64,memory=256;8xcpu=64,memory=512,gpu=4";
     let output = folder.name("made");

@@ -1,4 +1,4 @@
-//! Faulty workloads of all kinds, a line each in `tests/corpus/workloads/faults.txt`.
+//! Tests of invalid workloads. The errors are listed in `tests/corpus/workloads/faults.txt`.
 
 use crate::common::*;
 use synth::artifact::Content;
@@ -6,7 +6,6 @@ use synth::document::DocumentError;
 use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 
-/// Returns the faults of a document and the report of them, if it is of the kind.
 #[derive(Clone, Copy)]
 struct Faults<'a>(&'a str);
 
@@ -23,15 +22,14 @@ impl Visitor for Faults<'_> {
                 Some((faults.iter().map(ToString::to_string).collect(), report))
             }
             Err(other) => panic!("{other}"),
-            Ok(_) => panic!("no fault in {}", self.0),
+            Ok(_) => panic!("expected an error in {}", self.0),
         }
     }
 }
 
-/// Each line replaces a part of the document above it, and is reported in these words, with what to do; a fault that has
-/// a cause is not reported a second time.
+/// An error that is caused by another error must not be reported.
 #[test]
-fn faulty_workloads_are_refused() {
+fn rejects_invalid_workloads() {
     for section in text("tests/corpus/workloads/faults.txt").split("\n\n") {
         let (document, cases) = section.split_once("\n---\n").unwrap();
         for case in cases.lines() {

@@ -8,10 +8,10 @@ from spack.package import *
 
 
 class PySynthsched(PythonPackage):
-    """Compiles a cluster's workload into a scheduling policy with a proof, and checks that policy
-    by simulation."""
+    """Compiles the workload of a cluster into a scheduling policy with a proof, and checks the
+    policy by simulation."""
 
-    # What is marked PLACEHOLDER is filled in at a release.
+    # The values marked PLACEHOLDER are set at a release.
     homepage = "https://PLACEHOLDER.invalid"
     url = "https://PLACEHOLDER.invalid/releases/download/v0.1.0/synthsched-0.1.0.tar.gz"
 

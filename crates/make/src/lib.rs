@@ -1,6 +1,45 @@
-//! This crate computes scheduling policies for multiresource jobs. It contains the schedule program
-//! and its proof, the modulation, the exact analysis, the lower bounds and the selection of a
-//! policy.
+//! Computes scheduling policies for multiresource jobs, and proves which load no policy can
+//! sustain.
+//!
+//! - The function [`program::solve()`] computes the schedules that should be used, and the fraction
+//!   of time for each of them. The load has a certificate, which is checked without this crate.
+//! - A [`Modulation`](modulation::Modulation) is the Markov chain that switches between the
+//!   schedules, and [`analysis`] computes the exact means of the queues under it.
+//! - The functions [`synthesize`](synthesis::synthesize) and [`choose`](synthesis::choose) do all
+//!   of this for a workload and return the policy file. The second one also simulates other rules.
+//!
+//! ```text
+//! ρ = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0    program (7) of the MSR paper
+//! ```
+//!
+//! | symbol | shape | meaning |
+//! |---|---|---|
+//! | `W`, `π` | N × K, N | the working schedules, and the fraction of time for each of them |
+//! | `ρ`, `ρ_i = b_i/E[u_i]` | –, K | load of the workload, load of a type under a policy |
+//! | `y`, `w` | K, R | dual prices of types and resources in the certificate |
+//! | `α`, `γ` | – | switching rate, setup rate \[1/time\] |
+//! | `θ`, `β_i` | n, K | distribution over the phases, maximum number of slots of a type |
+//! | `Δ(s)` | n | lead of phase s over the mean number of completions |
+//!
+//! ```
+//! use synth_make::program::{SolveLimits, solve};
+//! use synth_multiresource::workload::Workload;
+//!
+//! // Two small jobs fit together, and a large job runs alone: ρ = 1/2 + 1/4.
+//! let document = "
+//!     {kind: multiresource, time_unit: s, server: {capacity: {cpu: 4, memory: 4}}, jobs: [
+//!     {name: small, demand: {cpu: 2, memory: 1}, arrival_rate: 1, mean_size: 1},
+//!     {name: large, demand: {cpu: 1, memory: 4}, arrival_rate: 0.25, mean_size: 1}]}";
+//! let workload = Workload::parse(document, "example")?.workload;
+//! let certificate = solve(&workload, &SolveLimits::default())?.certificate;
+//! assert!(certificate.proven() && (certificate.load - 0.75).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Corrections to the MSR paper: `ρ_i` in program (7) lacks a factor `μ_i`; the quadratic program
+//! is solved as a linear program over columns; theorem 8 uses the distribution of the phases after
+//! a completion; lemma 9 has one factor `μ_i` too many. The order of the loop is found by the
+//! dynamic program of M. Held, R. M. Karp, J. SIAM 10(1), 1962.
 
 pub mod analysis;
 pub mod bound;

@@ -1,9 +1,35 @@
-//! The parts shared by all simulators: job classes, random streams, arrivals and sizes,
-//! measurements in time buckets, confidence intervals, instability, and comparisons of policies.
+//! The parts that are shared by all simulators: random streams, statistics and comparisons.
 //!
-//! An engine implements `Replication` and reports arrivals and departures to its `Recorder`.
-//! `replicate` runs replications in parallel until the mean response time is precise enough, and
-//! `EndedRuns::run` turns them into a [`Run`].
+//! A simulator provides the events of its system. This crate decides how long to simulate, removes
+//! the warm-up, computes confidence intervals, and detects that a system is unstable.
+//!
+//! - A simulator implements [`Replication`] and reports arrivals and departures to its
+//!   [`Recorder`]. For a simple queue, it is sufficient to implement [`Discipline`] and to call
+//!   [`Queue::simulate`].
+//! - The function [`replicate`] runs independent replications in parallel until one of the
+//!   conditions in the [`Settings`] holds.
+//! - The result is a [`Run`], which has an [`Estimate`] of each mean if the run has converged. Two
+//!   runs on the same random numbers are compared with [`paired_ratio`].
+//!
+//! In the example, the mean size of the jobs in an M/M/1 queue is 1 and the load is ρ = 1/2, so the
+//! mean response time is `1/(1 − ρ) = 2`.
+//!
+//! ```
+//! use synth_simulation::{Health, Settings, mm1};
+//!
+//! let settings = Settings { events: 200_000, ..Settings::default() };
+//! let run = mm1::run(0.5, &settings);
+//! assert_eq!(run.health, Health::Settled);
+//! let response = run.mean_response.ok_or("the run is too short")?;
+//! assert!(response.covers(2.0, 0.999));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to read next
+//!
+//! The file `src/tests/mm1.rs` contains the queue of this example and is the shortest simulator.
+//! The module [`sweep`] compares policies over many loads. The statistical methods are explained in
+//! `docs/explanation/intervals.md`.
 
 mod arrivals;
 mod calendar;

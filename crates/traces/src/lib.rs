@@ -1,4 +1,38 @@
-//! Reads and replays the logs of real clusters.
+//! Reads the logs of real clusters, and replays their jobs under other policies.
+//!
+//! - A [`Trace`](trace::Trace) is a log that is being read. Its format is detected, and each line
+//!   that is not used as it is written is counted in an [`Account`](trace::Account).
+//! - A [`Log`](replay::Log) contains all jobs of a trace, which were submitted to the servers of
+//!   the cluster.
+//! - The function [`replay`](replay::replay) submits the jobs of a log again and starts them with
+//!   another rule. The results for each job are returned by [`visits`](replay::visits).
+//!
+//! In the example, three jobs were submitted to four processors. The third job was started at time
+//! 20, although a processor was free from time 10, when First-Fit would have started it.
+//!
+//! ```
+//! use synth_multiresource::simulator::Contender;
+//! use synth_traces::replay::{Clock, DecisionState, Kinds, Log, Speed, gathered, replay, visits};
+//! use synth_traces::trace::{ReadOptions, Servers, Source};
+//!
+//! let text = "time,start,end,cpu\n0,0,10,4\n1,10,20,3\n2,20,25,1\n";
+//! let source = Source::Text("jobs.csv".into(), text.into());
+//! let servers = Some(Servers::shapes("cpu=4")?);
+//! let options = ReadOptions { servers, ..ReadOptions::default() };
+//! let (log, _) = Log::of_source(&source, &options, &mut |_| ())?;
+//! let clock = Clock::whole(Speed::ONE);
+//! let (fleet, types) = gathered(&log, &log.jobs, &Kinds::exact(&log), clock, 0.0, false)?;
+//! let state = DecisionState::new(&log.jobs, types, fleet, clock);
+//! let replayed = replay(&Contender::parse("first-fit")?, &state, &mut |_| true)?;
+//! let starts: Vec<f64> = visits(&state, &replayed, 1.0).map(|visit| visit.start).collect();
+//! assert_eq!(starts, [0.0, 10.0, 10.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to read next
+//!
+//! The documentation of [`trace`] and [`replay`] explains how times and demands are represented.
+//! The formats of logs are described in `docs/traces.md`.
 
 pub mod replay;
 pub mod trace;

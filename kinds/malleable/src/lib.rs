@@ -1,12 +1,37 @@
-//! Malleable jobs: each may run on any number of servers at once, with diminishing returns.
+//! Malleable jobs, each of which may run on any number of servers at once, with diminishing
+//! returns.
 //!
-//! N servers are divided among the jobs. A job on k servers progresses at rate `s(k)`, with s
-//! concave and `s(0) = 0`. Jobs are numbered from the largest, `x_1 ≥ x_2 ≥ …`, as in the paper;
-//! `W_i = w_1 + … + w_i`. They are either all present at the start (a *pool*, for which the best
-//! plan is computed) or arrive over time (a *stream*, for which a rule is tuned).
+//! N servers are divided among the jobs. A job on k servers progresses at rate `s(k)`, where s is
+//! concave and `s(0) = 0`. Jobs are numbered from the largest, `x_1 ≥ x_2 ≥ …`, as in the paper,
+//! and `W_i = w_1 + … + w_i`.
+//!
+//! - A [`Workload`](workload::Workload) is either a [`Pool`](workload::Pool), in which all jobs are
+//!   present at the start, or a [`Stream`](workload::Stream), in which jobs arrive over time.
+//! - For a pool, [`synthesis::plan()`] computes the best plan that it can find, and a lower bound.
+//! - For a stream, [`synthesis::online`] tunes a rule by simulation. Both return a policy file.
+//!
+//! In the example, the speedup is `√k` for both jobs. The minimum makespan is
+//! `√(3² + 4²) / √25 = 1`.
+//!
+//! ```
+//! use synth_malleable::synthesis::plan;
+//! use synth_malleable::workload::Workload;
+//!
+//! let document = "
+//! {kind: malleable, servers: 25, speedup: {power: {p: 0.5}}, objective: makespan,
+//!  jobs: [{name: a, size: 3}, {name: b, size: 4}]}";
+//! let Workload::Pool(pool) = Workload::parse(document, "example")?.workload else {
+//!     return Err("all jobs are present at the start".into());
+//! };
+//! let (_, planned) = plan(&pool);
+//! assert!(planned.gap(&pool) < 1e-9);
+//! assert!(planned.evidence.ends.iter().all(|end| (end - 1.0).abs() < 1e-9));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean
-//! Slowdown. Performance Evaluation 144, 2020 ("the heSRPT paper").
+//! Slowdown. Performance Evaluation 144, 2020 ("the heSRPT paper"). The division of the servers is
+//! explained in [`policy`], and the workload in `docs/malleable.md`.
 
 pub mod analysis;
 pub mod artifact;

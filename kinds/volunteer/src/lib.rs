@@ -1,11 +1,40 @@
-//! Volunteer computing: jobs for hosts that may be slow, off, wrong or gone.
+//! Volunteer computing: the jobs are sent to hosts that may be slow, off, wrong or gone.
 //!
-//! Hosts ask for work, and each job they get has a deadline, after which another host gets it. The
-//! dispatch rule uses the percentile of a host among all hosts and the expected completion time
-//! C(B) of a batch.
+//! The hosts ask for work, and each job that is sent has a deadline, after which it is sent to
+//! another host. The dispatch rule uses the percentile of a host among all hosts, and the expected
+//! completion time C(B) of a batch.
+//!
+//! - A [`Campaign`](workload::Campaign) is a checked workload, which consists of hosts and batches.
+//! - A [`Dispatch`](policy::Dispatch) has the parameters of the rule, and
+//!   [`decide`](policy::decide()) returns the jobs for a host. It is deterministic, so that other
+//!   servers can be tested against it.
+//! - The function [`synthesize`](synthesis::synthesize) tunes the parameters by simulation and
+//!   measures the claims of the policy file in campaigns that are held out.
+//!
+//! In the example, ten hosts with four cores are on for half of the time.
+//!
+//! ```
+//! use synth_volunteer::workload::{CampaignDocument, Shortage};
+//! use synth_core::document::WorkloadDocument as _;
+//!
+//! let document = "
+//! {kind: volunteer, time_unit: h, horizon: 100,
+//!  hosts: [{name: labs, count: 10, cores: 4, speed: 1, buffer: 24, availability: {
+//!      on: {law: exponential, mean: 5}, off: {law: exponential, mean: 5}}}],
+//!  applications: [{name: docking, versions: [{name: v1, processor: cpu}]}],
+//!  batches: [{name: screen, application: docking, jobs: 3000, size: 2, quality: afap}]}";
+//! let campaign = CampaignDocument::parse(document, "example")?.workload;
+//! let capacity = campaign.capacity(&[0]);
+//! assert_eq!((capacity.most, capacity.usual), (40.0, 20.0));
+//! // The batch has 6000 hours of work, but the hosts can do at most 4000.
+//! assert!(matches!(campaign.shortage(), Some(Shortage::TooMuch { .. })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which
-//! was never implemented; its open points are decided in [`policy`].
+//! was never implemented. Its open points are decided in [`policy`]. Corrections: the missing
+//! `else`, deadlines behind tight jobs only, no time for a retry, fast hosts that take a whole
+//! batch.
 
 pub mod artifact;
 pub mod policy;

@@ -1,11 +1,12 @@
-//! `synth` compiles the workload of a cluster into a scheduling policy, proves claims about the
-//! policy, and checks the policy by simulation.
+//! `synth` creates a scheduling policy for the workload of a cluster. It proves the claims about
+//! the policy, and uses a simulation to check them.
 //!
-//! One server has the capacity `P_j` of each of R resources. Jobs of K types arrive, type i at rate
-//! `λ_i`. A job of type i needs `D_ij` of resource j while it runs, and runs for a time with mean
-//! `1/μ_i`, so the offered load is `b_i = λ_i/μ_i`. A *schedule* `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is
-//! the number of jobs of each type that run together. `synth` computes which schedules should be
-//! used, for which fractions π of the time, and what the response times will be.
+//! A server has R resources, and `P_j` is the capacity of resource j. There are K types of jobs.
+//! The arrival rate of type i is `λ_i`, each of its jobs needs `D_ij` of resource j, and the mean
+//! of its run time is `1/μ_i`, so the offered load is `b_i = λ_i/μ_i`. A *schedule*
+//! `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. `synth`
+//! computes which schedules should be used, for which fractions π of the time, and what the
+//! response times will be.
 //!
 //! ```text
 //! ρ = min r : b/r ∈ Conv(S)                                 a policy is stable iff ρ < 1
@@ -17,8 +18,7 @@
 //! - The function [`synthesize`](multiresource::synthesis::synthesize) returns a policy file
 //!   ([`artifact`]). It uses a Markovian Service Rate (MSR) policy, which cycles through at most K
 //!   schedules according to a Markov chain that does not depend on the queue.
-//! - The policy is checked, simulated and compared with other rules
-//!   ([`simulate`](multiresource::simulator::simulate)), replayed on a log
+//! - The policy can be checked, simulated ([`multiresource::simulator`]), used in a replay of a log
 //!   ([`multiresource::replay`]), or run on a cluster ([`multiresource::bridge`]).
 //!
 //! ```
@@ -40,9 +40,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The kinds of workload are [`multiresource`], [`compatibility`], [`malleable`] and [`volunteer`].
-//! The notation and the papers are listed in the crates that use them: `synth-multiresource`,
-//! `synth-make`.
+//! The other kinds of workload are [`compatibility`], [`malleable`] and [`volunteer`]. The notation
+//! and the papers are listed in `synth-multiresource` and `synth-make`.
 
 pub mod cli;
 pub mod kinds;

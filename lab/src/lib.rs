@@ -1,9 +1,10 @@
-//! Research tools: the figures of papers, a benchmark of policies, and the cost of switching.
+//! This crate contains tools that are used for research: the figures of papers, a benchmark of
+//! policies, and the cost of switching.
 //!
 //! The tools are the verbs of the program `synth-lab` ([`PROGRAM`]).
 //!
-//! - The module [`figures`] computes the figures of the papers again, and compares their claims
-//!   with the results.
+//! - The module [`figures`] can be used to create the figures of a paper again, and to compare the
+//!   claims of the paper with the results.
 //! - The module [`bench`] compares policies on random systems that are drawn from a seed. Other
 //!   people can enter policies of their own.
 //! - The module [`sweep`] computes the cost of a policy for many switching rates.

@@ -1,14 +1,13 @@
 //! Exact numbers, documents and policy files, which are used by all other crates of `synth`.
 //!
-//! This crate does not depend on any other crate of the workspace, and it knows no kind of
-//! workload.
+//! This crate does not depend on any other crate of the workspace, and it is independent of the
+//! kind of workload.
 //!
 //! - A [`Decimal`](number::Decimal) is a number exactly as it was written. The function
 //!   [`in_units`](number::in_units) converts a capacity and the demands to integers, so that the
-//!   question whether jobs fit is never answered by rounding.
-//! - A [`WorkloadDocument`](document::WorkloadDocument) is read from YAML. If the document has
-//!   faults, all of them are reported with their positions; otherwise, the checked workload is
-//!   returned.
+//!   result does not depend on rounding when jobs are packed.
+//! - A [`WorkloadDocument`](document::WorkloadDocument) is read from YAML. If the document is not
+//!   valid, the error contains the position of each fault.
 //! - An [`Artifact`](artifact::Artifact) is a policy file, which contains the workload, the policy,
 //!   the claims about it, and the evidence for them. It becomes a [`Checked`](artifact::Checked)
 //!   artifact if a checker can derive the claims again, and only a checked artifact can be used to
@@ -28,8 +27,8 @@
 //!
 //! # Where to read next
 //!
-//! The modules [`number`], [`document`] and [`artifact`] can be read in this order. The
-//! documentation of [`artifact::Content`] explains what a kind of workload has to provide for its
+//! The modules can be read in this order: [`number`], [`document`], [`artifact`]. The trait
+//! [`artifact::Content`] is implemented by each kind of workload, and describes the contents of its
 //! policy files.
 
 pub mod artifact;

@@ -1,4 +1,5 @@
-//! Fits a workload to the log of a cluster: job types, size distributions and arrival processes.
+//! This crate is used to create a workload from the log of a cluster: it finds the job types, and
+//! fits a size distribution and an arrival process to each of them.
 //!
 //! - The function [`fit`] reads a [`Trace`] into memory, which takes 72 bytes for each job, and
 //!   returns a [`Fit`]. The [`FitOptions`] limit the number of types.

@@ -1,12 +1,13 @@
-//! Computes scheduling policies for multiresource jobs, and proves which load no policy can
-//! sustain.
+//! This crate computes a scheduling policy for multiresource jobs, and a proof that no other policy
+//! can sustain a higher load.
 //!
 //! - The function [`program::solve()`] computes the schedules that should be used, and the fraction
 //!   of time for each of them. The load has a certificate, which is checked without this crate.
 //! - A [`Modulation`](modulation::Modulation) is the Markov chain that switches between the
 //!   schedules, and [`analysis`] computes the exact means of the queues under it.
 //! - The functions [`synthesize`](synthesis::synthesize) and [`choose`](synthesis::choose) do all
-//!   of this for a workload and return the policy file. The second one also simulates other rules.
+//!   of this for a workload and return the policy file. The second function also simulates other
+//!   rules.
 //!
 //! ```text
 //! ρ = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0    program (7) of the MSR paper
@@ -36,10 +37,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Corrections to the MSR paper: `ρ_i` in program (7) lacks a factor `μ_i`; the quadratic program
-//! is solved as a linear program over columns; theorem 8 uses the distribution of the phases after
-//! a completion; lemma 9 has one factor `μ_i` too many. The order of the loop is found by the
-//! dynamic program of M. Held, R. M. Karp, J. SIAM 10(1), 1962.
+//! Corrections to the MSR paper: In program (7), the factor `μ_i` is missing in
+//! `ρ_i = λ_i/(μ_i (πW)_i)`. The quadratic program is not needed, because it can be solved as a
+//! linear program over columns. Theorem 8 must use the distribution of the phases after a
+//! completion. In lemma 9, there is one factor `μ_i` too many. The order of the loop is found by
+//! the dynamic program of Held and Karp (J. SIAM 10, 1962).
 
 pub mod analysis;
 pub mod bound;

@@ -1,10 +1,9 @@
-//! Multiresource jobs: the workload, the rules that start jobs, the policy file and the simulator.
+//! This crate contains everything that is needed to run, to check and to simulate a policy for
+//! multiresource jobs. It does not depend on the crates that are used to make a policy, so the
+//! checker cannot know how the policy was found.
 //!
-//! This crate contains everything that is needed to run and to check a policy. It does not depend
-//! on the crates that make policies, so the checker cannot know how a policy was found.
-//!
-//! - A [`Workload`](workload::Workload) describes one server, and a [`Fleet`](workload::Fleet)
-//!   describes servers of several shapes. Both contain the job types.
+//! - A [`Workload`](workload::Workload) is a list of job types with the server that is used for
+//!   them. A [`Fleet`](workload::Fleet) can have more than one server.
 //! - A rule implements [`Policy`](policy::Policy). It reacts to each [`Event`](policy::Event) by
 //!   starting jobs on a [`System`](policy::System), which checks that they fit.
 //! - A policy file ([`artifact::Artifact`]) contains a rule and the claims about it. If it is
@@ -17,6 +16,7 @@
 //! | `λ`, `μ` | K | arrival rate, service rate | 1/time |
 //! | `b = λ/μ` | K | offered load: mean number of jobs in service | jobs |
 //! | `u` | K | a schedule, which is feasible if `u·D ≤ P` | jobs |
+//! | `Q`, `T` | K | number of jobs in the system, response time | jobs, time |
 //!
 //! ```
 //! use synth_multiresource::policy::{Event, FIRST_FIT, Policy as _, System};

@@ -1,7 +1,8 @@
-//! Exact analysis of Markov chains and queues, and the distributions of job sizes and arrivals.
+//! This crate contains the exact analysis of Markov chains and queues, and the distributions that
+//! are used for sizes and arrivals.
 //!
-//! This crate is used by the code that makes policies and by the code that checks them. It is
-//! independent of the kind of workload.
+//! It is used by the code that makes policies and by the code that checks them, and it does not
+//! depend on the kind of workload.
 //!
 //! - A [`Size`](law::Size) is a distribution of job sizes, and an
 //!   [`ArrivalProcess`](law::ArrivalProcess) describes when jobs arrive. Both are read from
@@ -12,9 +13,9 @@
 //! - The queue is converted to a quasi-birth-death process ([`Qbd`](ctmc::Qbd)). Its solution has
 //!   the mean number of jobs and the distribution of this number.
 //!
-//! In the example, a server breaks down and is repaired with rate 1, jobs arrive with rate λ = 1/4,
-//! and the service rate is μ = 1. With both rates equal to 1, the mean number of jobs is
-//! `λ (4 + μ) / (2 (μ − 2λ))`.
+//! In the example, the server of a queue can break down and is then repaired, both at rate 1. The
+//! mean number of jobs is equal to `λ (4 + μ) / (2 (μ − 2λ))`, with an arrival rate of `λ = 1/4`
+//! and a service rate of `μ = 1`.
 //!
 //! ```
 //! use synth_queues::ctmc::{Edge, Environment, ModulatedQueue, rounds};
@@ -32,8 +33,8 @@
 //!
 //! # Where to read next
 //!
-//! The documentation of [`ctmc`] has a table of the solvers and of the crates that use them. The
-//! modules cite the papers from which the algorithms are taken.
+//! The module [`ctmc`] has a table of all solvers and of the crates where they are used. The papers
+//! that describe the algorithms are cited in each module.
 
 pub mod ctmc;
 pub mod law;

@@ -1,7 +1,8 @@
 //! The parts that are shared by all simulators: random streams, statistics and comparisons.
 //!
-//! A simulator provides the events of its system. This crate decides how long to simulate, removes
-//! the warm-up, computes confidence intervals, and detects that a system is unstable.
+//! The events of the system are provided by the simulator. This crate decides how long a simulation
+//! runs, removes the warm-up, and computes the confidence intervals. It also detects if the system
+//! is unstable.
 //!
 //! - A simulator implements [`Replication`] and reports arrivals and departures to its
 //!   [`Recorder`]. For a simple queue, it is sufficient to implement [`Discipline`] and to call
@@ -28,8 +29,8 @@
 //! # Where to read next
 //!
 //! The file `src/tests/mm1.rs` contains the queue of this example and is the shortest simulator.
-//! The module [`sweep`] compares policies over many loads. The statistical methods are explained in
-//! `docs/explanation/intervals.md`.
+//! The module [`sweep`] is used to compare policies for many different loads. See
+//! `docs/explanation/intervals.md` for the statistical methods.
 
 mod arrivals;
 mod calendar;

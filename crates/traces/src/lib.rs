@@ -1,14 +1,14 @@
-//! Reads the logs of real clusters, and replays their jobs under other policies.
+//! Reads the log of a real cluster, and can be used to replay its jobs with a different policy.
 //!
 //! - A [`Trace`](trace::Trace) is a log that is being read. Its format is detected, and each line
 //!   that is not used as it is written is counted in an [`Account`](trace::Account).
-//! - A [`Log`](replay::Log) contains all jobs of a trace, which were submitted to the servers of
-//!   the cluster.
-//! - The function [`replay`](replay::replay) submits the jobs of a log again and starts them with
-//!   another rule. The results for each job are returned by [`visits`](replay::visits).
+//! - A [`Log`](replay::Log) contains all of the jobs of a trace and the servers of the cluster.
+//! - The function [`replay`](replay::replay) is used to submit the jobs of a log again with a
+//!   different rule. The results for each job are returned by [`visits`](replay::visits).
 //!
-//! In the example, three jobs were submitted to four processors. The third job was started at time
-//! 20, although a processor was free from time 10, when First-Fit would have started it.
+//! In the example, a cluster with four processors runs three jobs. The third job was started at
+//! time 20, but one of the processors was already free at time 10, so First-Fit starts it at that
+//! time.
 //!
 //! ```
 //! use synth_multiresource::simulator::Contender;
@@ -31,8 +31,8 @@
 //!
 //! # Where to read next
 //!
-//! The documentation of [`trace`] and [`replay`] explains how times and demands are represented.
-//! The formats of logs are described in `docs/traces.md`.
+//! The modules [`trace`] and [`replay`] explain how times and demands are represented. The
+//! supported formats are described in `docs/traces.md`.
 
 pub mod replay;
 pub mod trace;

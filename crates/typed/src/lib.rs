@@ -4,8 +4,8 @@
 //!   the arguments of a verb.
 //! - A [`Budget`] or a [`RunLength`] is converted to the [`Settings`] of a simulation. The default
 //!   number of events is chosen by the verb.
-//! - The functions [`count`], [`time`], [`share`], [`fraction`] and [`load`] parse single values,
-//!   and their errors contain an example of a correct value.
+//! - The functions [`count`], [`time`], [`share`], [`fraction`] and [`load`] are used to parse a
+//!   single value. If the value is not valid, the error contains an example of a correct value.
 //!
 //! ```
 //! use clap::Parser as _;

@@ -2,12 +2,12 @@
 //!
 //! A verb is a subcommand, such as `simulate`. It returns its results as values and prints nothing.
 //!
-//! - A kind of workload implements [`Rules`] and [`Kind`]: it parses workloads, makes policies,
-//!   checks them, describes them, simulates them and compares them.
+//! - A kind of workload implements [`Rules`] and [`Kind`]. These traits have functions to parse a
+//!   workload and to create, check, describe, simulate and compare policies.
 //! - A [`Verb`] is registered with the type of its arguments, which implements [`RunVerb`]. The
 //!   [`Caller`] is told about the progress.
-//! - The result is a [`VerbOutput`]. Its [`Report`](report::Report) is shown as tables, as a page
-//!   with figures, or as CSV.
+//! - The result is a [`VerbOutput`]. Its [`Report`](report::Report) can be printed as a table, or
+//!   can be written to an HTML page or a CSV file.
 //!
 //! ```
 //! use clap::Args;

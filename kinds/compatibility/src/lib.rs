@@ -1,9 +1,10 @@
-//! Clusters in which each job may run only on certain servers, and on several of them at once.
+//! Clusters where a job can only run on some of the servers, but can use several of them at the
+//! same time.
 //!
 //! Server s has capacity `C_s`. The mean size of a job is σ, so that server s can complete
-//! `μ_s = C_s/σ` jobs per unit of time. The jobs of class i arrive at rate `λ_i` and may run on the
-//! servers `S_i`, at the sum of their rates. `μ(A)` is the sum over all servers that may be used by
-//! a class of A.
+//! `μ_s = C_s/σ` jobs per unit of time. The jobs of class i arrive at rate `λ_i` and can use the
+//! servers in `S_i`. A job is served at the sum of the rates of its servers. `μ(A)` is the sum over
+//! all servers that may be used by a class of A.
 //!
 //! - A [`Cluster`](workload::Cluster) is a checked workload.
 //! - The functions [`analysis::load`] and [`analysis::means`] compute the load, with a proof, and
@@ -11,8 +12,8 @@
 //! - The function [`synthesize`](synthesis::synthesize) chooses how often jobs are interrupted and
 //!   returns a policy file, whose rule is the [`FairQueue`](policy::FairQueue).
 //!
-//! The example is figure 1 of the paper at load 0.6. Each class has a server of its own, and they
-//! share the third one.
+//! The example uses the cluster in figure 1 of the paper, and the load is 0.6. Each class has a
+//! server of its own, and the third server is shared by both of them.
 //!
 //! ```
 //! use synth_compatibility::{analysis, workload::Cluster};

@@ -1,9 +1,9 @@
 //! Malleable jobs, each of which may run on any number of servers at once, with diminishing
 //! returns.
 //!
-//! N servers are divided among the jobs. A job on k servers progresses at rate `s(k)`, where s is
-//! concave and `s(0) = 0`. Jobs are numbered from the largest, `x_1 ≥ x_2 ≥ …`, as in the paper,
-//! and `W_i = w_1 + … + w_i`.
+//! There are N servers, which are shared by the jobs. If a job has k servers, its rate is `s(k)`,
+//! where `s` is a concave function with `s(0) = 0`. Jobs are numbered from the largest,
+//! `x_1 ≥ x_2 ≥ …`, as in the paper, and `W_i = w_1 + … + w_i`.
 //!
 //! - A [`Workload`](workload::Workload) is either a [`Pool`](workload::Pool), in which all jobs are
 //!   present at the start, or a [`Stream`](workload::Stream), in which jobs arrive over time.

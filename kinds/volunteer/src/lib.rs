@@ -1,4 +1,5 @@
-//! Volunteer computing: the jobs are sent to hosts that may be slow, off, wrong or gone.
+//! Volunteer computing, where a host can be slow, can be turned off, can return a wrong result, or
+//! can disappear.
 //!
 //! The hosts ask for work, and each job that is sent has a deadline, after which it is sent to
 //! another host. The dispatch rule uses the percentile of a host among all hosts, and the expected
@@ -11,7 +12,7 @@
 //! - The function [`synthesize`](synthesis::synthesize) tunes the parameters by simulation and
 //!   measures the claims of the policy file in campaigns that are held out.
 //!
-//! In the example, ten hosts with four cores are on for half of the time.
+//! In the example, there are ten hosts with four cores, which are turned on for half of the time.
 //!
 //! ```
 //! use synth_volunteer::workload::{CampaignDocument, Shortage};
@@ -32,9 +33,9 @@
 //! ```
 //!
 //! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which
-//! was never implemented. Its open points are decided in [`policy`]. Corrections: the missing
-//! `else`, deadlines behind tight jobs only, no time for a retry, fast hosts that take a whole
-//! batch.
+//! was never implemented. The module [`policy`] decides what is left open there. The following
+//! errors are corrected: an `else` is missing, a deadline is only computed from the jobs with tight
+//! deadlines, there is no time for a retry, and a fast host can take a whole batch.
 
 pub mod artifact;
 pub mod policy;

@@ -1,7 +1,7 @@
 //! Advice for the administrators of a cluster, which is computed from the log of its jobs.
 //!
-//! - A [`Forward`](judge::Forward) evaluates rules on a log: the rule for each week is selected on
-//!   the weeks before it. The rules are [`RulePoint`](judge::RulePoint)s.
+//! - A [`Forward`](judge::Forward) is used to evaluate a [`RulePoint`](judge::RulePoint) on a log,
+//!   or to select one for each week. The rule for a week is selected based on the weeks before it.
 //! - A [`ForecastSite`](forecast::ForecastSite) forecasts when the waiting jobs will start, and a
 //!   [`Calibration`](forecast::Calibration) corrects the forecasts with the outcomes of earlier
 //!   ones.

@@ -1,5 +1,5 @@
-//! Runs a policy on a real scheduler: it is told what happens to the jobs, and decides which ones
-//! start.
+//! This crate is used to run a policy on a real scheduler. It is told about each event of the
+//! cluster, and decides which jobs are started.
 //!
 //! - A [`Scheduler`] adds the names of jobs, the clocks, and the capacity that is used by others to
 //!   the rule of a policy file. It is told an event with a [`Line`], and returns what was
@@ -8,7 +8,7 @@
 //! - An [`Operator`] compares the state of the scheduler with the jobs of a cluster in each
 //!   [`Round`], and is used by the bridge to Slurm and by the controller for Kubernetes.
 //!
-//! In the example, two jobs of type 3 fill the server, and the third one must wait.
+//! In the example, only two jobs of type 3 fit on the server, so the third job must wait.
 //!
 //! ```
 //! use synth_multiresource::artifact::Checked;

@@ -5,7 +5,8 @@
 //! - The verb `synth bridge` ([`Arguments`]) reads the queue of a partition in each round, asks an
 //!   [`Operator`](synth_operator::Operator) what to do, and releases the jobs that should start.
 //! - The functions [`export_slurm`] and [`export_kueue`] return the files that an administrator has
-//!   to install. Only a [`bridgeable`] policy is accepted, because Slurm cannot stop jobs for it.
+//!   to install. The policy must be [`bridgeable`], because Slurm cannot be used to stop a running
+//!   job.
 //!
 //! ```
 //! use std::path::Path;

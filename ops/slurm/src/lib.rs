@@ -1,5 +1,5 @@
-//! Support for real Slurm clusters: their commands and configuration, and a model of their
-//! scheduler.
+//! This crate contains everything that is specific to Slurm: the commands, the configuration, and a
+//! model of the scheduler.
 //!
 //! - The module [`commands`] runs `squeue`, `sinfo` and `scontrol`, and reads their output.
 //! - The module [`configuration`] reads a [`SlurmSite`](configuration::SlurmSite) from `slurm.conf`
@@ -9,8 +9,8 @@
 //! - A [`SlurmOrder`](order::SlurmOrder) is an order of the queue that Slurm applies by itself, and
 //!   [`export`](order::export()) returns the files that have to be installed for it.
 //!
-//! In the example, the jobs with the smallest area are started first. A job loses 600 points for
-//! each factor of ten in its time limit.
+//! In the example, the jobs with the smallest area are started first. The site factor of a job is
+//! reduced by 600 if its time limit is ten times as long.
 //!
 //! ```
 //! use synth_slurm::order::SlurmOrder;

@@ -1,57 +1,25 @@
-//! synth compiles a cluster's workload into a scheduling policy, proves its claims about the
-//! policy, and checks the policy by simulation.
+//! `synth` creates a scheduling policy for the workload of a cluster. It proves the claims about
+//! the policy, and uses a simulation to check them.
 //!
-//! # The problem
-//!
-//! One server has capacity `P_j` of each of R resources. Jobs of K types arrive, type i at rate
-//! `λ_i` (as a Poisson process unless specified otherwise). A job of type i needs `D_ij` of
-//! resource j while it runs, and runs for a time `S_i` with mean `1/μ_i`. A *schedule*
-//! `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. Which
-//! schedules should be used, for which fractions `π` of the time, when should the server switch
-//! between them, and what are the resulting response times?
+//! A server has R resources, and `P_j` is the capacity of resource j. There are K types of jobs.
+//! The arrival rate of type i is `λ_i`, each of its jobs needs `D_ij` of resource j, and the mean
+//! of its run time is `1/μ_i`, so the offered load is `b_i = λ_i/μ_i`. A *schedule*
+//! `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. `synth`
+//! computes which schedules should be used, for which fractions π of the time, and what the
+//! response times will be.
 //!
 //! ```text
-//! ρ = min r : b/r ∈ Conv(S)                                      the load; some policy is stable iff ρ < 1
-//!   = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0       program (7)
+//! ρ = min r : b/r ∈ Conv(S)                                 a policy is stable iff ρ < 1
+//!   = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0  program (7) of the MSR paper
 //! ```
 //!
-//! A Markovian Service Rate (MSR) policy cycles through at most K such schedules according to a
-//! Markov chain that does not depend on the queue, at *switching rate* α: immediately with
-//! preemption, by draining without it, and after a setup time with setups.
-//!
-//! A *fleet* has n_h servers of shape h and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`
-//! ([`multiresource::program::Solution`]). Its jobs wait in a single queue, and one rule starts
-//! them on all servers.
-//!
-//! # Notation
-//!
-//! | symbol | shape | meaning | unit |
-//! |---|---|---|---|
-//! | `P`, `D` | R, K × R | capacity, demand | the resource's own; exact integers internally |
-//! | `λ`, `μ` | K | arrival rate, service rate | 1/time |
-//! | `b = λ/μ` | K | offered load: mean number in service | jobs |
-//! | `u`, `W` | K, N × K | a schedule; the working schedules | jobs |
-//! | `π` | N | fraction of working time of each schedule | – |
-//! | `ρ`, `ρ_i = b_i/E[u_i]` | –, K | load of the workload, of a type under a policy | – |
-//! | `y`, `w` | K, R | dual prices of types and resources in the certificate | – |
-//! | `α`, `γ` | – | switching rate, setup rate | 1/time |
-//! | `Q_i`, `T_i` | K | number in system, response time of type i | jobs, time |
-//! | `θ`, `n` | n, – | distribution over the phases of the modulating chain, their number | – |
-//! | `β_i` | K | maximum number of slots of type i | jobs |
-//! | `Δ(s)` | n | lead of phase s over the mean number of completions | jobs |
-//!
-//! The time unit is the one named in the workload document.
-//!
-//! # Crates
-//!
-//! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are in
-//! `synth-core`; [`ctmc`] and [`law`] in `synth-queues`. `synth-multiresource` has the model,
-//! rules, checker and simulator of [`multiresource`] jobs; `synth-make` computes their policies;
-//! `synth-fit` fits workloads to logs ([`trace`]). `synth-verb` defines what a kind of workload is
-//! ([`kind`], [`report`]); [`compatibility`], [`malleable`] and [`volunteer`] are the other kinds.
-//! `synth-operator`, `synth-advice`, `synth-slurm` ([`slurm`]) and `synth-slurm-bridge` run or
-//! advise a real cluster. Crates that make policies and crates that run or check them share only
-//! the policy file; neither group depends on the other.
+//! - A [`Workload`](multiresource::workload::Workload) is read from YAML, or fitted to a log
+//!   ([`multiresource::fit`]).
+//! - The function [`synthesize`](multiresource::synthesis::synthesize) returns a policy file
+//!   ([`artifact`]). It uses a Markovian Service Rate (MSR) policy, which cycles through at most K
+//!   schedules according to a Markov chain that does not depend on the queue.
+//! - The policy can be checked, simulated ([`multiresource::simulator`]), used in a replay of a log
+//!   ([`multiresource::replay`]), or run on a cluster ([`multiresource::bridge`]).
 //!
 //! ```
 //! use synth::multiresource::artifact::Preemption;
@@ -59,58 +27,21 @@
 //! use synth::multiresource::workload::Workload;
 //!
 //! let document = "
-//! kind: multiresource
-//! time_unit: s
-//! server: {capacity: {cpu: 20, memory: 15}}
-//! jobs:
-//!   - {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: 0.45, mean_size: 1}
-//!   - {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: 0.9, mean_size: 1}
-//! ";
+//!     {kind: multiresource, time_unit: s, server: {capacity: {cpu: 20, memory: 15}}, jobs: [
+//!     {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: 0.45, mean_size: 1},
+//!     {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: 0.9, mean_size: 1}]}";
 //! let workload = Workload::parse(document, "example")?.workload;
 //! let options = SynthesisOptions::new(Preemption::None);
-//! let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options)? else {
-//!     return Err("overloaded".into());
+//! let SynthesisOutcome::Policy(made) = synthesize(&workload, &options)? else {
+//!     return Err("no policy can sustain this load".into());
 //! };
-//! assert!(synthesis.artifact.evidence.proven);
+//! // ρ = 0.225 + 0.3375: two lean jobs run together with a wide job, or two wide jobs.
+//! assert!(made.artifact.evidence.proven && (made.artifact.evidence.load - 0.5625).abs() < 1e-9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Bibliography
-//!
-//! - Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian Service
-//!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrections:
-//!   `ρ_i` in its program (7) lacks a factor `μ_i`; its quadratic program is solved here as a
-//!   linear one over columns; theorem 8 uses the distribution of phases after a completion; lemma 9
-//!   has one factor `μ_i` too many.
-//! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with
-//!   Quickswap, 2025 ("the Quickswap paper"). Its means for one-or-all are approximations; those
-//!   here are exact.
-//! - B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown.
-//!   Performance Evaluation 144, 2020 ("the heSRPT paper"). Correction: its theorem 2 omits s(N).
-//! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrections: the
-//!   missing `else`, deadlines behind tight jobs only, no time for a retry, fast hosts that take a
-//!   batch home.
-//! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
-//!   problems. SIAM J. Matrix Anal. Appl. 17(4), 1996.
-//! - A. A. Farley: A note on bounding a class of linear programming problems. Oper. Res. 38(5),
-//!   1990.
-//! - W. K. Grassmann, M. I. Taksar, D. P. Heyman: Regenerative analysis and steady state
-//!   distributions for Markov chains. Operations Research 33(5), 1985.
-//! - M. Held, R. M. Karp: A dynamic programming approach to sequencing problems. J. SIAM 10(1),
-//!   1962.
-//! - H. Heffes, D. M. Lucantoni: A Markov modulated characterization of packetized voice and data
-//!   traffic. IEEE Journal on Selected Areas in Communications 4(6), 1986.
-//! - D. L. Jagerman: Some properties of the Erlang loss function. Bell System Technical Journal
-//!   53(3), 1974.
-//! - E. L. Kaplan, P. Meier: Nonparametric estimation from incomplete observations. J. American
-//!   Statistical Association 53, 1958.
-//! - G. Latouche, V. Ramaswami: A logarithmic reduction algorithm for quasi-birth-death processes.
-//!   J. Appl. Probab. 30(3), 1993.
-//! - Y. Saad, M. H. Schultz: GMRES. SIAM J. Sci. Stat. Comput. 7(3), 1986.
-//! - M. D. Vose: A linear algorithm for generating random numbers with a given distribution. IEEE
-//!   Trans. Softw. Eng. 17(9), 1991.
-//! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
-//!   Simulation 69(6), 1997.
+//! The other kinds of workload are [`compatibility`], [`malleable`] and [`volunteer`]. The notation
+//! and the papers are listed in `synth-multiresource` and `synth-make`.
 
 pub mod cli;
 pub mod kinds;

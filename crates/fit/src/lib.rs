@@ -1,17 +1,39 @@
-//! This crate fits a workload (job types, size distributions, and arrival processes) to a trace.
+//! This crate is used to create a workload from the log of a cluster: it finds the job types, and
+//! fits a size distribution and an arrival process to each of them.
+//!
+//! - The function [`fit`] reads a [`Trace`] into memory, which takes 72 bytes for each job, and
+//!   returns a [`Fit`]. The [`FitOptions`] limit the number of types.
+//! - A [`Fit`] contains the workload and a [`Report`] with the evidence for it.
+//! - The function [`predict`] simulates some rules on the workload, and compares the results with
+//!   replays of the log.
 //!
 //! # Theory
-//! If there are `N_v` jobs with the demand `v`, their arrival rate is `N_v/T`, where `T` is the
-//! time between the first and the last submission. If `S_v` is the sum of their sizes, the load is
-//! `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`, unless some of the capacity is lost by packing. The demands
-//! are merged into the smallest number of types that has a load which is close to `ρ̄` (`merge`,
-//! `types`). The size distributions are empirical (`sizes`). The arrivals are Poisson, unless the
-//! *work* of the jobs varies more than this (`dispersion`).
 //!
-//! # Practice
-//! [`fit`] reads a trace into memory (72 bytes for each job), and returns a [`Fit`] that contains
-//! the workload and a report. After that, [`predict`] can be used to compare it with replays of the
-//! log.
+//! The jobs with demand v arrive with rate `N_v/T`, where `N_v` is their number and T is the time
+//! from the first submission to the last. If `S_v` is the sum of their sizes, and if no capacity is
+//! lost by packing, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`. Demands are merged into the
+//! smallest number of types whose load is near ρ̄ (`merge`, `types`). The size distributions are
+//! empirical (`sizes`). Arrivals are Poisson processes, unless the *work* of the jobs varies more
+//! than that (`dispersion`); in this case, the rates are switched between two states (H. Heffes, D.
+//! M. Lucantoni, IEEE Journal on Selected Areas in Communications 4(6), 1986).
+//!
+//! ```
+//! use synth_fit::{FitOptions, FittedArrivals, fit};
+//! use synth_traces::trace::{ReadOptions, Servers, Source, Trace};
+//!
+//! let row = |n: u32| format!("{},{},{}\n", 10 * n, if n % 2 == 0 { 8 } else { 20 }, 1 + n % 2);
+//! let text = format!("time,size,cpu\n{}", (0..200).map(row).collect::<String>());
+//! let source = Source::Text("jobs.csv".into(), text.into());
+//! let servers = Some(Servers::shapes("cpu=8")?);
+//! let mut trace = Trace::open(&source, &ReadOptions { servers, ..ReadOptions::default() })?;
+//! let (max_types, arrivals) = (4, FittedArrivals::Poisson);
+//! let (source, rounding_loss, by_limit, since) = ("example".into(), 0.0, false, None);
+//! let options = FitOptions { source, max_types, rounding_loss, arrivals, by_limit, since };
+//! let fit = fit(&mut trace, &options, &mut |_| true)?;
+//! let means: Vec<f64> = fit.workload.types().iter().map(|job| job.mean_size()).collect();
+//! assert_eq!((fit.report.arrived, means), (200, vec![8.0, 20.0]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arrivals;
 mod dispersion;

@@ -1,10 +1,36 @@
-//! This crate contains the parts that are shared by all simulators: job classes, random streams,
-//! arrivals and sizes, measurements in time buckets, confidence intervals, the detection of
-//! instability, and the comparison of policies.
+//! The parts that are shared by all simulators: random streams, statistics and comparisons.
 //!
-//! An engine implements `Replication` and reports all arrivals and departures to its `Recorder`.
-//! The function `replicate` runs replications in parallel until the mean response time is precise
-//! enough. After that, `EndedRuns::run` is used to create a [`Run`] from them.
+//! The events of the system are provided by the simulator. This crate decides how long a simulation
+//! runs, removes the warm-up, and computes the confidence intervals. It also detects if the system
+//! is unstable.
+//!
+//! - A simulator implements [`Replication`] and reports arrivals and departures to its
+//!   [`Recorder`]. For a simple queue, it is sufficient to implement [`Discipline`] and to call
+//!   [`Queue::simulate`].
+//! - The function [`replicate`] runs independent replications in parallel until one of the
+//!   conditions in the [`Settings`] holds.
+//! - The result is a [`Run`], which has an [`Estimate`] of each mean if the run has converged. Two
+//!   runs on the same random numbers are compared with [`paired_ratio`].
+//!
+//! In the example, the mean size of the jobs in an M/M/1 queue is 1 and the load is ρ = 1/2, so the
+//! mean response time is `1/(1 − ρ) = 2`.
+//!
+//! ```
+//! use synth_simulation::{Health, Settings, mm1};
+//!
+//! let settings = Settings { events: 200_000, ..Settings::default() };
+//! let run = mm1::run(0.5, &settings);
+//! assert_eq!(run.health, Health::Settled);
+//! let response = run.mean_response.ok_or("the run is too short")?;
+//! assert!(response.covers(2.0, 0.999));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to read next
+//!
+//! The file `src/tests/mm1.rs` contains the queue of this example and is the shortest simulator.
+//! The module [`sweep`] is used to compare policies for many different loads. See
+//! `docs/explanation/intervals.md` for the statistical methods.
 
 mod arrivals;
 mod calendar;

@@ -1,4 +1,27 @@
-//! The command-line arguments that are used for all kinds of workload.
+//! The command-line arguments that are shared by several verbs.
+//!
+//! - The structs [`WorkloadFile`], [`PolicyFile`], [`RunLength`] and [`Budget`] are flattened into
+//!   the arguments of a verb.
+//! - A [`Budget`] or a [`RunLength`] is converted to the [`Settings`] of a simulation. The default
+//!   number of events is chosen by the verb.
+//! - The functions [`count`], [`time`], [`share`], [`fraction`] and [`load`] are used to parse a
+//!   single value. If the value is not valid, the error contains an example of a correct value.
+//!
+//! ```
+//! use clap::Parser as _;
+//! use synth_typed::Budget;
+//!
+//! #[derive(clap::Parser)]
+//! struct Arguments {
+//!     #[command(flatten)]
+//!     budget: Budget,
+//! }
+//!
+//! let arguments = Arguments::try_parse_from(["example", "--events", "2e6", "--precision", "5%"])?;
+//! let settings = arguments.budget.settings(200_000_000);
+//! assert_eq!((settings.events, settings.precision), (2_000_000, 0.05));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

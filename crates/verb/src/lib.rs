@@ -1,8 +1,39 @@
-//! This crate defines the interface between the kinds of workload and their callers.
+//! The interface between the kinds of workload, their verbs, and the programs that call them.
 //!
-//! A kind ([`Kind`]) defines the contents of its policies
-//! ([`Content`](synth_core::artifact::Content)) and its verbs. A verb returns values and does not
-//! print anything. [`Caller`] is notified about the progress, and [`report`] formats the results.
+//! A verb is a subcommand, such as `simulate`. It returns its results as values and prints nothing.
+//!
+//! - A kind of workload implements [`Rules`] and [`Kind`]. These traits have functions to parse a
+//!   workload and to create, check, describe, simulate and compare policies.
+//! - A [`Verb`] is registered with the type of its arguments, which implements [`RunVerb`]. The
+//!   [`Caller`] is told about the progress.
+//! - The result is a [`VerbOutput`]. Its [`Report`](report::Report) can be printed as a table, or
+//!   can be written to an HTML page or a CSV file.
+//!
+//! ```
+//! use clap::Args;
+//! use synth_verb::{Caller, NamesFiles, RunVerb, Verb, VerbOutput, VerbResult};
+//!
+//! /// Print a greeting
+//! #[derive(Args)]
+//! struct Greet {
+//!     name: String,
+//! }
+//! impl NamesFiles for Greet {}
+//! impl RunVerb for Greet {
+//!     fn run(&self, _: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+//!         Ok(VerbOutput::of_table(format!("hello {}", self.name)))
+//!     }
+//! }
+//! const GREET: Verb = Verb::of::<Greet>("greet");
+//! let matches = GREET.command().try_get_matches_from(["greet", "world"])?;
+//! assert!(GREET.read(&matches).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to read next
+//!
+//! The file `src/tests.rs` contains a small kind of workload with all of its verbs. The module
+//! [`report`] has the parts of reports, and `src/kinds.rs` of the program lists the kinds.
 
 mod files;
 mod kind;

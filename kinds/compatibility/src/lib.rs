@@ -1,13 +1,40 @@
-//! This crate is for clusters where each job can only run on some of the servers, as described by a
-//! compatibility graph. A job can run on several servers at once, at the sum of their rates.
+//! Clusters where a job can only run on some of the servers, but can use several of them at the
+//! same time.
 //!
-//! The server `s` has the capacity `C_s`. The mean size of a job is `σ`, so the server completes
-//! `μ_s = C_s/σ` jobs per unit of time. The jobs of class `i` arrive at rate `λ_i`, and each of
-//! them can run on the servers `S_i`. `μ(A)` is the sum over all servers that some class of `A` can
-//! use.
+//! Server s has capacity `C_s`. The mean size of a job is σ, so that server s can complete
+//! `μ_s = C_s/σ` jobs per unit of time. The jobs of class i arrive at rate `λ_i` and can use the
+//! servers in `S_i`. A job is served at the sum of the rates of its servers. `μ(A)` is the sum over
+//! all servers that may be used by a class of A.
 //!
-//! The theory is described in the following paper, "the balanced-fairness paper": T. Bonald, C.
-//! Comte: Balanced Fair Resource Sharing in Computer Clusters. Performance Evaluation 116, 2017.
+//! - A [`Cluster`](workload::Cluster) is a checked workload.
+//! - The functions [`analysis::load`] and [`analysis::means`] compute the load, with a proof, and
+//!   the exact means under balanced fairness, which do not depend on the size distribution.
+//! - The function [`synthesize`](synthesis::synthesize) chooses how often jobs are interrupted and
+//!   returns a policy file, whose rule is the [`FairQueue`](policy::FairQueue).
+//!
+//! The example uses the cluster in figure 1 of the paper, and the load is 0.6. Each class has a
+//! server of its own, and the third server is shared by both of them.
+//!
+//! ```
+//! use synth_compatibility::{analysis, workload::Cluster};
+//!
+//! let document = "
+//! kind: compatibility
+//! servers: [{name: own-1, rate: 1}, {name: own-2, rate: 1}, {name: shared, rate: 1}]
+//! classes:
+//!   - {name: one, servers: [own-1, shared], arrival_rate: 0.9}
+//!   - {name: two, servers: [own-2, shared], arrival_rate: 0.9}
+//! mean_size: 1
+//! ";
+//! let cluster = Cluster::parse(document, "example")?.workload;
+//! assert!((analysis::load(&cluster).load - 0.6).abs() < 1e-9);
+//! let response = analysis::means(&cluster)?.response(&cluster);
+//! assert!((response - 1.18983957219).abs() < 1e-10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: T. Bonald, C. Comte: Balanced Fair Resource Sharing in Computer Clusters. Performance
+//! Evaluation 116, 2017 ("the balanced-fairness paper"). See also `docs/balanced-fairness.md`.
 
 pub mod analysis;
 pub mod artifact;

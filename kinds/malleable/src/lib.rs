@@ -1,14 +1,37 @@
-//! This crate is for malleable jobs. Each job can run on any number of servers at the same time,
-//! but if there are more servers, each of them is less efficient.
+//! Malleable jobs, each of which may run on any number of servers at once, with diminishing
+//! returns.
 //!
-//! There are N servers, which are divided among the jobs. If a job has `k` servers, its rate is
-//! `s(k)`, where `s` is concave and `s(0) = 0`. As in the paper, the first job is the largest one,
-//! so that `x_1 ≥ x_2 ≥ …`. The sum `w_1 + … + w_i` is denoted by `W_i`. If all jobs are present at
-//! the start, they are a *pool*, and the best plan is computed. If they arrive over time, they are
-//! a *stream*, and a rule is tuned.
+//! There are N servers, which are shared by the jobs. If a job has k servers, its rate is `s(k)`,
+//! where `s` is a concave function with `s(0) = 0`. Jobs are numbered from the largest,
+//! `x_1 ≥ x_2 ≥ …`, as in the paper, and `W_i = w_1 + … + w_i`.
 //!
-//! The theory is described in "the heSRPT paper": B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT:
-//! Parallel Scheduling to Minimize Mean Slowdown. Performance Evaluation 144, 2020.
+//! - A [`Workload`](workload::Workload) is either a [`Pool`](workload::Pool), in which all jobs are
+//!   present at the start, or a [`Stream`](workload::Stream), in which jobs arrive over time.
+//! - For a pool, [`synthesis::plan()`] computes the best plan that it can find, and a lower bound.
+//! - For a stream, [`synthesis::online`] tunes a rule by simulation. Both return a policy file.
+//!
+//! In the example, the speedup is `√k` for both jobs. The minimum makespan is
+//! `√(3² + 4²) / √25 = 1`.
+//!
+//! ```
+//! use synth_malleable::synthesis::plan;
+//! use synth_malleable::workload::Workload;
+//!
+//! let document = "
+//! {kind: malleable, servers: 25, speedup: {power: {p: 0.5}}, objective: makespan,
+//!  jobs: [{name: a, size: 3}, {name: b, size: 4}]}";
+//! let Workload::Pool(pool) = Workload::parse(document, "example")?.workload else {
+//!     return Err("all jobs are present at the start".into());
+//! };
+//! let (_, planned) = plan(&pool);
+//! assert!(planned.gap(&pool) < 1e-9);
+//! assert!(planned.evidence.ends.iter().all(|end| (end - 1.0).abs() < 1e-9));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean
+//! Slowdown. Performance Evaluation 144, 2020 ("the heSRPT paper"). The division of the servers is
+//! explained in [`policy`], and the workload in `docs/malleable.md`.
 
 pub mod analysis;
 pub mod artifact;

@@ -1,11 +1,41 @@
-//! This crate is for volunteer computing, where hosts can be slow, turned off, wrong, or disappear.
+//! Volunteer computing, where a host can be slow, can be turned off, can return a wrong result, or
+//! can disappear.
 //!
-//! A host sends a request if it needs more work. Each job that it gets has a deadline, and if there
-//! is no result by then, the job is sent to another host. The dispatch rule uses the percentile of
-//! the host and the expected completion time `C(B)` of the batch.
+//! The hosts ask for work, and each job that is sent has a deadline, after which it is sent to
+//! another host. The dispatch rule uses the percentile of a host among all hosts, and the expected
+//! completion time C(B) of a batch.
 //!
-//! The source is a proposal of the BOINC project from 2012, "Server job scheduling" ("the
-//! proposal"), which was never implemented. Some of its details are only defined in [`policy`].
+//! - A [`Campaign`](workload::Campaign) is a checked workload, which consists of hosts and batches.
+//! - A [`Dispatch`](policy::Dispatch) has the parameters of the rule, and
+//!   [`decide`](policy::decide()) returns the jobs for a host. It is deterministic, so that other
+//!   servers can be tested against it.
+//! - The function [`synthesize`](synthesis::synthesize) tunes the parameters by simulation and
+//!   measures the claims of the policy file in campaigns that are held out.
+//!
+//! In the example, there are ten hosts with four cores, which are turned on for half of the time.
+//!
+//! ```
+//! use synth_volunteer::workload::{CampaignDocument, Shortage};
+//! use synth_core::document::WorkloadDocument as _;
+//!
+//! let document = "
+//! {kind: volunteer, time_unit: h, horizon: 100,
+//!  hosts: [{name: labs, count: 10, cores: 4, speed: 1, buffer: 24, availability: {
+//!      on: {law: exponential, mean: 5}, off: {law: exponential, mean: 5}}}],
+//!  applications: [{name: docking, versions: [{name: v1, processor: cpu}]}],
+//!  batches: [{name: screen, application: docking, jobs: 3000, size: 2, quality: afap}]}";
+//! let campaign = CampaignDocument::parse(document, "example")?.workload;
+//! let capacity = campaign.capacity(&[0]);
+//! assert_eq!((capacity.most, capacity.usual), (40.0, 20.0));
+//! // The batch has 6000 hours of work, but the hosts can do at most 4000.
+//! assert!(matches!(campaign.shortage(), Some(Shortage::TooMuch { .. })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which
+//! was never implemented. The module [`policy`] decides what is left open there. The following
+//! errors are corrected: an `else` is missing, a deadline is only computed from the jobs with tight
+//! deadlines, there is no time for a retry, and a fast host can take a whole batch.
 
 pub mod artifact;
 pub mod policy;

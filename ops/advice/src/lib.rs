@@ -1,5 +1,40 @@
-//! Advice for administrators from a log: the best queue order ([`judge`]), when jobs will start
-//! ([`forecast`]), and changes to a Slurm configuration ([`slurm`]).
+//! Advice for the administrators of a cluster, which is computed from the log of its jobs.
+//!
+//! - A [`Forward`](judge::Forward) is used to evaluate a [`RulePoint`](judge::RulePoint) on a log,
+//!   or to select one for each week. The rule for a week is selected based on the weeks before it.
+//! - A [`ForecastSite`](forecast::ForecastSite) forecasts when the waiting jobs will start, and a
+//!   [`Calibration`](forecast::Calibration) corrects the forecasts with the outcomes of earlier
+//!   ones.
+//! - The module [`slurm`] proposes changes to the configuration of a Slurm site, which are replayed
+//!   on the jobs of the site. The module [`verbs`] contains the command line of all three.
+//!
+//! In the example, a job is submitted every 100 s and needs all four processors for 50 s, so no job
+//! waits. The jobs in the second half of the log are evaluated.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use synth_advice::judge::{Forward, Goal, JudgeObjective, LogWindows, RulePoint};
+//! use synth_traces::replay::{Log, Speed};
+//! use synth_traces::trace::{ReadOptions, Servers, Source};
+//!
+//! let jobs: String = (0..100).map(|n| format!("{},50,4\n", 100 * n)).collect();
+//! let text = format!("time,size,cpu\n{jobs}");
+//! let servers = Some(Servers::shapes("cpu=4")?);
+//! let options = ReadOptions { servers, ..ReadOptions::default() };
+//! let source = Source::Text("jobs.csv".into(), text.into());
+//! let (log, _) = Log::of_source(&source, &options, &mut |_| ())?;
+//! let windows = LogWindows { past: 0.5, every: 1000.0, speed: Speed::ONE };
+//! let (objective, now) = (JudgeObjective::Wait, RulePoint::EASY);
+//! let interrupt = AtomicBool::new(false);
+//! let forward = Forward::new(&log, windows, Goal { objective, longest: None, now }, &interrupt)?;
+//! let served = forward.fixed(&RulePoint::parse("easy+saf")?, false)?;
+//! assert_eq!(served, [(0.0, 50.0); 50]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to read next
+//!
+//! See `docs/judge.md`, `docs/forecast.md` and `docs/tutorials/slurm-log.md`.
 
 pub mod forecast;
 pub mod judge;

@@ -1,8 +1,37 @@
-//! This crate runs a policy on a real scheduler. It receives events and returns decisions.
+//! This crate is used to run a policy on a real scheduler. It is told about each event of the
+//! cluster, and decides which jobs are started.
 //!
-//! The [`Scheduler`] adds the ids of jobs, clocks and the use by others to an online rule. The
-//! [`protocol`] makes it available as lines of JSON. The [`Operator`] compares it with a real
-//! cluster.
+//! - A [`Scheduler`] adds the names of jobs, the clocks, and the capacity that is used by others to
+//!   the rule of a policy file. It is told an event with a [`Line`], and returns what was
+//!   [`Decided`].
+//! - The module [`protocol`] offers the scheduler to other programs as lines of JSON.
+//! - An [`Operator`] compares the state of the scheduler with the jobs of a cluster in each
+//!   [`Round`], and is used by the bridge to Slurm and by the controller for Kubernetes.
+//!
+//! In the example, only two jobs of type 3 fit on the server, so the third job must wait.
+//!
+//! ```
+//! use synth_multiresource::artifact::Checked;
+//! use synth_operator::{Scheduler, protocol::Line};
+//!
+//! let text = std::fs::read_to_string("../../tests/conformance/first-fit.json")?;
+//! let vector: serde_json::Value = serde_json::from_str(&text)?;
+//! let policy = Checked::parse(&vector["artifact"].to_string(), "first-fit")?;
+//! let mut scheduler = Scheduler::new(&policy, 1);
+//! for id in ["a", "b", "c"] {
+//!     let (arrive, job) = (Some("type-3".into()), Some(id.into()));
+//!     scheduler.tell(&Line { arrive, job, ..Line::default() })?;
+//! }
+//! let [waiting, running] = scheduler.count(2);
+//! assert_eq!((waiting, running), (1, 2));
+//! let decided = scheduler.tell(&Line { t: 5.0, leave: Some("a".into()), ..Line::default() })?;
+//! assert_eq!(&*decided.start[0].0, "c");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to read next
+//!
+//! The protocol is described in `docs/drive.md`, and `examples/drive` has a scheduler that uses it.
 
 mod amounts;
 mod host;

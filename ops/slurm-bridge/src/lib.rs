@@ -1,7 +1,31 @@
-//! This crate runs policies on a real Slurm. It contains a bridge and the files to be installed.
+//! Runs a policy on a real Slurm: the bridge that starts the jobs, and the files to install for it.
 //!
-//! The [`TypeMap`] converts the jobs and nodes of [`synth_slurm::commands`] to the types, units and
-//! servers of a policy.
+//! - A [`TypeMap`] maps the jobs and nodes that are read by [`synth_slurm::commands`] to the job
+//!   types and servers of a policy.
+//! - The verb `synth bridge` ([`Arguments`]) reads the queue of a partition in each round, asks an
+//!   [`Operator`](synth_operator::Operator) what to do, and releases the jobs that should start.
+//! - The functions [`export_slurm`] and [`export_kueue`] return the files that an administrator has
+//!   to install. The policy must be [`bridgeable`], because Slurm cannot be used to stop a running
+//!   job.
+//!
+//! ```
+//! use std::path::Path;
+//! use synth_multiresource::artifact::Checked;
+//! use synth_slurm_bridge::{bridgeable, export_slurm};
+//!
+//! let text = std::fs::read_to_string("../../tests/conformance/first-fit.json")?;
+//! let vector: serde_json::Value = serde_json::from_str(&text)?;
+//! let policy = Checked::parse(&vector["artifact"].to_string(), "first-fit")?;
+//! bridgeable(&policy)?;
+//! let files = export_slurm(&policy, Path::new("policy.json"), "batch")?;
+//! assert!(files.iter().any(|(name, _)| name == "job_submit.lua"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to read next
+//!
+//! The steps for a real cluster are described in `docs/production.md`. The test
+//! `tests/suite/bridge.rs` starts a Slurm on the local machine and runs the bridge on it.
 
 mod document;
 mod export;

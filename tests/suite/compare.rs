@@ -265,10 +265,10 @@ fn results_replace_neither_each_other_nor_what_is_read() {
     }
     for twice in [&link, &x_too] {
         let typed = format!("{comparing} --csv {x} --html {twice}");
-        fails(&typed, "its own file");
+        fails(&typed, "a different file");
     }
     let typed = format!("{comparing} --output {x} --csv {partial}");
-    fails(&typed, "its own file");
+    fails(&typed, "a different file");
     let typed = format!("simulate {policy} --output {policy}");
     fails(&typed, "would be overwritten");
     let making = format!("--workload {workload} --preemption full");

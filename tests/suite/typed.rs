@@ -78,7 +78,7 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
         fails(&format!("{verb} --policy {file}"), "without an option");
         fails(verb, "<POLICY>");
     }
-    let text = "standard input can be read only once";
+    let text = "standard input can only be read once";
     fails_on("check - --workload -", &policy, text);
     fails_on("drive -", &policy, "save the policy");
 }

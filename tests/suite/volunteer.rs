@@ -106,7 +106,7 @@ fn verbs_of_other_kinds_are_named() {
     let here = Here::new(TEXT);
     let help = stdout(&works(&format!("{} --help", here.path("w.yaml"))));
     has(&help, "multiresource: analyze");
-    assert!(!stdout(&works("--help")).contains("Verbs of other kinds"));
+    assert!(!stdout(&works("--help")).contains("verbs of the other kinds"));
 }
 
 #[test]

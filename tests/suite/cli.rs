@@ -109,7 +109,7 @@ fn a_load_of_exactly_one_is_refused() {
     let file = folder.write("one.yaml", &text);
     let refused = ends(1, &format!("--workload {file} --preemption none"));
     has(&stderr(&refused), "load ρ = 1 ");
-    has(&stderr(&refused), "the jobs do not pack");
+    has(&stderr(&refused), "the jobs do not fit together well enough");
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn the_optimum_bounds_all_policies() {
     let found =
         works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
     for words in [
-        "No policy without preemption that knows only the type of each job",
+        "There is no policy without preemption that knows only the type of each job",
         "(proved by the linear program; 1.277 s by the dynamic program, in floating point)",
     ] {
         has(&stderr(&found), words);

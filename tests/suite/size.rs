@@ -49,7 +49,7 @@ fn the_least_size_is_that_of_erlangs_formula() {
         ));
         let (printed, k) = (stdout(&found), least(10.0, t, 0.95));
         let is_told =
-            printed.contains(&format!("Smallest size found that meets --slo: {k} {name}"));
+            printed.contains(&format!("The smallest size that meets `--slo` is {k} {name}"));
         assert!(is_told, "{printed}");
         for (size, verdict) in [
             (k - 1, "misses the target"),

@@ -1,4 +1,4 @@
-//! The reports on multiresource jobs.
+//! This module contains the reports for multiresource jobs.
 
 mod fit;
 mod optimum;
@@ -52,7 +52,8 @@ fn guarantees(artifact: &Artifact) -> Section {
     })
 }
 
-/// The schedules of the mix that proves the load, in loop order if the policy follows them.
+/// Returns the schedules of the mix that is used to prove the load. If the policy uses the same
+/// schedules, they are in the order of its loop.
 fn schedules(artifact: &Artifact, workload: &Workload) -> Section {
     let rule = &artifact.policy;
     let title = match rule.msr() {

@@ -109,7 +109,10 @@ fn a_load_of_exactly_one_is_refused() {
     let file = folder.write("one.yaml", &text);
     let refused = ends(1, &format!("--workload {file} --preemption none"));
     has(&stderr(&refused), "load ρ = 1 ");
-    has(&stderr(&refused), "the jobs do not fit together well enough");
+    has(
+        &stderr(&refused),
+        "the jobs do not fit together well enough",
+    );
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn bad_input_gets_a_clear_error() {
     }
     let folder = Folder::new();
     let heavy = overloaded(&folder);
-    fails(&format!("optimum {heavy}"), "give --load");
+    fails(&format!("optimum {heavy}"), "use `--load`");
 }
 
 /// A faulty workload: every fault at once, each with its place.

@@ -409,7 +409,7 @@ fn small_workloads_have_policies() {
     let file = folder.write("w.yaml", &text);
     works(&format!("{file} --preemption none --work 1e6"));
     let typed = format!("{file} --preemption none --family partition");
-    fails(&typed, "the workload is one server");
+    fails(&typed, "the workload is a single server");
 }
 
 /// How far policies are above what none can beat: two servers of an M/M/2 are one server of two cpus, and no policy has less than

@@ -65,7 +65,7 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
     assert_eq!(found["types"][1]["mean_wait"], 5.5);
     assert_eq!(found["makespan"], 9.0);
     assert!(found["seed"].is_null(), "nothing is drawn");
-    fails(&simulate, "give --workload FILE");
+    fails(&simulate, "use `--workload FILE`");
     fails(
         &format!("{typed} --start-latency -1"),
         "expected a number ≥ 0",
@@ -87,7 +87,7 @@ fn a_log_is_replayed_and_every_job_is_reported() {
     let printed = stdout(&run).replace('\n', " ");
     // 27 s over five jobs, of which three waited.
     has(&printed, "5.400");
-    has(&printed, "the log is too short");
+    has(&printed, "The log is too short");
     has(&printed, "5 jobs with 3 distinct demands");
     has(&printed, "never ran");
     let written = fs::read_to_string(&jobs).unwrap();
@@ -130,7 +130,7 @@ fn policies_are_compared_on_a_log() {
     );
     let typed = format!("{question} --output {json} --csv {csv} --html {html} --measure all");
     let run = works(&typed);
-    has(&stdout(&run), "queues grow while jobs arrive");
+    has(&stdout(&run), "the queue is growing for as long as jobs arrive");
     let document = fs::read_to_string(&json).unwrap();
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");

@@ -222,7 +222,8 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     let typed = format!("{SECTION_SEVEN} {rules} --loads .5,.6 --events 6e5 --html {html}");
     let run = ends(1, &typed);
     let table = stdout(&run);
-    let expected = "At ρ = 0.5 and ρ = 0.6 vms.json: the policy was created for different job types";
+    let expected =
+        "At ρ = 0.5 and ρ = 0.6 vms.json: the policy was created for different job types";
     has(&table, expected);
     has(&table, "At ρ = 0.6 only first-fit has a mean");
     let string = fs::read_to_string(html).unwrap();

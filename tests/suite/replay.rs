@@ -130,7 +130,10 @@ fn policies_are_compared_on_a_log() {
     );
     let typed = format!("{question} --output {json} --csv {csv} --html {html} --measure all");
     let run = works(&typed);
-    has(&stdout(&run), "the queue is growing for as long as jobs arrive");
+    has(
+        &stdout(&run),
+        "the queue is growing for as long as jobs arrive",
+    );
     let document = fs::read_to_string(&json).unwrap();
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");

@@ -191,13 +191,13 @@ fn what_is_missing_is_said() {
     let long = folder.write("long.txt", &log(300, 1));
     let bare = folder.write("bare.conf", "ClusterName=c\n");
     let typed = format!("advise slurm {short} --slurm {conf}");
-    fails(&typed, "export more weeks");
+    fails(&typed, "export the jobs of more weeks");
     fails(&format!("advise slurm {long}"), "--slurm");
     let typed = format!("advise slurm {long} --slurm missing");
     fails(&typed, "cannot read missing");
     let typed = format!("advise slurm {long} --slurm {bare}");
     fails(&typed, "has no nodes");
     let typed = format!("advise slurm {long} --slurm {conf} --servers cpu=4");
-    fails(&typed, "omit --servers");
+    fails(&typed, "`--servers` cannot be used");
     fails("advise slurm --since soon", "--since");
 }

@@ -64,18 +64,18 @@ fn what_a_log_does_not_tell_is_said() {
     let folder = Folder::new();
     let bare = folder.write("bare.swf", &log(300, false));
     let run = works(&format!("forecast {bare} --policy easy+fcfs"));
-    has(&stdout(&run), "The log has no limits");
-    let expected = "run times are drawn from those of jobs of the same user";
+    has(&stdout(&run), "There are no limits in the log");
+    let expected = "the run time of a job is based on other jobs of the same user";
     has(&stdout(&run), expected);
-    has(&stdout(&run), "The log has no users");
+    has(&stdout(&run), "There are no users in the log");
     let text = "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n";
     let idle = folder.write("idle.swf", text);
     let printed = stdout(&works(&format!("forecast {idle}")));
-    has(&printed, "nothing to score");
+    has(&printed, "no forecasts to evaluate");
     let full = folder.write("log.swf", &log(50, true));
     has(
         &stdout(&works(&format!("forecast {full}"))),
-        "shares are uncertain",
+        "the fractions are not certain",
     );
     for (typed, words) in [
         ("--policy server-filling", "preempts jobs"),
@@ -143,10 +143,13 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         has(&stdout(&bare), words);
     }
     for (typed, words) in [
-        ("slurm --partition synth --map", "apply to forecasts"),
+        (
+            "slurm --partition synth --map",
+            "can only be used if the forecasts",
+        ),
         (
             "slurm --partition synth --output x.json",
-            "apply to forecasts",
+            "can only be used if the forecasts",
         ),
     ] {
         fails(&format!("forecast {typed}"), words);

@@ -48,7 +48,10 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
     let run = works(&typed);
     let printed = stdout(&run);
     let changed = printed.replace('\n', " ");
-    has(&changed, "Orders selected for 2 windows");
+    has(
+        &changed,
+        "With an order that is selected for each of 2 windows",
+    );
     for role in [
         "current",
         "chosen in each window",
@@ -103,7 +106,10 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     fails("judge missing.swf", "cannot read missing.swf");
     fails(&format!("judge {empty}"), "the file is empty");
     fails(&format!("judge {short}"), "where 50 and 1 are needed");
-    fails(&format!("judge {file} --past 1%"), "choose another --past");
+    fails(
+        &format!("judge {file} --past 1%"),
+        "use a different value for `--past`",
+    );
     fails(&format!("judge {file} --past 100%"), "give less than 100%");
     let typed = "is not a positive number of seconds";
     fails(&format!("judge {file} --every 0"), typed);
@@ -112,7 +118,7 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     let typed = format!("judge {file} --now nonsense");
     fails(&typed, "`nonsense` is no way to backfill");
     let typed = format!("judge {file} --now easy+sjf+size");
-    fails(&typed, "uses job sizes");
+    fails(&typed, "uses the size of a job");
 }
 
 #[test]

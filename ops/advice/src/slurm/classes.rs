@@ -1,8 +1,10 @@
-//! Job classes by number of nodes or CPUs and by time limit.
+//! This module divides jobs into classes, based on the number of nodes or CPUs and on the time
+//! limit.
 
 use synth_traces::replay::{Log, ReplayJob};
 
-/// Returns the class of each job: nodes (CPUs if all jobs have one node) and limit.
+/// Returns the class of each job, which is the number of nodes (or CPUs if all jobs have one node)
+/// and the limit.
 pub(super) fn classes(log: &Log) -> Vec<String> {
     let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
     let mut resources = log.servers.resources.iter();

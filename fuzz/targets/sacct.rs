@@ -1,4 +1,4 @@
-//! Reads sacct logs completely; each must be accepted or rejected without a panic.
+//! Reads a log in the format of sacct, which must be either accepted or rejected without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

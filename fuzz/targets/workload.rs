@@ -1,4 +1,4 @@
-//! Reads workload documents of every kind; each must be accepted or rejected without a panic.
+//! Reads a workload of any kind, which must be either accepted or rejected without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

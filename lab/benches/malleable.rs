@@ -1,6 +1,6 @@
-//! `cargo bench -p synth-lab --bench malleable`: plans for 10 000 jobs under k^p (with check) and
-//! 1000 under other concave speedups, bounds for 20 different speedups, and simulated events per
-//! second.
+//! `cargo bench -p synth-lab --bench malleable` measures the time to create and check a plan for 10
+//! 000 jobs with the speedup `k^p`, plans for 1000 jobs with other concave speedups, the bounds for
+//! 20 different speedups, and the number of events per second.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::hint::black_box;

@@ -1,4 +1,5 @@
-//! `cargo bench -p synth-lab --bench trace`: lines of SWF, sacct and CSV logs per second.
+//! `cargo bench -p synth-lab --bench trace` measures the number of lines per second for logs in the
+//! formats SWF, sacct and CSV.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;

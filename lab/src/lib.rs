@@ -1,5 +1,6 @@
-//! Research tools: the figures of papers, recomputed ([`figures`]), a benchmark on random systems
-//! ([`bench`]), and the cost over the switching rate ([`sweep`]).
+//! This crate contains tools for research, which compute the figures of papers ([`figures`]), run a
+//! benchmark on random systems ([`bench`]), and show the cost for different switching rates
+//! ([`sweep`]).
 
 pub mod bench;
 pub mod figures;
@@ -8,10 +9,10 @@ pub mod sweep;
 use synth::cli::List;
 use synth::kind::Verb;
 
-/// The program `synth-lab`.
+/// The definition of the program `synth-lab`.
 pub const PROGRAM: List = List {
     name: "synth-lab",
-    about: "Research tools of synth: figures of papers, and a benchmark of scheduling policies",
+    about: "Tools for research: compute the figures of papers, and run a benchmark for scheduling policies",
     verbs: &[
         Verb::of::<bench::Arguments>("bench"),
         Verb::of::<figures::Arguments>("figures"),

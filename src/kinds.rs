@@ -13,8 +13,7 @@ pub trait Visitor {
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
-/// Returns the name of a kind of policy or workload that is equal to the given name, or the most
-/// similar one.
+/// Returns the kind of policy or workload that is equal or most similar to the given name.
 pub fn named(name: &str) -> Option<&'static str> {
     let known = [NAMES, WORKLOADS].concat();
     let exact = known.iter().copied().find(|known| *known == name);

@@ -131,7 +131,6 @@ fn row(workload: &Workload, preemption: Preemption) -> String {
     }
 }
 
-/// Returns the CPU time that has been used by this process, in seconds.
 fn worked() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64

@@ -112,8 +112,7 @@ fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
     (Environment::new(states, edges).unwrap(), servers, serves)
 }
 
-/// Solves the queue of a single type using logarithmic reduction and using rounds. The results must
-/// be the same.
+/// Solves the queue of a type using logarithmic reduction and using rounds, which must agree.
 fn queues(c: &mut Criterion) {
     let mut group = c.benchmark_group("queue");
     group.sample_size(10);
@@ -131,9 +130,8 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-/// Returns a workload and its optimum as doubles, where the number of types is equal to the number
-/// of schedules, each of which fills the server. The loads have nine decimals, so that the weights
-/// have as many digits as possible.
+/// Returns a workload with as many types as schedules in use, each of which fills the server, and
+/// its optimum. The loads have nine decimals, so that the weights have as many digits as possible.
 fn full_basis(types: usize) -> (Workload, Solution) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let demand: Vec<u32> = (0..types)

@@ -15,7 +15,6 @@ use synth::multiresource::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
-/// The time that is used to repeat the measurement of a workload.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 fn main() {

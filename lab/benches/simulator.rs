@@ -33,8 +33,7 @@ fn model(name: &str) -> Workload {
     Workload::parse(&text(name), name).unwrap().workload
 }
 
-/// Returns cell B of Borg with lognormal sizes, where the mean is the same and the squared
-/// coefficient of variation is 4.
+/// Returns cell B of Borg with lognormal sizes, where the squared coefficient of variation is 4.
 fn lognormal() -> Workload {
     let line = |line: &str| match line.split_once("mean_size: ") {
         Some((head, mean)) => {
@@ -54,8 +53,7 @@ fn msr(workload: &Workload, options: SynthesisOptions) -> Contender {
     }
 }
 
-/// Returns Adaptive MSR with the schedules of the program, where the prices are scaled so that the
-/// value of the best schedule is 1.
+/// Returns Adaptive MSR, where the prices are scaled so that the value of the best schedule is 1.
 fn adaptive_msr(workload: &Workload) -> Contender {
     let SynthesisOutcome::Policy(synthesis) =
         synthesize(workload, &SynthesisOptions::new(Preemption::None)).unwrap()
@@ -233,8 +231,7 @@ fn simulations(c: &mut Criterion) {
     );
 }
 
-/// Measures exact MaxWeight with many types of each class, at a load of about 0.7 of the fluid
-/// bound.
+/// Measures exact MaxWeight with many types of each class, at a load near 0.7 of the fluid bound.
 fn many_types(c: &mut Criterion) {
     const FEWER: u64 = 200_000;
     let mut group = c.benchmark_group("simulator");
@@ -259,8 +256,7 @@ fn many_types(c: &mut Criterion) {
     group.finish();
 }
 
-/// Measures the replay of a million jobs with eight different demands and exponential sizes at a
-/// load of 0.85.
+/// Measures the replay of a million jobs with exponential sizes at a load of 0.85.
 fn replays(c: &mut Criterion) {
     const JOBS: u32 = 1_000_000;
     let demands = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];

@@ -1,5 +1,4 @@
-//! `cargo bench -p synth-lab --bench trace` measures the number of lines per second for logs in the
-//! formats SWF, sacct and CSV.
+//! `cargo bench -p synth-lab --bench trace` measures how many lines of a log are read per second.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;

@@ -43,8 +43,7 @@ impl Known {
         })
     }
 
-    /// Returns a one-or-all system with strict MSFQ. If the threshold is 0, this is Most Servers
-    /// First.
+    /// Returns a one-or-all system with strict MSFQ. The threshold 0 is Most Servers First.
     fn msfq(threshold: usize, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/one_or_all.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.76875)?;

@@ -4,20 +4,19 @@
 //!
 //!     cargo run --release -p synth-lab --example response_over_load [PICTURE.svg]
 //!
-//! It takes about eight minutes on a single core. The default path of the picture is
-//! `docs/response_over_load.svg`.
+//! It takes about eight minutes on a single core, and writes `docs/response_over_load.svg` by
+//! default.
 //!
 //! For each point, the 95 % interval is at most 1 %, unless the maximum number of events has been
 //! reached. If there is no steady state, the point is not shown, and this is mentioned in the
 //! legend.
 //!
-//! The bound is that of the dynamic program in [`optimum`] with a limited number of states. It is
-//! only close to the optimum if this number is large enough (this is the solid line). For higher
-//! loads, the dashed line is the maximum for all lower loads. It is valid because the optimum is
-//! monotone in the load: if there is a policy for ρ' > ρ, it can be used at ρ with phantom jobs,
-//! which arrive as a Poisson process so that the rate of each type is the same as for ρ'. The
-//! policy does not know which jobs are phantoms, so the mean response time of each type is the same
-//! as for ρ'. The fraction of each type is the same for both loads.
+//! The bound is that of the dynamic program in [`optimum`] with a limited number of states. The
+//! line is solid if the bound is close to the optimum. For higher loads, the dashed line is the
+//! maximum for all lower loads. It is valid because the optimum is monotone in the load: a policy
+//! for ρ' > ρ can be used at ρ if phantom jobs arrive as a Poisson process, so that the rates are
+//! the same as for ρ'. The policy does not know which jobs are phantoms, so the mean response time
+//! of each type is the same as for ρ'. The fraction of each type is the same for both loads.
 use std::sync::atomic::AtomicBool;
 use std::{error::Error, path::Path, time::Duration};
 
@@ -34,8 +33,7 @@ const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,
 ];
 
-/// The maximum number of events for the first run, for a run with a mean, and for a run without a
-/// mean.
+/// The maximum number of events of the first run, of a run with a mean, and of a run without one.
 const EVENTS: [u64; 3] = [20_000_000, 80_000_000, 320_000_000];
 
 const GREY: usize = 5;
@@ -56,12 +54,10 @@ struct Policy {
 
 type Points = Vec<(f64, Option<Estimate>)>;
 
-/// The load, the bound at this load, and whether the optimum is known with an error of at most 0.5
-/// %.
+/// The load, the bound, and whether the optimum is known with an error of at most 0.5 %.
 type Bound = (f64, f64, bool);
 
-/// Returns `true` if the interval is small enough to be shown. If a queue is growing, the run may
-/// still look as if it has converged.
+/// If a queue is growing, a run with a wide interval may still look as if it has converged.
 fn is_telling(mean: &Estimate) -> bool {
     mean.half_width < 0.2 * mean.mean
 }
@@ -86,8 +82,6 @@ impl Rule {
 }
 
 impl Policy {
-    /// Simulates the policy at each load, using arrivals and sizes that were not used to select a
-    /// policy.
     fn points(&self, workload: &Workload) -> Result<Points, Box<dyn Error>> {
         let mut points = Points::new();
         for load in LOADS {

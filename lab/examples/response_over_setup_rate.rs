@@ -1,12 +1,10 @@
 //! This example shows the mean response time as a function of the setup rate γ, for the policy that
-//! is selected by synth, for sMSR, and for the policies that are selected without preemption and
-//! with preemption at no cost. For a system with two types, it also shows the optimum of the
-//! dynamic program (with an error of at most 1 %).
+//! is selected by synth, for sMSR, and for the selection without preemption and with preemption at
+//! no cost. For a system with two types, it also shows the optimum (with an error of at most 1 %).
 //!
 //!     cargo run --release -p synth-lab --example response_over_setup_rate [PICTURE.svg]
 //!
-//! It takes about twenty minutes on two cores. The default path of the picture is
-//! `docs/response_over_setup_rate.svg`.
+//! It takes twenty minutes on two cores, and writes `docs/response_over_setup_rate.svg` by default.
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +36,6 @@ jobs:
   - {name: heavy, demand: {servers: 4}, arrival_rate: .4, mean_size: 1}
 ";
 
-/// Returns the mean of a policy that was created by synth, on held-out jobs.
 fn measured(
     workload: &Workload,
     options: &SynthesisOptions,

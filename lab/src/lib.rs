@@ -1,6 +1,5 @@
 //! This crate contains tools for research, which compute the figures of papers ([`figures`]), run a
-//! benchmark on random systems ([`bench`]), and show the cost for different switching rates
-//! ([`sweep`]).
+//! benchmark on random systems ([`bench`]), and show the cost of each switching rate ([`sweep`]).
 
 pub mod bench;
 pub mod figures;

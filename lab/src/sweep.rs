@@ -41,13 +41,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
-    /// The number of switching rates for each route, in a log scale around the best rate, which is
-    /// also included
+    /// The number of switching rates for each route, in a log scale around the best rate
     #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     points: u64,
 
-    /// The time limit, in seconds or with a unit, such as 10min. The results until this time are
-    /// reported
+    /// The time limit, such as 10min. If it is reached, the results so far are reported
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 
@@ -157,9 +155,8 @@ fn value(point: &SweepPoint) -> f64 {
 /// If a value is larger than the minimum by this factor, it is not shown.
 const DRAWN: f64 = 300.0;
 
-/// Returns a page with the mean response time as a function of the switching rate, with a curve for
-/// each route. If a point does not have an exact value, the curve is approximate, and this is shown
-/// in the legend.
+/// Returns a page with the mean response time for each switching rate and route. If a point does
+/// not have an exact value, the curve is approximate, which is shown in the legend.
 fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Drawn<String> {
     let unit = workload.time_unit();
     let by_route = swept

@@ -1,9 +1,8 @@
-//! These tests check that the JSON Schemas of policies, workloads and results accept everything
-//! that is read or written by the program, and that a document that is rejected by a schema is also
-//! rejected by the program.
+//! These tests check that the JSON Schemas accept everything that is read or written by the
+//! program, and that a document that is rejected by a schema is also rejected by the program.
 //!
-//! They are in this crate because the validator enables additional features of other packages. If
-//! they were in the main crate, the program would have to be compiled twice to run its tests.
+//! They are in this crate because the validator enables additional features of other packages. In
+//! the main crate, the program would have to be compiled twice to run its tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../tests/suite/mutants.rs"]
@@ -381,8 +380,7 @@ fn schema_and_program_reject_invalid_workloads() {
     }
 }
 
-/// Most of the malformed documents are rejected by the schema, but not, for example, jobs that do
-/// not fit.
+/// The schema finds malformed documents, but not, for example, jobs that do not fit.
 #[test]
 fn schema_rejects_most_malformed_documents() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/workloads");

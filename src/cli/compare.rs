@@ -25,8 +25,7 @@ pub(super) struct Arguments<K: Kind> {
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// The loads ρ to compare the policies at, as a fraction of the maximum that any policy can
-    /// sustain [default: 0.5,0.7,0.9]
+    /// The loads ρ, as a fraction of the maximum that can be sustained [default: 0.5,0.7,0.9]
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
@@ -43,7 +42,7 @@ pub(super) struct Arguments<K: Kind> {
     #[arg(long, requires = "output")]
     resume: bool,
 
-    /// Run only shard I of N and write the result to OUTPUT. Use `synth merge` to combine the
+    /// Run only shard I of N and write the result to OUTPUT. Use `synth merge` to combine all
     /// shards
     #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
     shard: Option<Shard>,

@@ -1,6 +1,3 @@
-//! This module runs a command inside another program. The output is collected, and signals are not
-//! handled.
-
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,8 +16,7 @@ pub struct EmbeddedAnswer {
     pub notes: Vec<String>,
     /// The error message if the command failed.
     pub error: Option<String>,
-    /// The JSON document with all results, which is empty if there is none or if it was written to
-    /// a file.
+    /// The JSON document with all results, or an empty string if it was written to a file.
     pub document: String,
     /// All numbers as CSV, with one number per line, or an empty string if `document` is empty.
     pub csv: String,
@@ -35,13 +31,11 @@ pub struct Embedding {
     answer: RefCell<EmbeddedAnswer>,
 }
 
-/// A function that is called each time the current step of the command changes, with its
-/// description.
+/// A function that is called with the description of each step of the command.
 pub type ProgressCallback = Box<dyn Fn(&str)>;
 
 impl Embedding {
-    /// Creates a new embedding. If `interrupt` is set, the command returns the results that it has
-    /// so far.
+    /// Creates a new embedding. If `interrupt` is set, the command returns the results so far.
     pub fn new(interrupt: Arc<AtomicBool>, progress: Option<ProgressCallback>) -> Self {
         Embedding {
             interrupt,

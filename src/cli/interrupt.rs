@@ -58,8 +58,7 @@ impl Later {
         }
         self.listening.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
-                // The order is important: the conditional shutdown must read the flag before it is
-                // set.
+                // The order is important: the shutdown must read the flag before it is set.
                 let registered = register_conditional_shutdown(signal, ENDED + signal, self.flag())
                     .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
                     .and_then(|_| register(signal, self.flag()));

@@ -20,8 +20,7 @@ pub struct List {
 }
 
 impl List {
-    /// Runs the command with the given arguments (without the name of the program) and returns the
-    /// exit code.
+    /// Runs the command with the given arguments and returns the exit code.
     pub fn main(self, typed: &[OsString]) -> u8 {
         self.dispatch(typed, Host::Terminal)
     }

@@ -1,5 +1,4 @@
-//! The command line, which is generic over the kind of workload (see [`kinds`]) of the given
-//! documents.
+//! The command line, which is generic over the kind of workload (see [`kinds`]).
 
 mod compare;
 mod embedding;
@@ -58,12 +57,10 @@ struct Arguments<K: Kind> {
 
 #[derive(Subcommand)]
 enum Command<K: Kind> {
-    /// Check a policy file: everything that can be derived is computed again, and the rest is
-    /// listed
+    /// Check a policy: compute everything that can be derived again, and list the rest
     #[command(after_long_help = examples_of::<K>("check "))]
     Check(verbs::CheckArguments),
-    /// Show the workload that a policy was created for, what the policy does, and what it
-    /// guarantees
+    /// Show the workload that a policy is for, what the policy does, and what it guarantees
     #[command(after_long_help = examples_of::<K>("show "))]
     Show(PolicyFile),
     /// Simulate a policy, and test if its claims are true
@@ -80,8 +77,8 @@ enum Command<K: Kind> {
     Own(Own<K>),
     /// Print the JSON Schema of workloads (for use in an editor), of policies or of results
     Schema {
-        /// The name of the schema: `workload`, a kind of policy, or the format of a result
-        /// [default: policies of the first kind]
+        /// The schema: `workload`, a kind of policy or a result format [default: the first policy
+        /// kind]
         #[arg(value_parser = PossibleValuesParser::new(schema_names()))]
         of: Option<String>,
     },
@@ -173,8 +170,7 @@ Exit codes:
   130  the program was interrupted by Ctrl-C (129 for SIGHUP, 143 for SIGTERM). The results so
      far are printed with a note. If there is a second signal, the program exits immediately";
 
-/// Runs the command with the given arguments (without the name of the program) and returns the exit
-/// code.
+/// Runs the command with the given arguments and returns the exit code.
 pub fn main(typed: &[OsString]) -> u8 {
     dispatch(typed, Host::Terminal)
 }

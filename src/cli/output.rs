@@ -1,5 +1,3 @@
-//! This module writes the results to files and to the standard output.
-
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::Permissions;
@@ -20,7 +18,6 @@ pub(super) fn is_stdout(path: &Path) -> bool {
 }
 
 /// Checks that the results can be written, and that they do not overwrite an input or each other.
-/// This is done before the work is started.
 pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
@@ -51,8 +48,7 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
     files.try_for_each(|path| writable(path))
 }
 
-/// Returns the path to the file with this name, which may not exist yet. Returns `None` for
-/// devices.
+/// Returns the path to a file, which may not exist yet, or `None` for a device.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
         return Some(path.into());
@@ -70,8 +66,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Writes the text to a file, or to the standard output if the path is `None` or `-`. Regular files
-/// are replaced atomically, even if the path is a symbolic link, unless it is not possible to
-/// create a file in the directory.
+/// are replaced atomically if the directory allows it, even if the path is a symbolic link.
 pub(super) fn emit(
     output: Option<&Path>,
     text: &str,
@@ -100,7 +95,6 @@ pub(super) fn emit(
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }
 
-/// Writes all documents, and then returns the first error if there is one.
 pub(super) fn emit_all(
     documents: &[(PathBuf, String)],
     common: &Common,
@@ -123,15 +117,13 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
     beside.write_all(text.as_bytes())?;
     beside.as_file().sync_all()?;
     beside.persist(path)?;
-    // Sync the directory so that the new name is durable. This is not supported by all file
-    // systems.
+    // Sync the directory so that the new name is durable. Some file systems do not support this.
     let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Writes the documents, the notes and the table. The table is printed even if a document cannot be
-/// written. If a document is written to the standard output, the table is written to the standard
-/// error.
+/// Writes the documents, the notes and the table, which is printed even if a document cannot be
+/// written. If a document is written to standard output, the table is written to standard error.
 fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     if let Host::Program(program) = &common.host {
         let mut answer = program.answered();
@@ -176,26 +168,22 @@ fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
 
 #[derive(Args)]
 pub(super) struct Results {
-    /// Also write all results to the given file as JSON (`-`: to standard output, instead of the
-    /// table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also write all numbers to the given file as CSV, one number per line (`-`: to standard
-    /// output)
+    /// Also write all numbers to this file as CSV, one number per line (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Also write an HTML page with the result, tables and charts to the given file (`-`: to
-    /// standard output)
+    /// Also write an HTML page with the result and charts to this file (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
 const WRITTEN: [&str; 5] = ["--output", "-o", "--csv", "--html", "--jobs"];
 
-/// Returns the command that was typed, quoted for a shell, without the options that only set where
-/// the results are written.
+/// Returns the command that was typed, quoted for a shell, without the paths of the results.
 pub(super) fn command(program: &str, typed: &[OsString]) -> String {
     let mut command = program.to_owned();
     let mut words = typed.iter().map(|word| word.to_string_lossy());

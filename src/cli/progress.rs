@@ -1,6 +1,3 @@
-//! This module prints messages on the standard error while a verb is running, with a progress line
-//! if it is a terminal.
-
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::time::Duration;
 

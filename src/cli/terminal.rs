@@ -1,6 +1,3 @@
-//! The options and exit codes of all subcommands, and the output, in which control characters are
-//! escaped.
-
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write};
 use std::rc::Rc;
@@ -24,8 +21,7 @@ pub(super) struct Common {
     #[arg(long, short, global = true)]
     pub quiet: bool,
 
-    /// Allow policy files that have been edited since they were created; by default, they are
-    /// rejected
+    /// Allow policy files that have been edited since they were created (rejected by default)
     #[arg(long, global = true)]
     accept_changes: bool,
 
@@ -131,8 +127,7 @@ pub(super) fn code_if(is_negative: bool) -> u8 {
     if is_negative { NEGATIVE } else { SUCCESS }
 }
 
-/// Escapes all characters that [can control](steers) a terminal, except for newlines, tabs and the
-/// escape sequences for colours.
+/// Escapes characters that [can control](steers) a terminal, except for newlines, tabs and colours.
 pub(super) fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -152,8 +147,7 @@ pub(super) fn harmless(text: &str) -> String {
     out
 }
 
-/// Returns the length of the escape sequence for a colour at the start of the text, or 0 if there
-/// is none.
+/// Returns the length of the escape sequence for a colour at the start of the text, or 0.
 fn colour(text: &str) -> usize {
     let Some(inner) = text.strip_prefix("\u{1b}[") else {
         return 0;

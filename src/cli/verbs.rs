@@ -1,5 +1,3 @@
-//! This module contains the verbs that work on a single workload or policy.
-
 use std::path::{Path, PathBuf};
 
 use crate::artifact::ArtifactError;
@@ -24,8 +22,7 @@ pub(super) struct SynthesizeArguments<K: Kind> {
     #[command(flatten)]
     args: K::SynthesisArgs,
 
-    /// Scale all arrival rates so that the load is equal to this value, and create the policy for
-    /// the result
+    /// Scale all arrival rates to this load, and create the policy for the result
     #[arg(long, value_name = "ρ", allow_negative_numbers = true, value_parser = load)]
     load: Option<f64>,
 
@@ -146,13 +143,11 @@ pub(super) fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
 
 #[derive(Args)]
 pub(super) struct SimulateArguments<K: Kind> {
-    /// The policy, which is a file that was created by `synth FILE` (`-`: standard input), or a
-    /// rule with --workload
+    /// The policy file (`-`: standard input), or the name of a rule, which requires `--workload`
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    /// Use this workload for the simulation (`-`: standard input) instead of the one in the policy
-    /// file
+    /// Use this workload (`-`: standard input) instead of the one in the policy file
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 
@@ -162,8 +157,7 @@ pub(super) struct SimulateArguments<K: Kind> {
     #[command(flatten)]
     budget: Budget,
 
-    /// Also write all results to the given file as JSON (`-`: to standard output, instead of the
-    /// table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -1,6 +1,3 @@
-//! This module reads workload files and determines their kind, which is needed to parse the
-//! arguments.
-
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -37,8 +34,7 @@ fn reads(before: &str) -> bool {
 }
 
 /// Returns the value of the top-level key `kind` of a YAML or JSON document. Devices and pipes are
-/// not read, because their contents can only be read once. The standard input is an exception,
-/// since it is buffered.
+/// not read (except for the standard input), because their contents can only be read once.
 fn named_in(file: &Path) -> Option<String> {
     let text = if is_standard_input(file) || kept(file).is_some() {
         text_of(file).ok()?

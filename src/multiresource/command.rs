@@ -1,6 +1,3 @@
-//! This module implements multiresource jobs as a kind of workload, with the arguments, the verbs
-//! and the simulation of policies.
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +30,7 @@ use synth_slurm::rule::SlurmRule;
 /// The options of `synth simulate` for multiresource jobs.
 #[derive(Args)]
 pub struct SimulationArgs {
-    /// The time for which a job holds its capacity before it starts to run [default: the start
-    /// latency of the workload]
+    /// The time for which a job holds its capacity before it runs [default: that of the workload]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 

@@ -1,5 +1,4 @@
-//! The random logs of bench-v1. If any random value or the order of these values is changed, this
-//! is a new version.
+//! The random logs of bench-v1. If any random value or its order is changed, it is a new version.
 
 use std::ops::Range;
 
@@ -34,8 +33,7 @@ enum Law {
     Continuous(Demand),
 }
 
-/// A site where each user submits jobs in sessions, and there are more sessions during the day than
-/// at night.
+/// A site where each user submits jobs in sessions, most of them during the day.
 struct Site {
     processors: u32,
     /// The programs of each user, where the first users submit the most jobs.
@@ -52,8 +50,7 @@ struct Program {
     caution: f64,
 }
 
-/// The distribution of the demands as a fraction of a server. In most cases, all jobs have a
-/// different demand.
+/// The distribution of the demands as a fraction of a server.
 #[derive(Clone, Copy)]
 enum Demand {
     /// A single resource, uniform on (0, 1).
@@ -136,8 +133,7 @@ impl Origin {
         drawn.collect()
     }
 
-    /// Returns the first rule, which is EASY in the order of arrival, or First-Fit if there are no
-    /// limits.
+    /// Returns EASY in the order of arrival, or First-Fit if there are no limits.
     pub(super) fn now(&self) -> RulePoint {
         match self.law {
             Law::Site(_) => RulePoint::EASY,
@@ -164,8 +160,8 @@ impl Site {
         let doublings = f64::from(processors.ilog2());
         let count = draw.between(30, 60);
         let mut program = || {
-            // Most of the jobs are narrow. The widest jobs need half of all processors, and they
-            // are short.
+            // Most jobs are narrow. The widest jobs need half of all processors, and they are
+            // short.
             let width: u32 = 1 << (draw.part().powi(2) * doublings) as u32;
             Program {
                 width,
@@ -257,8 +253,7 @@ impl Sent {
     }
 }
 
-/// The relative arrival rate, between 0 and 1. At noon it is four times the rate at midnight, and
-/// at the weekend it is one third.
+/// The relative arrival rate. At noon it is four times that at midnight, at the weekend a third.
 fn pace(hours: f64) -> f64 {
     let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
     let hour = (hours / 24.0).fract() - 0.5;
@@ -289,8 +284,7 @@ impl Demand {
         }
     }
 
-    /// Generates a log with Poisson arrivals and exponential sizes, which have a mean of 100 s and
-    /// are independent of the demand.
+    /// Generates Poisson arrivals and exponential sizes (mean 100 s), independent of the demand.
     fn log(self, load: f64, draw: &mut Draw) -> String {
         let drawn = |draw: &mut Draw| (self.draw(draw), 100.0 * draw.exponential());
         let jobs: Vec<(Vec<f64>, f64)> = (0..JOBS).map(|_| drawn(draw)).collect();

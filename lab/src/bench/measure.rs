@@ -1,6 +1,3 @@
-//! This module measures a single system: the optimum or a bound, the selected policy, and all
-//! rules.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,12 +27,10 @@ pub(super) const CHOICE: &str = "choice";
 const FIRST: u64 = 10;
 const BEHIND: f64 = 1.25;
 
-/// The same is true if a policy has not converged and its jobs stayed for at least this many times
-/// the minimum.
+/// The same is true if it has not converged and its jobs stayed for this many times the minimum.
 const FAR: f64 = 2.0;
 
-/// If a policy has lost, this is confirmed using other seeds and runs that are longer by this
-/// factor.
+/// If a policy has lost, this is confirmed using runs that are longer by this factor.
 pub(super) const AGAIN: u64 = 4;
 
 /// If a policy is certainly worse by more than this value, it has lost.
@@ -46,15 +41,13 @@ const APART: u64 = 1000;
 const ROWS: usize = 4_000;
 const STATES: usize = 5_000_000;
 
-/// The parameters that are used for the measurement, except for the system. Work is a number of
-/// events or updates, and not a time.
+/// The parameters of a measurement. Work is a number of events or updates, and not a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Terms {
     pub bench: String,
     pub set: Set,
     pub preemption: Preemption,
-    /// The number of events for the selection, using First-Fit with a small number of types. If
-    /// this is 0, there is no selection.
+    /// The number of First-Fit events for the selection. If this is 0, there is no selection.
     pub budget: u64,
     pub events: u64,
     /// The maximum number of updates of a state in the dynamic program.
@@ -73,14 +66,12 @@ pub(super) struct Line {
     pub digest: String,
     pub about: String,
     pub load: f64,
-    /// The bounds on the optimum from the dynamic program, if the system is in the tier `exact` and
-    /// it has converged.
+    /// The bounds on the optimum from the dynamic program, if it has converged in the exact tier.
     pub optimum: Option<[f64; 2]>,
     /// The lower bound that is proved without the dynamic program, as a time.
     pub bound: f64,
     pub runs: Vec<Ran>,
-    /// The longer runs of the policies that seem to have lost and of the better ones, which are
-    /// used instead of the first runs.
+    /// The longer runs of the policies that seem to have lost and of the better ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<Ran>,
     /// The families from which the policy was selected.
@@ -93,8 +84,7 @@ pub(super) struct Line {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Alone {
     pub family: String,
-    /// The mean response time divided by that of the selected policy, if it has converged and was
-    /// compared.
+    /// The mean response time divided by that of the selected policy, if it has converged.
     pub ratio: Option<f64>,
 }
 
@@ -120,16 +110,14 @@ pub(super) struct Ran {
 }
 
 impl Terms {
-    /// Returns `true` if the policy is the selected policy or an additional one, so that a loss is
-    /// confirmed and shown.
+    /// Returns `true` if the policy is the selected one or an additional one.
     pub(super) fn entered(&self, policy: &str) -> bool {
         policy == CHOICE || self.policies.iter().any(|(own, _)| own == policy)
     }
 }
 
 impl Line {
-    /// Returns the run of a policy, and the runs that it is compared with. If there is a longer
-    /// run, it is used.
+    /// Returns the run of a policy and the runs to compare it with, which are the longest ones.
     pub(super) fn considered<'a>(&'a self, own: &'a Ran) -> (&'a Ran, &'a [Ran]) {
         let again = self.again.iter().find(|ran| ran.policy == own.policy);
         match again.filter(|_| self.terms.entered(&own.policy)) {
@@ -151,8 +139,7 @@ impl Line {
 }
 
 impl Ran {
-    /// Returns the lower end of the ratio to the mean of the other policy, if it is significantly
-    /// slower.
+    /// Returns the lower end of the ratio to the other mean, if the policy is significantly slower.
     pub(super) fn surely_behind(&self, other: &Ran) -> Option<f64> {
         let both = [self, other].map(|own| (own.policy.as_str(), &own.replications[..]));
         let ranking = Ranking::new(&both);
@@ -304,9 +291,8 @@ fn alone(choice: &ChoiceLog) -> Vec<Alone> {
     choice.candidates.iter().enumerate().map(alone).collect()
 }
 
-/// Runs all policies with the same jobs. There are short runs, full runs for all policies that may
-/// be the best one, and longer runs for the policies that seem to have lost and for the better
-/// ones.
+/// Runs all policies with the same jobs. There are short runs, full runs for the policies that may
+/// be the best one, and longer runs for those that seem to have lost and for the better ones.
 fn run(
     entrants: &[Entrant],
     system: &System,
@@ -390,9 +376,8 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
     }
 }
 
-/// Returns the policies that are better than this policy, with the smallest ratio. These are the
-/// policies without more information that are certainly faster by `MATTERS`, or, if this policy has
-/// not converged, all policies that have.
+/// Returns the policies without more information that are certainly faster by `MATTERS`, with the
+/// smallest ratio. If this policy has not converged, these are all policies that have.
 pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {

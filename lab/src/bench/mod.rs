@@ -29,8 +29,7 @@ use synth::multiresource::artifact::Preemption;
 use synth::simulation::sweep::{Shard, differences};
 use synth::typed::count;
 
-/// Compare the selected policy, all rules and your own policies with the optimum or with a bound,
-/// using random systems
+/// Compare the selected policy, all rules and your own policies with the optimum, on random systems
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -68,18 +67,15 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "budget")]
     no_choice: bool,
 
-    /// The number of events for the selection on each system, using First-Fit [default: 2e8, or 5e7
-    /// with --short]
+    /// The number of First-Fit events for each selection [default: 2e8, or 5e7 with --short]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     budget: Option<u64>,
 
-    /// The number of events for the run of each policy on each system [default: 1e7, or 4e6 with
-    /// --short]
+    /// The number of events for the run of each policy [default: 1e7, or 4e6 with --short]
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
-    /// The seed for all simulations. It is changed for the runs, so that they are independent of
-    /// the selection
+    /// The seed for all simulations. The runs and the selection use different seeds
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u64).range(..1_000_000_000))]
     seed: u64,
 
@@ -103,8 +99,7 @@ A policy has lost if its mean response time is significantly (95 %) larger by mo
 more information, or if it does not converge and another policy does. The results depend on the seed and on the number of events, but not on the machine. \
 To combine the shards, write all of their lines to a single file and use it as --output to print the table.";
 
-/// The number of events for the selection and for a run, and the number of updates, for the full
-/// benchmark and with --short.
+/// The events for the selection and for a run, and the updates, in full and with `--short`.
 const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
@@ -265,8 +260,7 @@ fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
     absent.map(|name| format!("{name} could not be used for any of these systems; a policy file can only be used for its own job types, a policy with preemption requires --preemption full, and a log requires a backfilling rule")).collect()
 }
 
-/// Reads the lines that already exist. If the last line is not complete because a run was killed,
-/// it is removed.
+/// Reads the lines that exist. If a run was killed, the incomplete last line is removed.
 fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,

@@ -1,5 +1,5 @@
-//! The random systems of bench-v1. If any random value or the order of these values is changed,
-//! this is a new version.
+//! The random systems of bench-v1. If any random value or its order is changed, it is a new
+//! version.
 
 use std::fmt;
 
@@ -18,8 +18,7 @@ use synth::multiresource::workload::Fleet;
 
 pub(super) const NAME: &str = "bench-v1";
 
-/// The purpose of a set of systems. The results for one of the sets are independent of the other
-/// set.
+/// The purpose of a set of systems. The results for one set are independent of the other set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Set {
@@ -44,8 +43,7 @@ pub(super) enum Set {
 )]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Tier {
-    /// Systems with two or three types on a single server, which are compared with the optimum of
-    /// the dynamic program
+    /// Systems with two or three types on a single server, which are compared with the optimum
     Exact,
     /// Systems with 3 to 30 types on a single server, and fleets and gangs, which are compared with
     /// all rules and with a bound
@@ -55,8 +53,7 @@ pub(super) enum Tier {
 }
 
 impl Tier {
-    /// Returns the number of systems in a set, and `n` such that --short only uses every `n`-th
-    /// system.
+    /// Returns the number of systems in a set, and `n` such that `--short` uses every `n`-th one.
     pub(super) const fn systems(self) -> (u64, usize) {
         match self {
             Tier::Exact => (40, 5),
@@ -229,8 +226,7 @@ fn amounts(values: &[u32]) -> String {
     named.join(", ")
 }
 
-/// Generates a system with a small dynamic program. If `n` is even, there are two types, otherwise
-/// there are three.
+/// Generates a system with a small dynamic program, with two types if `n` is even or three if not.
 fn exact(n: u64, draw: &mut Draw) -> Draft {
     let (types, most, loads): (u32, u32, &[f64]) = match n % 2 {
         0 => (2, 16, &[0.6, 0.7, 0.8, 0.9]),

@@ -1,5 +1,3 @@
-//! This module creates the table with a summary of the results.
-
 use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,40 +22,30 @@ const LONG: usize = 20;
 struct Row {
     policy: String,
     knows: Knows,
-    /// The number of systems that the policy was used for.
     systems: usize,
-    /// The number of systems for which the policy has converged.
     settled: usize,
-    /// The median and the maximum of the mean relative to the best other policy without more
-    /// information.
+    /// The median and the maximum of the mean relative to the best policy without more information.
     ratio: Option<[f64; 2]>,
-    /// The number of systems for which it is worse by 2 %, or has not converged while another
-    /// policy has.
+    /// The number of systems for which it is worse by 2 %, or only another policy has converged.
     lost: usize,
     /// The number of systems for which this policy is better than the selected policy.
     ahead: usize,
-    /// The median and the maximum of the distance from the optimum, or from the bound if it is not
-    /// known.
+    /// The median and the maximum of the distance from the optimum, or from the bound.
     gap: Option<[f64; 2]>,
 }
 
-/// One of the families from which the policy was selected.
 #[derive(Serialize, JsonSchema)]
 struct Family {
     family: String,
-    /// The number of systems for which the family was considered.
     systems: usize,
-    /// The number of systems for which its policy has converged.
     settled: usize,
-    /// The number of systems for which its mean is at most 1.05 times the mean of the selected
-    /// policy.
+    /// The number of systems for which the mean is at most 1.05 times that of the selected policy.
     alike: usize,
     /// The median and the maximum of the mean relative to the selected policy.
     ratio: Option<[f64; 2]>,
 }
 
-/// A system for which the selected policy or an additional policy is significantly worse than a
-/// rule.
+/// A system for which the selected or an additional policy is significantly worse than a rule.
 #[derive(Serialize, JsonSchema)]
 struct Miss {
     system: String,

@@ -16,8 +16,7 @@ use synth::multiresource::replay::{Log, NoResult};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
 
-/// The number of logs for each system. To confirm a loss, [`AGAIN`] times as many other logs are
-/// used.
+/// The number of logs for each system. To confirm a loss, [`AGAIN`] times as many are used.
 pub(super) const LOGS: u64 = 8;
 
 /// The name of a policy, its information, and its rule (or `None` if it is selected walk-forward).
@@ -58,8 +57,7 @@ pub(super) fn measure(
     })
 }
 
-/// Returns the selection, the rules in common use (also with sizes that are known), and the
-/// additional rules.
+/// Returns the selection, the rules in common use (also with known sizes), and additional rules.
 pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();

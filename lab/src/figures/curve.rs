@@ -1,5 +1,3 @@
-//! This module contains the figures, which consist of panels with curves, as tables and as
-//! pictures.
 use std::error::Error;
 use std::path::Path;
 
@@ -31,8 +29,7 @@ pub(super) enum Kind {
     Check,
     /// A single run, or a result that is taken from a paper.
     Path,
-    /// The area between two bounds. The value is the middle, and the half-width is half of the
-    /// difference.
+    /// The area between two bounds, as the middle and the half-width.
     Bounds,
 }
 
@@ -90,7 +87,6 @@ impl Curve {
         found.and_then(|p| p.1)
     }
 
-    /// Returns the first value of `x` for which there is no mean.
     fn end(&self) -> Option<f64> {
         let missing = self.points.iter().rev().take_while(|p| p.1.is_none());
         missing.last().map(|p| p.0)
@@ -111,8 +107,7 @@ impl Curve {
         }
     }
 
-    /// Returns the entry for the legend. If an entry is for multiple curves, it does not have a
-    /// colour.
+    /// Returns the entry for the legend. If it is for multiple curves, it does not have a colour.
     fn entry(&self) -> (String, usize, Style) {
         let (_, style, words) = self.kind.traits();
         match is_common(style) {

@@ -1,6 +1,5 @@
 //! Figures 1 to 4 of the paper on balanced fairness (Bonald and Comte, Performance Evaluation 116,
-//! 2017). They show how the mean service rate and the delay depend on the size distribution if each
-//! job is interrupted 0, 1 or 5 times.
+//! 2017). They show how the mean service rate and the delay depend on the size distribution.
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::rules::of_events;
@@ -18,8 +17,7 @@ const INTERRUPTIONS: [(f64, usize, &str); 3] = [
     (5.0, GREEN, "five"),
 ];
 
-/// The title, the classes that are drawn, the workload, and the upper ends of the axes for rates
-/// and delays.
+/// The title, the classes to draw, the workload, and the upper ends of the axes.
 type System = (&'static str, &'static [&'static str], String, (f64, f64));
 
 fn three(rate: u32) -> String {
@@ -55,8 +53,7 @@ fn system(figure: u32) -> System {
     }
 }
 
-/// Draws a figure with the rates at the top, the delays at the bottom, and a column for each size
-/// distribution.
+/// Draws the rates at the top and the delays below, with a column for each size distribution.
 pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
     let (title, classes, text, (rate, delay)) = system(N);
     let cluster = Cluster::parse(&text, title)?.workload;
@@ -67,8 +64,8 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
         Ok(analysis::means(&scaled)?.numbers[class] / scaled.arrival_rates()[class])
     };
     let (mut above, mut below) = (Vec::new(), Vec::new());
-    // The range of the difference between the delays and balanced fairness, for a load of 0.9 and
-    // one interruption.
+    // The difference between the delays and balanced fairness, for a load of 0.9 and an
+    // interruption.
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for trial in [Trial::Bimodal, Trial::Hyperexponential, Trial::Zipf] {
         let mut delays = Vec::new();

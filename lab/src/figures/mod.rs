@@ -1,5 +1,4 @@
-//! This module computes the figures of several papers as tables and pictures, and checks the claims
-//! of the papers.
+//! This module computes the figures of papers as tables and pictures, and checks their claims.
 
 mod curve;
 mod fairness;
@@ -125,9 +124,8 @@ impl Paper {
 }
 
 impl Arguments {
-    /// Writes all figures, or only the ones that are requested, as CSV and SVG, and writes the
-    /// results to `findings.csv`. Returns the results and whether all files were written, or an
-    /// error if a figure does not exist or if the directory is not writable.
+    /// Writes the figures as CSV and SVG, and the results to `findings.csv`. Returns the results
+    /// and whether all files were written, or an error if a figure does not exist.
     fn write(&self, mut tell: impl FnMut(&str)) -> Done<(Vec<PaperFinding>, Done<()>)> {
         let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
         let parts = self.paper.parts();

@@ -7,9 +7,8 @@ use synth::multiresource::policy::{
 use synth::multiresource::workload::Workload;
 use synth::simulation::Streams;
 
-/// Returns the number of jobs in the system at `count` points in time up to `length`. The system is
-/// empty at the start. The arrivals are the same for each ℓ. Since the sizes are memoryless, the
-/// time until the next completion is generated at each event.
+/// Returns the number of jobs at `count` points in time up to `length`, with the same arrivals for
+/// each ℓ. Since the sizes are memoryless, the next completion is generated at each event.
 pub(super) fn path(
     workload: &Workload,
     threshold: u32,

@@ -1,5 +1,4 @@
-//! The figures 1 to 4 (one-or-all), 5 and 8 (four types), and 6 and 7 (cell B of Borg) of the
-//! Quickswap paper.
+//! The figures of the Quickswap paper: 1 to 4 (one-or-all), 5 and 8 (four types), 6 and 7 (Borg).
 
 use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis,
@@ -51,7 +50,6 @@ fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
     (0..=MOST).map(of).collect()
 }
 
-/// Draws figure 1, which shows MSF and MSFQ for the same arrivals.
 pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
     let length = (events as f64 / 15.0).min(4000.0);
     let panel = |rate: f64, high| -> Done<Panel> {
@@ -125,8 +123,7 @@ pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Returns the mean response time of all jobs, weighted by load, of the light jobs and of the heavy
-/// jobs.
+/// Returns the mean response time of all jobs, weighted by load, of light jobs and of heavy jobs.
 fn four(workload: &Workload, response: [f64; 2]) -> [f64; 4] {
     let sum = |weights: [f64; 2]| weights[0] * response[0] + weights[1] * response[1];
     let types = workload.types();
@@ -144,8 +141,7 @@ fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
     }
 }
 
-/// Returns the exact means of MSF, nMSR, MSFQ(k − 1) and MSFQ with the best ℓ, and the
-/// approximation.
+/// Returns the means of MSF, nMSR, MSFQ(k − 1) and MSFQ with the best ℓ, and the approximation.
 fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
     let workload = one_or_all(rate)?;
     let exact = |threshold| -> Done<_> {
@@ -172,7 +168,6 @@ fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
 
 const MSFQ: &str = "MSFQ, ℓ = 31, strict";
 
-/// Draws figure 3, which shows all jobs and each type as a function of the arrival rate.
 pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let rates = FINE.map(|n| 0.25 * f64::from(n));
     let all = rates.map(|rate| Ok((rate, known(rate)?)));
@@ -251,7 +246,6 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<PaperFinding
     ])
 }
 
-/// Draws figure 4, which shows the mean length of each phase of a cycle.
 pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     let names = [
         "phase 1: heavy jobs",
@@ -328,8 +322,7 @@ fn panel(title: &str, sweeps: &[&Sweep], (across, up): (Axis, Axis), part: Part)
 const WEIGHTED: Part = |run| run.weighted_response;
 const ALL: Part = |run| run.mean_response;
 
-/// Draws figure 5 (four types) and figure 8 (ServerFilling with preemption compared with other
-/// policies).
+/// Draws figure 5 with four types, and figure 8 with ServerFilling.
 pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.25, 4.5, 4.75];
     let scene = |rate| at_rate(&model!("four_types"), rate);
@@ -346,12 +339,11 @@ pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
         vec![weighted, panel("all jobs", sweeps, axes(low), ALL)]
     };
     let five: Vec<&Sweep> = runs.iter().collect();
-    // As in the paper, these are ServerFilling and the rules of figure 5 that are proposed there or
-    // that are older.
+    // As in the paper, these are ServerFilling and the rules of figure 5 that are older or
+    // proposed.
     let eight: Vec<&Sweep> = runs[..5].iter().chain(&filling).collect();
     let at = |own: &Sweep, part: Part| own.curve(part).at(4.75);
-    // If there is no mean for a policy, it is slow. At least one of the policies that are compared
-    // has a mean.
+    // A policy without a mean is slow. At least one of the policies that are compared has a mean.
     let mean = |found: Option<Estimate>| found.map_or(f64::INFINITY, |own| own.mean);
     let faster = |own: Option<Estimate>, other: Option<Estimate>, by: f64| {
         Some(own?.mean < by * other?.mean)

@@ -28,8 +28,7 @@ macro_rules! model {
 }
 pub(super) use model;
 
-/// Returns the options for an exact analysis without percentiles, because they need most of the
-/// time.
+/// Returns the options for an exact analysis without percentiles, which need most of the time.
 pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
     SynthesisOptions {
         route,
@@ -60,8 +59,7 @@ pub(super) enum Rule {
     Named(String),
     /// Static Quickswap, where the next type is started while the current type is draining.
     Overlapping,
-    /// An MSR policy that is created for each rate, with the preemption, the switching rate if it
-    /// is fixed, and whether it uses backfilling.
+    /// An MSR policy for each rate: the preemption, the switching rate if fixed, and backfilling.
     Msr(Preemption, Option<f64>, bool),
     /// Adaptive MSR that is tuned for each rate, with the objective and the number of events.
     Adaptive(Objective, u64),
@@ -146,8 +144,7 @@ impl Sweep {
     }
 }
 
-/// Simulates all rules for all rates or loads. Each run has a different seed, so that the errors
-/// are independent.
+/// Simulates all rules. Each run has a different seed, so that the errors are independent.
 pub(super) fn sweep(
     scene: impl Fn(f64) -> Done<Workload>,
     plans: Vec<Plan>,

@@ -1,5 +1,5 @@
 //! This crate provides advice for administrators based on a log: the best order of the queue
-//! ([`judge`]), when a job will start ([`forecast`]), and changes to a Slurm configuration
+//! ([`judge`]), when jobs will start ([`forecast`]), and changes to a Slurm configuration
 //! ([`slurm`]).
 
 pub mod forecast;

@@ -52,8 +52,7 @@ fn guarantees(artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the schedules of the mix that is used to prove the load. If the policy uses the same
-/// schedules, they are in the order of its loop.
+/// Returns the schedules of the mix that proves the load, in loop order if the policy uses them.
 fn schedules(artifact: &Artifact, workload: &Workload) -> Section {
     let rule = &artifact.policy;
     let title = match rule.msr() {

@@ -21,8 +21,7 @@ pub struct Distance {
     pub response: Option<Estimate>,
 }
 
-/// The lower bounds on the objective of any policy, and the results of the policies that were
-/// simulated.
+/// The lower bounds on the objective of any policy, and the policies that were simulated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Least {
     /// The load `ρ` of the workload.
@@ -57,8 +56,7 @@ struct Linear {
 }
 
 impl Least {
-    /// Creates a new result from the result of the dynamic program and the lower bound of the
-    /// linear programs.
+    /// Creates a result from the dynamic program and the lower bound of the linear programs.
     pub fn new(
         load: f64,
         sought: Problem,
@@ -157,8 +155,7 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         ..
     } = found.sought;
     let (what, symbol) = words(objective);
-    // The dynamic program is only valid for policies that do not know more than the type of each
-    // job.
+    // The dynamic program is only valid for policies that only know the type of each job.
     let proved = found
         .linear
         .as_ref()

@@ -7,8 +7,7 @@ use crate::multiresource::workload::Fleet;
 use crate::report::{Report, load, number};
 use synth_verb::table;
 
-/// Returns the report for a workload with a load that is too high, with the proof and a list of
-/// upgrades that would help.
+/// Returns the report for a load that is too high, with the proof and a list of upgrades.
 pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
     let certificate = &overload.certificate;
     let resources = fleet.envelope().resources().iter().zip(demand(fleet));
@@ -70,14 +69,15 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
             );
         }
     };
-    format!("no policy can be stable for this {what}: the load must be below 1, but the load ρ {size}")
+    format!(
+        "no policy can be stable for this {what}: the load must be below 1, but the load ρ {size}"
+    )
 }
 
 /// The maximum denominator of a fraction that is easier to read than a decimal number.
 const SHORT: u32 = 1_000_000;
 
-/// Returns a string such as `131/200 = ` for a load, or an empty string if the fraction is too
-/// long.
+/// Returns a string such as `131/200 = `, or an empty string if the fraction is too long.
 fn fraction(load: &BigRational) -> String {
     if load.is_integer() || *load.denom() > SHORT.into() {
         return String::new();

@@ -1,6 +1,3 @@
-//! This module describes how a policy was selected by simulation, and the reason why it was
-//! selected.
-
 use itertools::Itertools as _;
 
 use super::optimum::{allowed, knowing};

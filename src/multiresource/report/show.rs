@@ -1,5 +1,4 @@
-//! This module creates the report for a policy file. It is written for readers who have not seen
-//! the policy before.
+//! This module creates the report for a policy file, for readers who have not seen it before.
 
 use super::stability::{bottlenecks, growth, load_of};
 use super::{guarantees, schedules, start_latency, unmet_by};
@@ -10,8 +9,7 @@ use synth_verb::cells;
 
 const SHOWN: usize = 12;
 
-/// Returns the report for a policy, with its purpose, its schedules, its switching rates and its
-/// claims.
+/// Returns the report for a policy, with its purpose, its schedules, its rates and its claims.
 pub fn show(checked: &Checked) -> Report {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
     let workload = fleet.envelope();
@@ -56,6 +54,7 @@ const PROMISED: [Quantity; 5] = [
     Quantity::ResponseP95,
 ];
 
+/// Returns a short description of the job types and the servers.
 pub fn about(fleet: &Fleet) -> String {
     let types = counted(fleet.types().len() as f64, "type");
     if fleet.is_one_server() {
@@ -65,8 +64,7 @@ pub fn about(fleet: &Fleet) -> String {
     format!("{types} on {} servers of {shapes}", fleet.servers())
 }
 
-/// Returns the switching rates, if the policy has its own Markov chain and the chain is small
-/// enough to be shown.
+/// Returns the switching rates, if the policy has its own chain and it is small enough.
 fn rates(artifact: &Artifact) -> Section {
     let unit = &artifact.workload.time_unit;
     let mut section = Section::new("Switching rates, by schedule", ["from"]);
@@ -84,8 +82,7 @@ fn rates(artifact: &Artifact) -> Section {
     section
 }
 
-/// Returns a description of the features of the policy that are not part of the analysis of a
-/// claim.
+/// Describes the features of the policy that are not included in the analysis of a claim.
 fn without(artifact: &Artifact, claim: &Claim) -> Option<String> {
     let own = &claim.holds_for.own;
     let rule = artifact.policy.msr()?;

@@ -1,5 +1,3 @@
-//! This module contains the reports for rules, for simulations and for comparisons.
-
 use crate::artifact::Quantity as _;
 use crate::law::Size;
 use crate::multiresource::artifact::{Claim, Method};

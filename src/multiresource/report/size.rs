@@ -1,5 +1,3 @@
-//! This module creates the report for the search for the smallest size that meets the target.
-
 use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
@@ -61,6 +59,7 @@ impl SizeVerdict {
         matches!(self, SizeVerdict::Surely | SizeVerdict::Kept)
     }
 
+    /// Returns `true` if the size can sustain the load.
     pub fn carries(&self) -> bool {
         !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::NoRoom(_))
     }
@@ -87,8 +86,7 @@ impl SizeVerdict {
 pub struct Sizing<'a> {
     /// The guarantees that must be met.
     pub promises: &'a [Promise],
-    /// The budget for each size, as a number of simulated events for First-Fit with a small number
-    /// of types.
+    /// The number of First-Fit events for each size (with a small number of types).
     pub budget: u64,
     /// The workload of the system.
     pub workload: &'a Workload,
@@ -105,8 +103,7 @@ pub struct Sizing<'a> {
 }
 
 impl Sizing<'_> {
-    /// Returns the report, which shows the required size and the results for this size and for its
-    /// neighbours.
+    /// Returns the report, which shows the required size and the results for its neighbours.
     pub fn report(&self) -> Report {
         let own = &self.looked[&self.least];
         let now = match self.looked.get(&self.present) {

@@ -1,5 +1,4 @@
-//! This module describes the stability, which is the load that one policy or any policy can
-//! sustain, and the upgrades that increase it.
+//! The load that one policy or any policy can sustain, and the upgrades that increase it.
 
 use itertools::Itertools as _;
 
@@ -19,16 +18,13 @@ pub(super) enum Stability {
     Loads,
     /// There is a proof that uses `Σ λ_i/(μ_i c_i) < 1`, where the value is this sum.
     Turns(f64),
-    /// There is a proof, because a policy with the loads `ρ_i < 1` is used if there are at least
-    /// this number of jobs.
+    /// There is a proof: from this number of jobs, a policy with the loads `ρ_i < 1` is used.
     Guard(u64),
-    /// There is a proof that uses a Lyapunov function. The weight of a job grows with the number of
-    /// jobs of its type.
+    /// There is a proof using a Lyapunov function: a job's weight grows with the jobs of its type.
     Weights,
     /// There is a proof, because all servers are working if there is enough work for them.
     Fills,
-    /// There is a proof, because each type has its own slots if there are at least this number of
-    /// jobs.
+    /// There is a proof, because from this number of jobs each type has its own slots.
     Partition(u64),
     Unproved,
 }
@@ -48,8 +44,7 @@ impl Stability {
         }
     }
 
-    /// Returns a description of the stability. If the policy was simulated, `seen` is whether it
-    /// converged.
+    /// Describes the stability. If the policy was simulated, `seen` is whether it converged.
     pub(super) fn words(self, is_fleet: bool, seen: Option<bool>) -> String {
         match self {
             Stability::Unproved if is_fleet && seen.is_none() => "proved only if the sizes are exponential and the arrivals are a Poisson process, because each type has more slots than its offered load".into(),
@@ -69,8 +64,7 @@ impl Stability {
     }
 }
 
-/// Returns a description of the load and its proof. If the policy does not use the best schedules,
-/// `best` is the load with the best schedules.
+/// Describes the load. If the policy does not use the best schedules, `best` is their load.
 pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
     let evidence = &artifact.evidence;
     let (own, gap) = (load(evidence.load), evidence.gap);
@@ -110,8 +104,7 @@ pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the fraction of each of the R resources that is needed by the jobs, ignoring the shapes
-/// of the servers.
+/// Returns the fraction of each resource (R) that the jobs need, ignoring the server shapes.
 pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| {
         let types = fleet.types().iter();
@@ -157,8 +150,7 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
 }
 
 /// Returns the factor on all arrival rates below which the policy is stable, or `None` if it is not
-/// known. Loads are proportional to the arrival rates, so this is the factor where the largest load
-/// is equal to 1.
+/// known. It is where the largest load is equal to 1, because loads are proportional to the rates.
 fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
@@ -186,8 +178,7 @@ fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
 
 const SAME: f64 = 5e-5;
 
-/// Returns the upgrades that reduce the load, where the most effective one is first. The current
-/// load under the best policy is `load`.
+/// Returns the upgrades that reduce the `load` under the best policy, the most effective one first.
 pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section {
     let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;
     let (helping, idle): (Vec<_>, Vec<_>) = upgrades.found.iter().partition(helps);
@@ -214,8 +205,7 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section
     section
 }
 
-/// Returns the name of an upgrade, which is the smallest amount that allows more jobs to run
-/// together.
+/// Returns the name of an upgrade, the smallest amount that allows more jobs to run together.
 fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);

@@ -37,8 +37,7 @@ impl Synthesized {
     }
 }
 
-/// Returns the report for a synthesis. If `in_full` is `true`, it includes a description of how the
-/// policy was found.
+/// Returns the report for a synthesis. If `in_full` is `true`, it explains the result.
 pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
@@ -236,8 +235,7 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the exact mean response times of MSFQ for several thresholds, including the one of the
-/// policy.
+/// Returns the exact mean response times of MSFQ for several thresholds.
 pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) -> Section {
     let unit = workload.time_unit();
     let table = outlook.table(own.map(|l| l as usize));

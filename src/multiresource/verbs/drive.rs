@@ -26,8 +26,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
-    /// A file with estimates of the run time that have been learned. It is read at the start if it
-    /// exists, and written at the end
+    /// A file with run-time estimates, which is read at the start if it exists and written at the
+    /// end
     #[arg(long, value_name = "FILE")]
     learned: Option<PathBuf>,
 }

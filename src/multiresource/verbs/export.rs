@@ -1,3 +1,5 @@
+//! `synth export` writes the files that are needed to use a policy with another program.
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -47,8 +49,7 @@ pub struct Export {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// Use Slurm with the bridge, so that the policy decides when the jobs in a partition are
-    /// started
+    /// Use Slurm with the bridge, so that the policy decides when a job is started
     Slurm,
     /// Use Slurm with a queue order that is a function of the limit, the number of CPUs and the
     /// waiting time. Jobs are not held, and no additional daemon is needed

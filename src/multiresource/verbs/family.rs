@@ -1,5 +1,4 @@
-//! This module defines the set of policies to consider, which can be a family, a single rule or a
-//! policy that was written by the user.
+//! The policies to consider, which can be a family, a single rule or a policy of the user.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -22,8 +21,7 @@ pub enum Sought {
     Analysed,
     /// Use analysis for an MSR policy with the given schedules.
     Own(Box<MsrConfig>),
-    /// Use analysis for strict MSFQ with the given threshold, or with the best threshold if it is
-    /// `None`.
+    /// Use analysis for strict MSFQ with this threshold, or with the best one if it is `None`.
     StrictMsfq(Option<u32>),
     /// Use simulation to find the best of several policies.
     Among(Families),
@@ -32,11 +30,9 @@ pub enum Sought {
 /// A family of policies.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Family {
-    /// A Markovian Service Rate policy, where a clock switches between the working schedules of the
-    /// program
+    /// A Markovian Service Rate policy, where a clock switches between the working schedules
     Msr,
-    /// Serve one job type at a time, or serve the largest jobs first until the other jobs have to
-    /// wait too long
+    /// Serve one job type at a time, or the largest jobs first until the others wait too long
     Quickswap,
     /// The same policy as MSFQ in the Quickswap paper, using the threshold with the best exact mean
     MsfqStrict,
@@ -83,8 +79,7 @@ impl FromStr for FamilyName {
 }
 
 impl FamilyName {
-    /// Returns the preemption that is needed by the rule, or the default (no preemption) for a
-    /// family.
+    /// Returns the preemption that is needed by the rule, or none for a family.
     pub fn preemption(&self) -> Preemption {
         match self {
             FamilyName::Rule(rule) if rule.preempts() => Preemption::Full,
@@ -92,8 +87,7 @@ impl FamilyName {
         }
     }
 
-    /// Returns the policies to consider, or an error if the preemption cannot be used with the
-    /// family or the rule.
+    /// Returns the policies to consider, or an error if they do not support the preemption.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             FamilyName::Rule(rule) => {
@@ -155,6 +149,7 @@ impl Family {
 }
 
 impl Sought {
+    /// Reads a policy that was written by the user.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         Ok(match own_policy(&text, &called(file), fleet)? {

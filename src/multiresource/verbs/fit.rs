@@ -1,3 +1,5 @@
+//! `synth fit` creates a workload from a log.
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -34,8 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "K", default_value = "48", value_parser = count)]
     max_types: u64,
 
-    /// The maximum amount by which the load may increase if similar demands are combined into a
-    /// single type
+    /// The maximum increase of the load if similar demands are combined into a single type
     #[arg(long, value_name = "SHARE", default_value = "0.2%", value_parser = share)]
     rounding_loss: f64,
 

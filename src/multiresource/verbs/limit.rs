@@ -1,5 +1,4 @@
-//! This module finds the largest load at which a policy is stable, using bisection between runs
-//! that have converged and runs that are unstable.
+//! This module finds the largest stable load of a policy, using bisection between runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -40,8 +39,7 @@ pub struct Arguments {
     #[command(flatten)]
     length: RunLength,
 
-    /// Also write the result of each run to the given file as JSON (`-`: to standard output,
-    /// instead of the table)
+    /// Also write the result of each run to this file as JSON (`-`: standard output)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -70,6 +68,7 @@ struct Limit {
     runs: Vec<Seen>,
 }
 
+/// The result of `synth limit`.
 #[derive(Serialize, JsonSchema)]
 pub struct Limits {
     limits: Vec<Limit>,
@@ -125,13 +124,11 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The number of events of the first run is divided by `FIRST`. If it is not conclusive, the run is
-/// repeated and is `LONGER` times as long.
+/// The first run has 1/`FIRST` of the events. If it is inconclusive, it is `LONGER` times as long.
 const LONGER: u64 = 5;
 const FIRST: u64 = LONGER.pow(2);
 
-/// Simulates a policy at the given load until the result is conclusive or all events have been
-/// used.
+/// Simulates a policy at a load until the result is conclusive or all events are used.
 fn seen(
     policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
@@ -159,8 +156,7 @@ fn seen(
     }
 }
 
-/// Returns the run with the highest load that has converged, and the unstable run with the lowest
-/// load above it.
+/// Returns the converged run with the highest load, and the unstable run above it.
 fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
     let settled = runs.iter().rfind(|run| run.health == Health::Settled);
     let above = |run: &Seen| settled.is_none_or(|own| run.load > own.load);
@@ -169,8 +165,8 @@ fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
 }
 
 impl Arguments {
-    /// Returns the load for the next run, or `None` if the gap is small enough or all runs in it
-    /// are inconclusive.
+    /// Returns the load of the next run, or `None` if the gap is small or all runs are
+    /// inconclusive.
     fn next(&self, runs: &[Seen]) -> Option<f64> {
         let [settled, unstable] = sides(runs);
         let low = settled.map_or(0.0, |run| run.load);

@@ -52,8 +52,7 @@ impl RunVerb for Analyze {
     }
 }
 
-/// Find the smallest number of servers, or the smallest amount of a resource, that is needed to
-/// meet all targets
+/// Find the smallest number of servers or amount of a resource that is needed to meet all targets
 #[derive(Args)]
 #[command(
     after_help = "The arrival rates of the jobs are not changed. For a fleet, --shape is the name of a server shape. For a single server, it is the name of a resource."
@@ -63,8 +62,7 @@ pub struct Size {
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// The name of the server shape, or of the resource if there is a single server, that should be
-    /// as small as possible
+    /// The server shape, or the resource for a single server, that should be as small as possible
     #[arg(long, value_name = "NAME", requires = "slo")]
     shape: String,
 

@@ -1,5 +1,4 @@
-//! `synth optimum` computes a lower bound on the mean response time, and how far a policy is above
-//! this bound.
+//! `synth optimum` computes a lower bound, and how far a policy is above this bound.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -33,8 +32,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// Scale the arrival rates to this load ρ, which is a fraction of the maximum load that can be
-    /// sustained
+    /// Scale the arrival rates to this load ρ, a fraction of the maximum that can be sustained
     #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
     load: Option<f64>,
 
@@ -54,8 +52,7 @@ pub struct Arguments {
     #[arg(long, default_value = "0.5%", value_parser = part)]
     tolerance: f64,
 
-    /// Also simulate the given policies: names of rules (see `synth rules`) or paths to policy
-    /// files
+    /// Also simulate these policies: names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
@@ -65,16 +62,14 @@ pub struct Arguments {
     #[arg(long, default_value = "2e7", value_parser = count, value_name = "STATES")]
     work: u64,
 
-    /// Also write the bound of the linear program and its proof to the given file, which can be
-    /// checked with `synth check`
+    /// Also write the bound of the linear program and its proof to this file, for `synth check`
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
 
     #[command(flatten)]
     length: RunLength,
 
-    /// Also write all results to the given file as JSON (`-`: to standard output, instead of the
-    /// table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -170,8 +165,7 @@ impl Arguments {
         self.length.settings(EVENTS).time.unwrap_or(TIME)
     }
 
-    /// Solves the dynamic program if it can be used, and the linear programs, which provide a bound
-    /// with a proof.
+    /// Solves the dynamic program if it can be used, and the linear programs, which prove a bound.
     fn bounds(
         &self,
         fleet: &Fleet,

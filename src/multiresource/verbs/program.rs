@@ -1,6 +1,3 @@
-//! This module writes the program that is used to compute the load as an LP file, so that it can be
-//! solved with other solvers.
-
 use std::path::{Path, PathBuf};
 
 use super::known;
@@ -8,8 +5,7 @@ use crate::kind::{Caller, VerbOutput, VerbResult};
 use crate::multiresource::schedule::{Packing, maximal};
 use crate::multiresource::workload::{Fleet, JobType};
 
-/// The maximum number of schedules for each server shape, and of nodes that are visited to find
-/// them.
+/// The maximum number of schedules for each shape, and of nodes that are visited to find them.
 const MOST: usize = 200_000;
 const VISITS: usize = 20_000_000;
 

@@ -1,5 +1,4 @@
-//! This module checks that a policy can be used for a workload, and computes the load of a
-//! workload.
+//! This module checks that a policy can be used for a workload, and computes loads.
 
 use std::time::Duration;
 
@@ -9,8 +8,7 @@ use crate::multiresource::program::{self, SolveLimits};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 
-/// Checks that a policy file is valid for the given types. If there are none, the types of the
-/// policy are used.
+/// Checks that a policy file is valid for the given types. If there are none, it uses its own.
 pub(super) fn has_types_of(
     policy: &NamedPolicy<MultiresourceKind>,
     types: &mut Option<Fleet>,

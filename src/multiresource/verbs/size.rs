@@ -1,10 +1,8 @@
 //! This module finds the smallest number of servers of a shape, or the smallest amount of a
-//! resource, with which a policy can meet all targets.
-//!
-//! For each size, a policy is selected in the same way as for `--slo`, using the same seed and the
-//! same budget. The step size is doubled until a size is large enough, and then bisection is used.
-//! Since the results of a simulation may not be monotone, both neighbours of the result are also
-//! tested.
+//! resource, with which a policy can meet all targets. For each size, a policy is selected in the
+//! same way as for `--slo`, using the same seed and the same budget. The step size is doubled until
+//! a size is large enough, and then bisection is used. Since the results of a simulation may not be
+//! monotone, both neighbours of the result are also tested.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -241,8 +239,7 @@ fn looked(
     (looked, found)
 }
 
-/// Returns the reason why it is not possible to guarantee the response time, if it is known that
-/// the jobs run for too long even if they are alone.
+/// Returns the reason why a response time cannot be met: the jobs run for too long even if alone.
 fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
     let mut types = fleet.types().iter();
     let kind = types.find(|kind| kind.name() == promise.job_type)?;

@@ -1,5 +1,4 @@
-//! This module finds a policy for a single server or for a fleet, using either analysis or
-//! simulation.
+//! This module finds a policy for a server or for a fleet, using analysis or simulation.
 
 use std::sync::atomic::Ordering;
 
@@ -16,6 +15,7 @@ use crate::multiresource::synthesis::{
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
+/// The options of a search for a policy.
 pub struct SolveRequest {
     /// The options of the synthesis.
     pub options: SynthesisOptions,
@@ -142,8 +142,7 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
     })
 }
 
-/// The maximum number of rows of the linear program. With ten types and hundreds of schedules, this
-/// takes a second.
+/// The maximum number of rows. With ten types and hundreds of schedules, this takes a second.
 const ROWS: usize = 2000;
 
 /// Returns a lower bound for all policies, with a proof. This is the bound of the dynamic program

@@ -30,15 +30,14 @@ use crate::typed::{count, positive, seconds, time};
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// The default budget for each size in `synth size`, as a number of events for First-Fit with a
-/// small number of types.
+/// The default budget for each size in `synth size`, in events of First-Fit with few types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 
 /// The options of every verb that creates a policy.
 #[derive(Args, Clone, Default)]
 pub struct MakingArgs {
-    /// Whether a running job can be preempted [default: none, or the value that is needed by the
-    /// rule in `--family`]
+    /// Whether a running job can be preempted [default: none, or as needed by the rule in
+    /// `--family`]
     #[arg(long, value_enum)]
     preemption: Option<Preemption>,
 
@@ -73,8 +72,7 @@ pub struct SynthesisArgs {
     #[command(flatten)]
     making: MakingArgs,
 
-    /// Also print how the policy was found, including the proof and all families, schedules and
-    /// upgrades that were compared
+    /// Also print how the policy was found, with the proof and everything that was compared
     #[arg(long, short)]
     verbose: bool,
 
@@ -348,8 +346,7 @@ pub fn synthesize(
     })
 }
 
-/// Runs the checker on a policy. If the log will be printed or written, the lower bound is also
-/// added to it.
+/// Runs the checker on a policy, and adds the lower bound to its log if the log is used.
 fn checked(
     fleet: &Fleet,
     args: &SynthesisArgs,
@@ -410,6 +407,5 @@ fn first_typed(options: &[(&'static str, bool)]) -> Option<&'static str> {
     typed.map(|(name, _)| *name)
 }
 
-/// The minimum amount of work that is used by the checker even if there is no time left, where 1 is
-/// about a nanosecond.
+/// The minimum work of the checker even if there is no time left, where 1 is about a nanosecond.
 const LEAST_CHECK: f64 = 5e8;

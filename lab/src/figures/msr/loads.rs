@@ -1,5 +1,4 @@
-//! Figures 4 and 5, which compare rules at different loads, for the model of the paper and for
-//! Google's Borg trace.
+//! Figures 4 and 5, which compare rules at different loads, for two models.
 
 use super::super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
@@ -100,8 +99,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
 }
 
 /// The mean response times of figure 5 in seconds, with one rule per line, for a downsampling
-/// factor of 0.1 to 0.9. They are computed from the results that were saved by the program of the
-/// authors.
+/// factor of 0.1 to 0.9. They are computed from the saved results of the program of the authors.
 const PUBLISHED: &str = include_str!("borg.csv");
 
 const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
@@ -126,8 +124,7 @@ fn published() -> Done<Vec<Curve>> {
     PUBLISHED.lines().zip(COLORS).map(curve).collect()
 }
 
-/// Draws figure 5: the Borg trace as published, its ten types with a constant rate, and with
-/// bursts.
+/// Draws figure 5: the Borg trace, its ten types with a constant rate, and with bursts.
 pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     let (steady, text) = (
         model!("borg_top10"),

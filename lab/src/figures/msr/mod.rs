@@ -23,7 +23,6 @@ fn jobs(range: (f64, f64)) -> Axis {
     axis("mean number in system E[Q] [jobs]", range, true)
 }
 
-/// Draws figure 2, which shows pMSR and nMSR as a function of the switching rate.
 pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     let (mut panels, mut findings) = (Vec::new(), Vec::new());
     for (load, heights) in [
@@ -70,8 +69,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Paper
     Ok((panel, finding))
 }
 
-/// Draws nMSR with each of its four routes, where the best route is drawn last so that it is
-/// visible.
+/// Draws nMSR with each of its four routes, the best one last so that it is visible.
 fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperFinding; 2])> {
     let workload = at_load(load)?;
     let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
@@ -115,7 +113,6 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperF
     Ok((panel, findings))
 }
 
-/// Draws figure 3, which compares sMSR at different setup rates with nMSR and pMSR.
 pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let workload = at_load(0.9)?;
     let gammas = spread(0.5, 3e4, 49);

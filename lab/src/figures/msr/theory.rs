@@ -12,7 +12,6 @@ use synth::multiresource::synthesis::{PHASE_LIMIT, SynthesisOptions};
 use synth::multiresource::workload::Workload;
 use synth::simulation::Estimate;
 
-/// The mean number of jobs in the system for a single policy.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Theory {
     pub lower: f64,
@@ -68,8 +67,7 @@ pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> Done<Curv
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
-/// Returns the curves for the bounds and the approximation in the paper. Every `step`-th policy is
-/// also simulated.
+/// Returns the bounds and the approximation in the paper, and simulates every `step`-th policy.
 pub(super) fn full(
     label: &str,
     color: usize,
@@ -105,9 +103,8 @@ pub(super) fn full(
     ])
 }
 
-/// Counts how many means are outside of the bounds in theorem 8 as it was printed, which uses the
-/// distribution of the states *before* a completion. This is done for all routes, 41 rates and all
-/// types.
+/// Counts the means that are outside of the bounds in theorem 8 as printed, which uses the
+/// distribution of the states *before* a completion, for all routes, 41 rates and all types.
 pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
     let (mut all, mut printed, mut corrected) = (0, 0, 0);
     for route in Route::ALL {

@@ -9,8 +9,7 @@ pub const LEVELS: [f64; 3] = [0.1, 0.5, 0.9];
 /// The number of seconds that is added to a wait before the logarithm is computed.
 const GRAIN: f64 = 60.0;
 
-/// The step size of each level, in logits for each outcome. If it is larger, the level changes
-/// faster, but there is more noise.
+/// The step size of each level in logits. A larger step is faster, but there is more noise.
 const STEPS: [f64; 3] = [0.05, 0.03, 0.05];
 
 /// The factor by which the step size is multiplied for the first outcomes.
@@ -33,8 +32,7 @@ pub struct Calibration {
     /// The shift of each quantile in logits.
     shift: [f64; 3],
     seen: [u32; 3],
-    /// For each open outcome, the time when it is known, the index of the quantile, and whether the
-    /// job has started by then.
+    /// For each outcome, when it is known, the quantile, and whether the job has started by then.
     open: Vec<(f64, usize, bool)>,
 }
 
@@ -60,8 +58,7 @@ impl Calibration {
         Quantiles([low.min(middle), middle, high.max(middle)])
     }
 
-    /// Records a forecast that was made at `now` for a job with the given `wait` in seconds. If the
-    /// wait is equal to a quantile, it is ignored.
+    /// Records a forecast at `now` for a job with the given `wait` in seconds. Ties are ignored.
     pub fn said(&mut self, now: f64, said: Quantiles, wait: f64) {
         let outcomes = said.0.into_iter().enumerate();
         let outcomes = outcomes.filter(|(_, said)| *said != wait);
@@ -74,8 +71,7 @@ fn logit(level: f64) -> f64 {
     (level / (1.0 - level)).ln()
 }
 
-/// Returns the quantile of a sorted list of draws. If the level is beyond the draws, it is
-/// extrapolated.
+/// Returns the quantile of sorted draws. If the level is beyond the draws, it is extrapolated.
 fn quantile(draws: &[f64], logits: f64) -> f64 {
     let count = draws.len() as f64;
     let level = 1.0 / (1.0 + (-logits).exp());

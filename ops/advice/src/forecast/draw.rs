@@ -17,6 +17,7 @@ use synth_traces::replay::{
 /// The servers of the site, and the job type of each kind of job in a log.
 #[derive(Clone, Debug)]
 pub struct ForecastSite {
+    /// The servers.
     pub fleet: Fleet,
     /// The job type of each kind of job.
     pub types: Vec<u32>,
@@ -68,8 +69,7 @@ impl Draws {
 const JOBS: u32 = 10_000;
 const FEWEST: u32 = 16;
 
-/// The number of jobs in a run, as a multiple of the present jobs. If a start is missing, the run
-/// is repeated with more jobs.
+/// The number of jobs in a run, as a multiple of the present jobs. If starts are missing, it grows.
 const FIRST: usize = 8;
 const MORE: usize = 8;
 const MOST: usize = 50_000;
@@ -82,8 +82,7 @@ const DAYS: f64 = 28.0;
 /// The number of days for which jobs arrive in the future if the jobs do not have a limit.
 const WEEK: f64 = 7.0;
 
-/// The time until which jobs arrive, as a multiple of the last start according to the limits. One
-/// day is added to this.
+/// The time until which jobs arrive, as a multiple of the last start by limits, plus one day.
 const LATER: f64 = 1.5;
 
 /// The maximum wait in a forecast, in seconds.
@@ -93,8 +92,7 @@ const HORIZON: f64 = 60.0 * DAY;
 const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl ForecastSite {
-    /// Creates a new site for the given log. Returns an error if the amounts are too large to be
-    /// exact.
+    /// Creates a new site for a log. Returns an error if the amounts are too large to be exact.
     pub fn of_log(log: &Log) -> Result<Self, DocumentError> {
         let clock = Clock::whole(Speed::ONE);
         let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
@@ -119,8 +117,8 @@ impl ForecastSite {
     /// Returns the forecast for some of the present jobs, where the maximum wait is two months.
     ///
     /// For each job, the result contains the sorted list of draws, and the wait if all jobs run
-    /// until their limits and no new jobs arrive (which is infinite if there are no limits). All
-    /// values are in seconds. Returns an error if the policy makes an invalid decision.
+    /// until their limits and no new jobs arrive (infinite without limits). All values are in
+    /// seconds. Returns an error if the policy makes an invalid decision.
     pub fn forecast(
         &self,
         moment: &Snapshot,
@@ -171,8 +169,7 @@ impl Ahead<'_> {
         own.started.map_or(0.0, ran)
     }
 
-    /// Returns the draws in the time of the policy. They are infinite if they are too late for the
-    /// jobs that arrive.
+    /// Returns the draws in the time of the policy, which are infinite beyond the last arrival.
     fn draws(
         &self,
         policy: &dyn Policy,
@@ -221,8 +218,7 @@ impl Ahead<'_> {
         self.run(&all.collect::<Vec<_>>(), policy.clone_rule(), 0)
     }
 
-    /// Adds new jobs, using random days in the past, until there are `most` jobs. Returns the time
-    /// until which all arrivals are known.
+    /// Adds jobs of random days until there are `most`, and returns the end of the arrivals.
     fn come(
         &self,
         horizon: f64,

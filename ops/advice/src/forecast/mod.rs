@@ -3,13 +3,12 @@
 //!
 //! In most cases, the limit of a job is much larger than its run time. For this reason, the queue
 //! is simulated many times using the rule of the site ([`ForecastSite::forecast`]). The run time of
-//! a job is drawn from the run times of similar jobs in the past, relative to their limits
-//! ([`Past`]). If the job is already running, this depends on how long it has been running. The
-//! errors of the jobs of a user are correlated, so some of these jobs use the same quantile. The
-//! jobs that arrive later are those of random days in the last four weeks. The result is usually
-//! too certain, so the quantiles are calibrated using the outcomes of previous forecasts
-//! ([`Calibration`]). This is done for each job in a log ([`Scoring`]) or for a scheduler that is
-//! running ([`OnlineForecasts`]).
+//! a job is drawn from those of similar jobs in the past, relative to their limits ([`Past`]), and
+//! depends on how long the job has been running. The errors of the jobs of a user are correlated,
+//! so some of these jobs use the same quantile. New jobs are those of random days in the last four
+//! weeks. The result is usually too certain, so it is calibrated using the outcomes of previous
+//! forecasts ([`Calibration`]), for a log ([`Scoring`]) or for a running scheduler
+//! ([`OnlineForecasts`]).
 //!
 //! # Bibliography
 //! Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021. Smith,

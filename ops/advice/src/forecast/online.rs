@@ -1,6 +1,3 @@
-//! This module computes forecasts for a running scheduler, which are calibrated using their
-//! outcomes.
-
 use std::collections::HashMap;
 
 use super::calibration::{Calibration, Quantiles};
@@ -111,8 +108,7 @@ impl OnlineForecasts {
         }
     }
 
-    /// Returns the past of the scheduler. If a job could not be run now, it is not used for new
-    /// arrivals.
+    /// Returns the past of the scheduler. If a job could not run now, it is not used for arrivals.
     fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobView)]) -> Past {
         let mut past = Past::default();
         let ended = scheduler.ended();

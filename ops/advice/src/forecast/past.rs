@@ -25,8 +25,7 @@ enum Class {
 }
 
 impl Class {
-    /// Returns the classes of a job, starting with the smallest one, and how many of the last jobs
-    /// to use.
+    /// Returns the classes of a job, the smallest first, and how many of the last jobs to use.
     fn all(job: &ReplayJob) -> [(Class, usize); 5] {
         let (user, promised) = (job.user, job.promised);
         let has_limit = promised.is_finite();
@@ -68,8 +67,7 @@ impl Past {
         self.learn(&job);
     }
 
-    /// Adds the run time of a job that has ended, unless it was already running at the start of the
-    /// log.
+    /// Adds the run time of a job that has ended, unless it was already running at the start.
     pub fn learn(&mut self, job: &ReplayJob) {
         if job.seen == Observed::Initial {
             return;
@@ -116,8 +114,7 @@ impl Past {
             *share = sum;
         }
         if lengths.is_empty() {
-            // If there is no similar job that ran for longer, this is the limit or twice the
-            // elapsed time.
+            // If no similar job ran for longer, this is the limit or twice the elapsed time.
             let longest = match job.promised {
                 f64::INFINITY => 2.0 * ran + 1.0,
                 promised if promised > ran => promised.min(1e15),
@@ -129,8 +126,7 @@ impl Past {
     }
 }
 
-/// The distribution of a run time in ticks, as a sorted list of run times with cumulative
-/// probabilities.
+/// The distribution of a run time in ticks: the sorted run times with cumulative probabilities.
 #[derive(Clone, Debug)]
 pub struct RuntimeLaw(Vec<(f64, f64)>);
 

@@ -1,5 +1,3 @@
-//! This module evaluates forecasts using a log.
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -25,8 +23,7 @@ pub struct ScoredForecast {
     pub waiting: usize,
     /// The 10 %, 50 % and 90 % quantiles of the wait in the forecast.
     pub said: Quantiles,
-    /// The wait if all jobs run until their limits and no new jobs arrive, or infinity if there are
-    /// no limits.
+    /// The wait if all jobs run until their limits and no jobs arrive (infinite without limits).
     pub by_limits: f64,
     /// The actual wait of the job.
     pub wait: f64,
@@ -51,8 +48,7 @@ pub struct Scoring<'a> {
 /// The forecasts for a log, and how accurate they are.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Scored {
-    /// The forecasts that are evaluated. The first tenth is not included, since it is used for
-    /// calibration.
+    /// The forecasts that are evaluated. The first tenth is only used for calibration.
     pub forecasts: Vec<ScoredForecast>,
     /// The number of jobs that had to wait, and the number of all jobs.
     pub waited: [usize; 2],
@@ -60,8 +56,8 @@ pub struct Scored {
     pub record: Option<ForecastRecord>,
     /// The waits for each width and limit if this was requested.
     pub map: Option<Map>,
-    /// The mean and the maximum time in seconds that was needed for a forecast, and the number of
-    /// waiting jobs for the maximum.
+    /// The mean and the maximum time for a forecast in seconds, and the waiting jobs at the
+    /// maximum.
     #[serde(skip)]
     pub took: (f64, f64, usize),
     /// The state of the calibration at the end of the log.

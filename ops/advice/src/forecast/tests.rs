@@ -80,8 +80,7 @@ fn forecasts_are_exact_if_jobs_run_up_to_their_limits() {
     assert_eq!((record.error, record.error_by_limits), (0.0, 0.0));
 }
 
-// This was computed by hand: a job with a limit of 100 was started 40 s ago. Similar jobs ran for
-// 50 or 80 s.
+// By hand: a job with a limit of 100 was started 40 s ago. Similar jobs ran for 50 or 80 s.
 #[test]
 fn remaining_run_times_are_conditioned_on_the_age() {
     let past = [(0, 30), (1000, 50), (2000, 80), (3000, 50), (4000, 80)];
@@ -122,8 +121,7 @@ fn remaining_run_times_are_conditioned_on_the_age() {
     assert!((early - 30.0).abs() < 4.0 * 15.0_f64.sqrt(), "{early}");
 }
 
-/// The standard errors are for a third of the jobs, because the waits of neighbours are not
-/// independent.
+/// The standard errors are for a third of the jobs, because neighbours are not independent.
 #[test]
 fn quantiles_are_calibrated_on_a_random_log() {
     let jobs = drawn(1200);

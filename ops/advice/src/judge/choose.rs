@@ -1,5 +1,3 @@
-//! This module selects a rule using the past of a log.
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use itertools::{Itertools as _, iproduct};
@@ -30,8 +28,7 @@ pub enum JudgeObjective {
 pub struct Goal {
     /// The metric that should be as small as possible.
     pub objective: JudgeObjective,
-    /// The maximum wait that is guaranteed, as a multiple of the longest wait under the current
-    /// rule.
+    /// The maximum wait that is guaranteed, as a multiple of the longest wait of the current rule.
     pub longest: Option<f64>,
     /// The rule that is currently used.
     pub now: RulePoint,
@@ -42,13 +39,11 @@ pub struct Goal {
 pub struct ChosenRule {
     /// The rule.
     pub point: RulePoint,
-    /// The metric divided by that of the current rule, as the geometric mean over all training
-    /// periods.
+    /// The metric divided by that of the current rule (the geometric mean over training periods).
     pub ratio: f64,
     /// The maximum wait that is guaranteed, in seconds.
     pub promised: Option<f64>,
-    /// Whether the guarantee was met in the training period. If not, this is the rule that came
-    /// closest.
+    /// Whether the guarantee was met in the training period. If not, this rule came closest.
     pub keeps: bool,
     /// The number of rules that were tested.
     pub tried: usize,
@@ -57,8 +52,7 @@ pub struct ChosenRule {
 /// The default for the guaranteed wait, as a multiple of the longest wait.
 const USUAL: f64 = 4.0;
 
-/// The number of seconds that is added to each wait, so that the ratio of two small waits is not
-/// too large.
+/// The number of seconds that is added to each wait, so that the ratio of small waits is bounded.
 const GRAIN: f64 = 10.0;
 
 impl Goal {
@@ -95,8 +89,7 @@ const FINALISTS: usize = 12;
 /// The number of pairs of an estimate and a reservation for which intermediate orders are tested.
 const KINDS: usize = 2;
 
-/// The time after which a job moves to the front of the queue, as a fraction of the guaranteed
-/// maximum wait.
+/// The time after which a job moves to the front, as a fraction of the guaranteed maximum wait.
 const PROMISED: [f64; 2] = [0.25, 0.5];
 
 struct Tried {
@@ -113,8 +106,7 @@ impl Tried {
         self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
 
-    /// Returns the key that is used to sort candidates, so that those that meet the guarantee are
-    /// first.
+    /// Returns the sort key, so that the candidates that meet the guarantee are first.
     fn rank(&self) -> (bool, f64) {
         match self.excess <= 1.0 {
             true => (false, self.score() + self.handicap),
@@ -154,8 +146,7 @@ pub(super) fn choose(
     };
     let plain = race.promised(plain(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, 0.0)?;
-    // If there is no strict guarantee, intermediate orders are not better on the periods that are
-    // held out.
+    // Without a strict guarantee, intermediate orders are not better on held-out periods.
     let is_narrow = goal.longest.is_some_and(|times| times < USUAL);
     let kinds = all.iter().map(|own| own.point).filter(|_| is_narrow);
     let kinds = kinds.unique_by(|own| (own.reservations.rule(), own.estimate.name()));
@@ -192,8 +183,7 @@ impl Race<'_> {
         iproduct!(parts, &points).map(with).collect()
     }
 
-    /// Tests all rules, starting with the period that has the highest load. After two periods, only
-    /// [`FINALISTS`] unusual rules are left.
+    /// Tests all rules on the busiest period. After two, [`FINALISTS`] unusual rules are left.
     fn run(&self, points: Vec<RulePoint>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
         let entrant = |point| Tried {
             point,

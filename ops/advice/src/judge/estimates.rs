@@ -37,8 +37,7 @@ struct Kind {
 }
 
 impl Estimates {
-    /// Creates all estimators, because any of them may be used by the current rule. The time unit
-    /// of `day` is that of the clock.
+    /// Creates all estimators, since the current rule may use any. `day` is in units of the clock.
     pub(super) fn new(day: f64) -> Self {
         Estimates {
             kinds: RuntimeEstimate::NAMED.map(|(_, estimate)| Kind {
@@ -55,8 +54,7 @@ impl Estimates {
         &[Limit, History, Tree][usize::from(!log.has_limits)..]
     }
 
-    /// Updates the estimates for all jobs that arrive or end before this time. The `shares` are for
-    /// each type.
+    /// Updates the estimates for all jobs that arrive or end before this time.
     pub(super) fn look(
         &mut self,
         scene: &DecisionState<'_>,

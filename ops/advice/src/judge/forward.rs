@@ -1,5 +1,4 @@
-//! This module implements the walk-forward evaluation, where the rule for each window of a log is
-//! selected using only the jobs before it.
+//! This module evaluates a log walk-forward: each rule is selected using only the jobs before.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -32,8 +31,7 @@ pub struct LogWindows {
 pub struct JudgedWindow {
     /// The time between the first submission and the start of the window, in seconds.
     pub from: f64,
-    /// The range of the jobs that were submitted in this window. The end of the range is not
-    /// included.
+    /// The range of the jobs that were submitted in this window, without the end of the range.
     pub jobs: [usize; 2],
     /// The number of jobs in the past that were used to select the rule.
     pub past: usize,
@@ -77,8 +75,7 @@ const PASTS: [usize; 2] = [5, 10];
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
-    /// Replays a log using the current rule until the first window. Returns an error if the log is
-    /// too short.
+    /// Replays a log until the first window. Returns an error if the log is too short.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,
@@ -148,8 +145,7 @@ impl<'a> Forward<'a> {
         served(&self.scene, ends, places, per_second).collect()
     }
 
-    /// Evaluates a rule for all windows. If `sizes` is `true`, the size of each job is known, as a
-    /// baseline.
+    /// Evaluates a rule for all windows. If `sizes` is `true`, the size of each job is known.
     pub fn fixed(&self, point: &RulePoint, sizes: bool) -> Result<Served, NoResult> {
         let mut choices = point.choices(self.second);
         if sizes {
@@ -163,8 +159,8 @@ impl<'a> Forward<'a> {
     }
 
     /// Evaluates the rules that are selected for each window, and the accuracy of the estimates.
-    /// The `listener` is called with the number of the window and the number of all windows.
-    /// Returns an error if a rule makes an invalid decision or if there is an interrupt.
+    /// The `listener` is called with the number of the window and of all windows. Returns an error
+    /// if a rule makes an invalid decision or if there is an interrupt.
     pub fn chosen(
         &self,
         listener: &mut dyn FnMut(usize, usize),
@@ -208,8 +204,7 @@ impl<'a> Forward<'a> {
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Returns the best rule for the whole log. The errors are the same as for
-    /// [`chosen`](Self::chosen).
+    /// Returns the best rule for the whole log. The errors are those of [`chosen`](Self::chosen).
     pub fn best(&self) -> Result<ChosenRule, NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
@@ -268,8 +263,7 @@ impl<'a> Forward<'a> {
         ReplayJob { size, limit, ..job }
     }
 
-    /// Returns the training periods: the past, random weeks of the past, and both of them with a
-    /// high load.
+    /// Returns the training periods: the past, random weeks of it, and both with a high load.
     fn drawn(&self, jobs: Vec<ReplayJob>) -> Vec<(Vec<ReplayJob>, Speed)> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));

@@ -1,5 +1,3 @@
-//! The periods in the past that are used to select a rule.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -47,8 +45,7 @@ impl PastOutcome {
     }
 }
 
-/// A training period, which contains the jobs, the estimates of their sizes when they arrive, and
-/// the servers.
+/// A training period with its jobs, the estimates of their sizes on arrival, and the servers.
 pub(super) struct Past<'a> {
     scene: DecisionState<'a>,
     tables: [Arc<[f64]>; 4],
@@ -58,8 +55,7 @@ pub(super) struct Past<'a> {
 const WARM_UP: f64 = 0.02;
 
 impl<'a> Past<'a> {
-    /// Creates a training period from a list of jobs, sorted by submission. The estimates in
-    /// `tables` are in ticks.
+    /// Creates a training period from jobs in the order of submission. The estimates are in ticks.
     pub(super) fn new(
         log: &Log,
         kinds: &Kinds,

@@ -23,8 +23,7 @@ pub struct RulePoint {
 }
 
 impl RulePoint {
-    /// EASY backfilling in the order of arrival, using limits. This is the rule that is used by
-    /// most sites.
+    /// EASY backfilling in the order of arrival, using limits. This is what most sites use.
     pub const EASY: RulePoint = RulePoint {
         order: Priority::ARRIVAL,
         estimate: RuntimeEstimate::Limit,
@@ -76,8 +75,7 @@ impl RulePoint {
         }
     }
 
-    /// Returns the name of the rule, such as `easy+sjf+history`, or the exponents and the offset of
-    /// its order.
+    /// Returns the name, such as `easy+sjf+history`, or the exponents and the offset of the order.
     pub fn name(&self) -> String {
         let Priority {
             size,
@@ -124,8 +122,8 @@ impl RulePoint {
 
 const HOUR: f64 = 3600.0;
 
-/// Returns orders that are between the common orders or beyond them, using the estimates and
-/// reservations of `kinds`.
+/// Returns orders between and beyond the common ones, with the estimates and reservations of
+/// `kinds`.
 pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
     const AGES: [(f64, f64); 4] = [
@@ -160,8 +158,7 @@ pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     all.filter(differs).collect()
 }
 
-/// Returns the rules in common use for such a log, followed by EASY with orders that use known
-/// sizes (`true`).
+/// Returns the rules in common use, and then EASY with orders by known sizes (`true`).
 pub fn usual(has_limits: bool) -> impl Iterator<Item = (RulePoint, bool)> {
     let estimates = &[RuntimeEstimate::Limit, RuntimeEstimate::History][usize::from(!has_limits)..];
     let by_size =

@@ -25,8 +25,7 @@ struct Row {
     user: i64,
 }
 
-/// Returns short jobs and a few long jobs on 16 processors with a load of 0.9. The limit is 1.2
-/// times the size.
+/// Returns short jobs and a few long jobs with a load of 0.9. The limit is 1.2 times the size.
 fn rows(count: usize) -> Vec<Row> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut submit = 0.0;
@@ -107,8 +106,7 @@ fn starts_of_easy(log: &Log) -> Vec<f64> {
     visits.map(|visit| visit.start).collect()
 }
 
-/// This changes the sizes of the running jobs, and all later jobs except for their submission
-/// times.
+/// This changes the sizes of the running jobs and all later jobs, except for the submission times.
 #[test]
 fn selections_do_not_depend_on_the_future() {
     let mut rows = rows(700);

@@ -1,5 +1,3 @@
-//! This module contains the changes that can be made to a site.
-
 use itertools::{Itertools as _, iproduct};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,14 +47,13 @@ const ORDERS: [(&str, &str, Priority); 2] = [
     ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),
     ("sjf", "shortest limit first", Priority::SHORTEST),
 ];
-/// The weight of a week of waiting, in factors of ten of the limit. It is used so that no job has
-/// to wait forever.
+/// The weight of a week of waiting, in factors of ten of the limit, so that no job waits forever.
 const AGES: [f64; 2] = [0.0, 4.0];
 
 pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
-    // The weights of the other factors are not changed, or they are limited to the weight of a
-    // factor of ten in the limit.
+    // The other weights are not changed, or they are limited to that of a factor of ten in the
+    // limit.
     let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
     let weights = [None, Some(A_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
@@ -125,8 +122,7 @@ pub(super) fn largest(numbers: &[f64]) -> f64 {
 }
 
 impl Ordered {
-    /// Returns the new weights. If the other weights are limited, they are all multiplied by the
-    /// same factor.
+    /// Returns the new weights. If the others are limited, they are multiplied by the same factor.
     fn weights(&self, own: &[f64; 6]) -> [f64; 6] {
         let mut weights = *own;
         if let Some(most) = self.others {

@@ -1,10 +1,6 @@
-//! This module divides jobs into classes, based on the number of nodes or CPUs and on the time
-//! limit.
-
 use synth_traces::replay::{Log, ReplayJob};
 
-/// Returns the class of each job, which is the number of nodes (or CPUs if all jobs have one node)
-/// and the limit.
+/// Returns the class of each job: its nodes (or CPUs if all jobs have one node) and its limit.
 pub(super) fn classes(log: &Log) -> Vec<String> {
     let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
     let mut resources = log.servers.resources.iter();

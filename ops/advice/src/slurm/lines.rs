@@ -37,8 +37,7 @@ impl Lines {
         }
     }
 
-    /// Sets the value of a scheduler parameter. If there are multiple values, Slurm uses the first
-    /// one.
+    /// Sets a scheduler parameter. If there are multiple values, Slurm uses the first one.
     pub(super) fn set_parameter(&mut self, name: &str, value: f64) {
         let is_it = |part: &&str| {
             let own = part.split('=').next().unwrap_or_default();
@@ -54,8 +53,7 @@ impl Lines {
         self.set(PARAMETERS, all);
     }
 
-    /// Returns the lines that change `before` to this configuration, and the lines that undo the
-    /// changes.
+    /// Returns the lines that change `before` to this configuration, and the lines that undo this.
     pub(super) fn instead_of(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
         let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
         let lines = keys.filter_map(|key| {

@@ -36,21 +36,17 @@ use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, early};
 pub struct Advice {
     /// The number of jobs in the log.
     pub jobs: u64,
-    /// The fraction of the time span that is used to select changes. The rest is used to evaluate
-    /// them.
+    /// The fraction of the time span that is used to select changes, and not for the results.
     pub past: f64,
     /// A comparison of the replay with the log, for the jobs that are evaluated.
     pub likeness: Option<Likeness>,
     /// The waits of the jobs that are evaluated, using the current configuration.
     pub today: GroupWaits,
-    /// Whether the changes are advised. This requires that they help, and that the replay is close
-    /// to the log.
+    /// Whether the changes are advised, since they help and the replay is close to the log.
     pub is_advised: bool,
-    /// The set of changes that helped the most in the first half, or an empty list if none of them
-    /// did.
+    /// The set of changes that helped the most in the first half, which may be empty.
     pub chosen: Vec<SiteChange>,
-    /// The lines of the `slurm.conf` that make these changes. They replace the lines with the same
-    /// names.
+    /// The new lines of the `slurm.conf`, which replace the lines with the same names.
     pub lines: Vec<String>,
     /// The lines that undo the changes. If a line must be removed, this is a comment.
     pub back: Vec<String>,
@@ -64,8 +60,7 @@ pub struct Advice {
     pub assumed: Vec<String>,
     /// Notes on how the log was read.
     pub remarks: Vec<String>,
-    /// The maximum wait in the first half, as a multiple of the longest wait with the current
-    /// configuration.
+    /// The maximum wait in the first half, as a multiple of the current longest wait.
     pub longest: Option<f64>,
     /// The seed for the random blocks.
     pub seed: u64,
@@ -168,8 +163,7 @@ const WAITS: f64 = 10.0;
 const FEWEST_BLOCKS: f64 = 10.0;
 const USERS: usize = 6;
 
-/// Returns changes to a site based on a log of its jobs, or an error if the log is too short or if
-/// there is an interrupt.
+/// Returns advice based on a log of jobs, or an error if it is too short or if interrupted.
 pub fn advise(
     log: &Log,
     site: &SlurmSite,
@@ -294,7 +288,6 @@ impl<'a> Advising<'a> {
         setting.waits(self.log, &self.kinds)
     }
 
-    /// Selects a set of changes using the first half, and returns their indices and the waits.
     fn together(
         &self,
         candidates: &[SiteChange],

@@ -1,5 +1,3 @@
-//! This module replays the jobs of a site using a given configuration.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -9,8 +7,7 @@ use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
 use synth_traces::replay::{Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Walk, gathered};
 
-/// The offsets of the clock in seconds. They are different modulo the backfill interval and the
-/// time steps of plans.
+/// The offsets of the clock in seconds, distinct modulo the backfill interval and the time steps.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
 
 #[derive(Clone)]

@@ -18,9 +18,8 @@ pub const FORMATS: &[Format] = &[
     ("synth-forecast", schema_of::<Scored>),
 ];
 
-/// Returns a table with the lines of a log that were not used or that were changed. The number of
-/// jobs that are still running at the end of the log and are not assumed to end there is
-/// `known_in_part`.
+/// Returns a table with the lines of a log that were not used or that were changed. Jobs that are
+/// still running at the end and are not assumed to end there are counted by `known_in_part`.
 pub fn account_of(account: &Account, known_in_part: u64) -> Section {
     let (rows, work) = (account.rows_read() as f64, account.all_work());
     let mut section = table!("Lines of the log", &account.rows, row => {

@@ -9,8 +9,7 @@ use crate::number::quantity::explained;
 use crate::trace::ReadArgs;
 use crate::typed::fraction;
 
-/// Replay the jobs of a log using other policies. The jobs and their submission times are the same
-/// as in the log
+/// Replay the jobs of a log using other policies, with the same jobs and submission times
 #[derive(Args)]
 pub struct Arguments {
     /// The path to the log, which may be compressed using gzip (`-`: standard input)
@@ -21,8 +20,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     pub policies: Vec<String>,
 
-    /// The workload that contains the job types, which is required for policy files and for
-    /// `--demands rounded` or `known`
+    /// The workload with the job types, for policy files and for `--demands rounded` or `known`
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 
@@ -31,13 +29,11 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_parser = fraction, value_name = "ρ,ρ,…")]
     pub loads: Vec<f64>,
 
-    /// The factor by which jobs arrive faster than in the log, such as 5/4. The sizes of the jobs
-    /// are not changed
+    /// The factor by which jobs arrive faster than in the log, such as 5/4 (with the same sizes)
     #[arg(long, value_name = "A/B", conflicts_with = "loads", value_parser = Speed::parse)]
     pub speed: Option<Speed>,
 
-    /// The start latency, which is the time in seconds for which a job holds its capacity before it
-    /// starts to run
+    /// The time in seconds for which a job holds its capacity before it runs (start latency)
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     pub start_latency: Option<Decimal>,
 
@@ -65,18 +61,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
 
-    /// Also write all results to the given file as JSON (`-`: to standard output, instead of the
-    /// table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also write all numbers to the given file as CSV, one number per line (`-`: to standard
-    /// output)
+    /// Also write all numbers to this file as CSV, one number per line (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Also write an HTML page with the result, tables and charts to the given file (`-`: to
-    /// standard output)
+    /// Also write an HTML page with the result and charts to this file (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -106,8 +99,7 @@ pub enum Demands {
     /// Use the demand of the job type in `--workload`. It is an error if more than 1 % of the work
     /// does not fit into any type
     Rounded,
-    /// This is the same as rounded, except that jobs that do not fit into any type are ignored for
-    /// all policies
+    /// The same as rounded, but jobs that do not fit into any type are ignored for all policies
     Known,
 }
 

@@ -11,11 +11,9 @@ use crate::simulation::{Stint, Stretch};
 const JOBS: usize = 400;
 
 /// Returns the start and the end of this part in seconds, or `None` if no job waited or if the
-/// start times are not known. It is a range around the start of the job that waited for the longest
-/// time, among the jobs that hold the most, and three quarters of it are before this start.
-///
-/// The length of the range is twice the run time above which there is half of the work, but it is
-/// reduced until there are no more than [`JOBS`] jobs in it.
+/// start times are not known. It is around the start of the job that waited for the longest time,
+/// among the jobs that hold the most, and three quarters of it are before this start. The length is
+/// twice the run time above which there is half of the work, but there are at most [`JOBS`] jobs.
 fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;

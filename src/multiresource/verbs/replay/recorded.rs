@@ -51,25 +51,25 @@ pub struct OfJobs {
     pub jobs: u64,
     /// The mean time between the arrival and the departure of a job.
     pub mean_response: f64,
-    /// The mean time between the arrival and the start of a job, which does not include the start
-    /// latency.
+    /// The mean time between the arrival and the start of a job, without the start latency.
     pub mean_wait: f64,
     /// The median of the waiting times. If the number of jobs is even, this is the lower one.
     pub median_wait: f64,
+    /// The longest waiting time.
     pub longest_wait: f64,
 }
 
 /// The results of the jobs of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfType {
+    /// The name of the type.
     pub name: String,
     /// The results for these jobs.
     #[serde(flatten)]
     pub jobs: OfJobs,
 }
 
-/// Runs the recorded jobs once. If `workload` or `start_latency` are given, they are used instead
-/// of the ones in the policy.
+/// Runs the jobs once. If `workload` or `start_latency` are given, they replace the policy's own.
 pub(super) fn run_once(
     (file, text): (&str, &[u8]),
     name: &str,
@@ -131,8 +131,7 @@ pub(super) fn run_once(
     })
 }
 
-/// Generates the limits and the start latencies. Returns the latencies, and `true` if any of the
-/// values is random.
+/// Generates limits and start latencies. Returns the latencies, and `true` if anything is random.
 fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
     let mut stream = Streams::new(seed, 0).sizes;
     let factor = match workload.known() {

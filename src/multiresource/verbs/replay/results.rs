@@ -47,8 +47,7 @@ pub struct Traced {
     pub capacity: Vec<f64>,
     /// The number of servers.
     pub servers: u64,
-    /// The number of demands that were rounded up to three digits because there were too many
-    /// different ones.
+    /// The number of demands that were rounded up because there were too many different ones.
     pub rounded: u64,
     /// The number of jobs that were still running at the end of the log, which are not replayed.
     pub censored: u64,
@@ -71,8 +70,7 @@ pub struct Traced {
 pub struct Typed {
     /// The number of types.
     pub types: u64,
-    /// The total work using the demand of the type of each job, divided by the total work using its
-    /// own demand.
+    /// The work with the demand of the type of each job, divided by the work with its own demand.
     pub rounding: f64,
     /// The number of jobs that do not fit into any type and are ignored.
     pub untyped: u64,
@@ -137,8 +135,7 @@ pub struct Played {
     /// The average values for each time step, which are empty if the start times are not known.
     #[serde(skip)]
     pub series: Vec<SeriesStep>,
-    /// The jobs that were running around the start of the largest job that had to wait under the
-    /// first policy.
+    /// The jobs around the start of the largest job that had to wait under the first policy.
     #[serde(skip)]
     pub stretch: Option<Stretch>,
     /// The visit of each job, if this was requested.
@@ -152,6 +149,7 @@ pub struct Played {
 /// A ratio and its confidence interval, which are computed from the same blocks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Ratio {
+    /// The value of the ratio.
     pub value: f64,
     /// The confidence interval.
     pub interval: Option<Interval>,

@@ -138,8 +138,7 @@ impl<'a> Stage<'a> {
         Ok(self.results(paces))
     }
 
-    /// Returns the speed that is needed for the given load, or the option `--speed` if it is
-    /// `None`.
+    /// Returns the speed for the given load, or the option `--speed` if it is `None`.
     fn speed(&self, load: Option<f64>) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match load {
@@ -221,8 +220,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Returns the part of the log that is measured. By default this is the middle, if it contains
-    /// any jobs.
+    /// Returns the part of the log to measure. By default this is the middle if it contains jobs.
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
         let is_within = |job: &ReplayJob| (from..=to).contains(&job.submit);

@@ -21,8 +21,7 @@ pub(super) struct Types {
     by_vector: Vec<Vec<(f64, usize)>>,
 }
 
-/// The maximum fraction of the work that is ignored without `--demands known` if it does not fit
-/// into any type.
+/// The maximum work that does not fit into any type and is ignored without `--demands known`.
 const MOST_UNTYPED: f64 = 0.01;
 
 impl Types {
@@ -113,8 +112,7 @@ impl Types {
     }
 }
 
-/// Returns the sum of the size of each job multiplied by the largest fraction of a resource that it
-/// holds.
+/// Returns the sum of each size multiplied by the largest fraction of a resource that is held.
 fn work<'a>(jobs: impl Iterator<Item = &'a ReplayJob>, kinds: &Kinds) -> f64 {
     jobs.map(|job| job.size * kinds.most_held(job.kind)).sum()
 }

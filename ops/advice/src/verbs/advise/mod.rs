@@ -1,3 +1,5 @@
+//! `synth advise` finds changes to the configuration of a site.
+
 mod report;
 
 use std::path::PathBuf;
@@ -18,8 +20,7 @@ use synth_verb::{
     Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Find changes to the configuration of a site using its own jobs, with their effect, who wins, who
-/// loses, and how certain this is
+/// Find changes to the configuration of a site using its own jobs, and show who wins and who loses
 #[derive(Args)]
 #[command(after_help = about())]
 pub struct Advise {
@@ -27,8 +28,7 @@ pub struct Advise {
     #[arg(value_enum, value_name = "SCHEDULER")]
     of: Scheduler,
 
-    /// The path to the output of sacct, which may be compressed using gzip [default: run sacct on
-    /// this machine]
+    /// The output of sacct, which may be compressed using gzip [default: run sacct]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
 
@@ -46,8 +46,7 @@ pub struct Advise {
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
-    /// Also write all results to the given file as JSON (`-`: to standard output, instead of the
-    /// text)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the text)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -61,8 +60,7 @@ pub struct Advise {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Scheduler {
-    /// Find changes to the slurm.conf using recent jobs, which are replayed in the same way as they
-    /// are scheduled by Slurm
+    /// Find changes to the slurm.conf using recent jobs, which are scheduled as in Slurm
     Slurm,
 }
 

@@ -45,8 +45,7 @@ pub(super) type Learned = (Calibration, Option<ForecastRecord>);
 
 pub(super) type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
 
-/// Returns the number of CPUs and GPUs of a node or a job. The memory is not used, because the
-/// queue does not show if it is allocated.
+/// Returns the CPUs and GPUs of a node or a job. The queue does not show if memory is allocated.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
     let mut counted = vec![amounts.get("cpu") as f64, amounts.get("gres/gpu") as f64];
     counted.truncate(1 + usize::from(has_gpus));
@@ -142,8 +141,7 @@ fn past_of(
 /// A job with its start and its nodes if it is running.
 type Here = (ReplayJob, Option<f64>, Vec<String>);
 
-/// Returns the jobs that are relevant for the forecast, and all waiting jobs. If a job will not
-/// start, this includes the reason.
+/// Returns the jobs that are relevant, and all waiting jobs, with the reason if they cannot start.
 fn sorted(
     mut rows: Vec<QueueRow>,
     up: &[(String, Vec<f64>)],
@@ -203,8 +201,7 @@ fn why_not(row: &QueueRow, now: i64) -> Option<String> {
     Some(why.into())
 }
 
-/// Returns the nodes that accept jobs, with the name and the amounts that are available to the
-/// partition.
+/// Returns the nodes that accept jobs, and the amounts that are available to the partition.
 fn nodes_up(nodes: &[NodeRow], queue: &SlurmQueue, has_gpus: bool) -> Vec<(String, Vec<f64>)> {
     let mut own = queue.by_node(|_| true);
     let up = nodes.iter().filter(|node| node.state == NodeState::Up);

@@ -1,3 +1,5 @@
+//! `synth forecast` computes when jobs will start.
+
 mod live;
 mod report;
 
@@ -51,13 +53,11 @@ pub struct Arguments {
     #[arg(long)]
     map: bool,
 
-    /// Also write all results to the given file as JSON (`-`: to standard output, instead of the
-    /// tables)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write the accuracy of the forecasts to the given file, for the textfile collector of
-    /// Prometheus
+    /// Also write the accuracy of the forecasts to this file, for Prometheus' textfile collector
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 

@@ -1,3 +1,5 @@
+//! `synth judge` selects a queue order using a log, and evaluates it.
+
 mod report;
 mod results;
 
@@ -45,8 +47,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
     longest: Option<f64>,
 
-    /// The rule that is currently used, which is easy, first-fit or strict with an optional order
-    /// such as easy+sjf
+    /// The current rule, which is easy, first-fit or strict with an optional order as in easy+sjf
     #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = RulePoint::parse)]
     now: RulePoint,
 
@@ -54,8 +55,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ρ", value_parser = fraction)]
     load: Option<f64>,
 
-    /// Also write all results to the given file as JSON (`-`: to standard output, instead of the
-    /// tables)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -63,8 +63,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Also select an order using the whole log, and write it to the given file as a policy for
-    /// `synth analyze`
+    /// Also select an order using the whole log, and write it as a policy for `synth analyze`
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 

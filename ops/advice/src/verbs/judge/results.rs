@@ -61,8 +61,7 @@ pub enum Role {
     Chosen,
     /// A rule in common use that is used for all windows.
     Hindsight,
-    /// A rule that knows the size of each job. This is a baseline that cannot be achieved by any
-    /// scheduler.
+    /// A rule that knows the size of each job, which is a baseline that cannot be achieved.
     Yardstick,
     /// The schedule in the log.
     Recorded,
@@ -79,8 +78,7 @@ pub struct Row {
     pub outcome: PastOutcome,
     /// The confidence interval for the mean wait.
     pub wait: Option<Interval>,
-    /// The confidence interval for the mean wait relative to the current rule, using the same
-    /// blocks.
+    /// The confidence interval for the mean wait relative to the current rule (same blocks).
     pub wait_ratio: Option<Interval>,
     /// The confidence interval for the mean bounded slowdown relative to the current rule.
     pub slowdown_ratio: Option<Interval>,
@@ -115,8 +113,7 @@ pub struct Class {
 }
 
 const DAY: f64 = 86_400.0;
-/// The minimum length of a block, as a multiple of the mean wait. If the wait is too long, there is
-/// no interval.
+/// The minimum block length in mean waits. If the wait is too long, there is no interval.
 const WAITS: f64 = 10.0;
 
 impl Judging<'_> {
@@ -205,8 +202,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Returns the classes, which are the quartiles of the demand and, in each of them, of the
-    /// size.
+    /// Returns the quartiles of the demand and, in each of them, of the size.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
         let kinds = Kinds::exact(self.log);
         let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
@@ -266,8 +262,7 @@ fn row(rule: String, role: Role, jobs: Served) -> Row {
     }
 }
 
-/// Splits a list of jobs at the quartiles of a value. Equal values are in the same part, and empty
-/// parts are removed.
+/// Splits jobs at the quartiles of a value. Equal values stay together.
 fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     let mut values: Vec<f64> = jobs.iter().map(|job| of(*job)).collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -287,8 +282,7 @@ mod tests {
     use super::*;
     use crate::judge::{ChosenRule, RulePoint};
 
-    /// If this used the longest guarantee of all windows, it would not be visible that the second
-    /// one is not met.
+    /// The longest guarantee of all windows would hide that the second one is not met.
     #[test]
     fn guarantees_are_evaluated_per_window() {
         let window = |jobs, promised| JudgedWindow {

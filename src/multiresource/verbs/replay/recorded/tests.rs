@@ -38,9 +38,8 @@ fn is_near(found: f64, expected: f64) -> bool {
     (found - expected).abs() < 1e-9
 }
 
-// The values have been computed by hand for FCFS. The big job waits until the first job ends at 10,
-// and the two jobs behind it wait until 15. If there is a start latency of 0.9 s, they start at
-// 10.9 and 16.8.
+// Computed by hand for FCFS: the big job waits until the first job ends at 10, and the two jobs
+// behind it wait until 15. With a start latency of 0.9 s, they start at 10.9 and 16.8.
 #[test]
 fn results_match_a_hand_computed_schedule() {
     for (latency, small, big, makespan) in [
@@ -92,8 +91,7 @@ fn recorded_jobs_run_over_a_fleet() {
          - {name: big, demand: {cpu: 4}, arrival_rate: .05, mean_size: 2}\n";
     let fleet = Fleet::parse(text, "fleet").unwrap().workload;
     let found = run("fcfs", &fleet, JOBS, Some(".5"));
-    // The big job starts at 1 because this server is empty, and all small jobs fit on the other
-    // server.
+    // The big job starts at 1 because this server is empty. All small jobs fit on the other one.
     assert!(is_near(found.all.mean_wait, 0.0), "{found:?}");
     let is_mean = is_near(found.all.mean_response, 23.0 / 5.0 + 0.5);
     assert!(is_mean, "{found:?}");
@@ -106,13 +104,11 @@ fn limits_exclude_the_start_latency() {
     let jobs = "type,arrival,size\nsmall,0,10\nbig,1,1\nsmall,3,7\n";
     let known = workload("known: size\n");
     let waits = |text: &str, latency| run("easy", &known, text, latency).all.mean_wait;
-    // The first job ends at 10, and the third one would end at the same time, so it starts
-    // immediately.
+    // The first job ends at 10, and the third one would end then too, so it starts on arrival.
     assert!((waits(jobs, None) - 9.0 / 3.0).abs() < 1e-9);
     // The first job ends at 12, and the third one also ends at 12 if it is started at 3.
     assert!((waits(jobs, Some("2")) - 11.0 / 3.0).abs() < 1e-9);
-    // If it is started at 4, it would end at 13, so it has to wait for the big job, which ends at
-    // 15.
+    // If it is started at 4, it ends at 13, so it has to wait for the big job, which ends at 15.
     let later = jobs.replace(",3,7", ",4,7");
     assert!((waits(&later, Some("2")) - (11.0 + 11.0) / 3.0).abs() < 1e-9);
     // Without a start latency it would end at 11, so it has to wait until the big job ends.

@@ -111,7 +111,7 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
     );
     let run = ends(1, &typed);
     let text = stdout(&run).replace('\n', " ");
-    has(&text, "cannot be compared with what happened");
+    has(&text, "it is not possible to compare them with the replay");
     has(&text, "Changes tried");
     assert!(!text.contains("1. "), "{text}");
     assert!(!text.contains("as advised"), "{text}");

@@ -138,7 +138,7 @@ fn simulate_shows_approximations_and_succeeds() {
     let policy = folder.name("p.json");
     for (rate, table, note) in [
         ("0.1", "approximate, off by ", ""),
-        ("0.5", "approximate", "the policy is unstable: these claims"),
+        ("0.5", "approximate", "it is unstable, so these claims"),
     ] {
         synth(&format!(
             "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"

@@ -160,7 +160,7 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         "forecast slurm --partition synth --log {past}"
     )));
     let changed = printed.replace('\n', " ");
-    has(&changed, "forecasts on the log of the past under easy");
+    has(&changed, "for the log of past jobs under easy");
     let mut row = printed.lines();
     let row = row.find(|line| line.trim_start().starts_with("13"));
     has(row.unwrap(), "UTC, in");
@@ -212,16 +212,19 @@ fn drive_says_when_a_job_starts() {
     for (answer, words) in answers.iter().zip([
         "\"forecast\":[310.0,310.0,310.0]}",
         "\"forecast\":[320.0,320.0,320.0]}",
-        "\"forecast\":\"it has started\"}",
+        "\"forecast\":\"the job has already started\"}",
         "no job \\\"23@18000\\\" is known",
         "\"stop\":[]}",
-        "\"forecast\":\"the capacity that it needs",
+        "\"forecast\":\"the resources that are needed",
     ]) {
         has(answer, words);
     }
     let early = [lines(9), vec![ask(300, "22")]].concat().join("\n");
     let said = stdout(&fed(&format!("drive {policy}"), &early));
-    has(&said, "9 jobs have ended so far, but 10 are needed");
+    has(
+        &said,
+        "only 9 jobs have ended so far, but at least 10 jobs are needed",
+    );
 }
 
 /// A journal of a bridge says when a job starts; the queue says why nobody knows.
@@ -255,7 +258,7 @@ fn a_bridge_says_when_a_job_starts() {
     has(&said, "1 job of its type is before it");
     let expected = "one starts within 20 min, five within 20 min, nine within 20 min";
     has(&said, expected);
-    let expected = "When it starts nobody can say: 3 jobs have ended so far";
+    let expected = "only 3 jobs have ended so far";
     has(&why(&short, 22), expected);
     let typed = format!("bridge --replay {journal} {policy} --why 5");
     fails(&typed, "synth bridge slurm POLICY");

@@ -105,7 +105,10 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     let empty = folder.write("empty.swf", "");
     fails("judge missing.swf", "cannot read missing.swf");
     fails(&format!("judge {empty}"), "the file is empty");
-    fails(&format!("judge {short}"), "where 50 and 1 are needed");
+    fails(
+        &format!("judge {short}"),
+        "but at least 50 and 1 are required",
+    );
     fails(
         &format!("judge {file} --past 1%"),
         "use a different value for `--past`",

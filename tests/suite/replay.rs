@@ -118,7 +118,7 @@ fn a_log_comes_from_standard_input_and_as_types() {
         "{printed}"
     );
     let said = stderr(&run);
-    has(&said, "As 2 types jobs hold");
+    has(&said, "If the demands are rounded to 2 types, the jobs use");
 }
 
 #[test]

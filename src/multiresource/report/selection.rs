@@ -14,7 +14,7 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     let proved = match stability {
         Stability::Unproved => "",
         Stability::Guard(_) | Stability::Partition(_) => {
-            "; this is proved: it is stable because of its guard"
+            "; there is a proof that it is stable, because it has a guard"
         }
         _ => "; there is a proof that it is stable",
     };

@@ -70,7 +70,8 @@ pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> 
     let (own, gap) = (load(evidence.load), evidence.gap);
     let proof = match evidence.proven {
         true if fleet.gangs().next().is_some() => {
-            "this is a lower bound with a proof, for which jobs that need multiple servers are split into tasks".into()
+            "proved as a lower bound, where jobs that need multiple servers are split into tasks"
+                .into()
         }
         true => format!("proved with a relative gap of {PROOF_GAP:.0e}"),
         false => {

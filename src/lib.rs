@@ -1,27 +1,28 @@
-//! synth compiles a cluster's workload into a scheduling policy, proves its claims about the
-//! policy, and checks the policy by simulation.
+//! This crate creates a scheduling policy for the workload of a cluster, proves the claims that it
+//! makes about this policy, and checks the policy using a simulation.
 //!
 //! # The problem
 //!
-//! One server has capacity `P_j` of each of R resources. Jobs of K types arrive, type i at rate
-//! `λ_i` (as a Poisson process unless specified otherwise). A job of type i needs `D_ij` of
-//! resource j while it runs, and runs for a time `S_i` with mean `1/μ_i`. A *schedule*
-//! `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that run together. Which
-//! schedules should be used, for which fractions `π` of the time, when should the server switch
-//! between them, and what are the resulting response times?
+//! A server has the capacity `P_j` of each of `R` resources. There are `K` types of jobs, and jobs
+//! of type `i` arrive at the rate `λ_i` (by default, as a Poisson process). A job of
+//! type `i` needs `D_ij` of resource `j` while it is running, and its run time `S_i` has the mean
+//! `1/μ_i`. A *schedule* `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` is the number of jobs of each type that are
+//! running at the same time. Which schedules should be used, for which fraction `π` of the time,
+//! when should the server switch between them, and what are the response times?
 //!
 //! ```text
 //! ρ = min r : b/r ∈ Conv(S)                                      the load; some policy is stable iff ρ < 1
 //!   = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0       program (7)
 //! ```
 //!
-//! A Markovian Service Rate (MSR) policy cycles through at most K such schedules according to a
-//! Markov chain that does not depend on the queue, at *switching rate* α: immediately with
-//! preemption, by draining without it, and after a setup time with setups.
+//! A Markovian Service Rate (MSR) policy uses at most `K` of these schedules. A Markov chain that
+//! does not depend on the queue is used to switch between them, at the *switching rate* `α`. If
+//! jobs can be preempted, a switch is immediate. If not, the server has to be drained, and if there
+//! are setups, there is a setup time.
 //!
-//! A *fleet* has n_h servers of shape h and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`
-//! ([`multiresource::program::Solution`]). Its jobs wait in a single queue, and one rule starts
-//! them on all servers.
+//! A *fleet* has `n_h` servers of the shape `h` and a single program with
+//! `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i` (see [`multiresource::program::Solution`]). All jobs are in the
+//! same queue, and the same rule is used to start them on all servers.
 //!
 //! # Notation
 //!
@@ -40,18 +41,19 @@
 //! | `β_i` | K | maximum number of slots of type i | jobs |
 //! | `Δ(s)` | n | lead of phase s over the mean number of completions | jobs |
 //!
-//! The time unit is the one named in the workload document.
+//! The time unit is the one that is used in the workload document.
 //!
 //! # Crates
 //!
-//! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are in
-//! `synth-core`; [`ctmc`] and [`law`] in `synth-queues`. `synth-multiresource` has the model,
-//! rules, checker and simulator of [`multiresource`] jobs; `synth-make` computes their policies;
-//! `synth-fit` fits workloads to logs ([`trace`]). `synth-verb` defines what a kind of workload is
-//! ([`kind`], [`report`]); [`compatibility`], [`malleable`] and [`volunteer`] are the other kinds.
-//! `synth-operator`, `synth-advice`, `synth-slurm` ([`slurm`]) and `synth-slurm-bridge` run or
-//! advise a real cluster. Crates that make policies and crates that run or check them share only
-//! the policy file; neither group depends on the other.
+//! The crate `synth-core` contains numbers, documents and policy files ([`number`], [`document`],
+//! [`artifact`]), and `synth-queues` contains [`ctmc`] and [`law`]. The model, the rules, the
+//! checker and the simulator for [`multiresource`] jobs are in `synth-multiresource`. Their
+//! policies are computed by `synth-make`, and `synth-fit` creates a workload from a log
+//! ([`trace`]). A kind of workload is defined in `synth-verb` ([`kind`], [`report`]), and the other
+//! kinds are [`compatibility`], [`malleable`] and [`volunteer`]. The crates `synth-operator`,
+//! `synth-advice`, `synth-slurm` ([`slurm`]) and `synth-slurm-bridge` are used to run a real
+//! cluster or to give advice. The crates that create a policy and the crates that run or check it
+//! do not depend on each other. They only have the policy file in common.
 //!
 //! ```
 //! use synth::multiresource::artifact::Preemption;
@@ -79,17 +81,18 @@
 //!
 //! - Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian Service
 //!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrections:
-//!   `ρ_i` in its program (7) lacks a factor `μ_i`; its quadratic program is solved here as a
-//!   linear one over columns; theorem 8 uses the distribution of phases after a completion; lemma 9
-//!   has one factor `μ_i` too many.
+//!   in program (7), a factor `μ_i` is missing in `ρ_i`. The quadratic program is replaced by a
+//!   linear one over columns. In theorem 8, this crate uses the distribution of the phases after a
+//!   completion. There is one factor `μ_i` too many in lemma 9.
 //! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with
-//!   Quickswap, 2025 ("the Quickswap paper"). Its means for one-or-all are approximations; those
-//!   here are exact.
+//!   Quickswap, 2025 ("the Quickswap paper"). The means for one-or-all are approximations in this
+//!   paper, but they are exact in this crate.
 //! - B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown.
-//!   Performance Evaluation 144, 2020 ("the heSRPT paper"). Correction: its theorem 2 omits s(N).
-//! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrections: the
-//!   missing `else`, deadlines behind tight jobs only, no time for a retry, fast hosts that take a
-//!   batch home.
+//!   Performance Evaluation 144, 2020 ("the heSRPT paper"). Correction: `s(N)` is missing in
+//!   theorem 2.
+//! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrections: an
+//!   `else` that is missing, deadlines that only depend on tight jobs, no time for a retry, and fast
+//!   hosts that take a batch home.
 //! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
 //!   problems. SIAM J. Matrix Anal. Appl. 17(4), 1996.
 //! - A. A. Farley: A note on bounding a class of linear programming problems. Oper. Res. 38(5),

@@ -70,7 +70,7 @@ impl Known {
             ..SynthesisOptions::new(preemption)
         };
         let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options)? else {
-            return Err("no policy can stabilize this workload".into());
+            return Err("there is no policy that is stable for this workload".into());
         };
         let mut claims = synthesis.artifact.claims.iter();
         let mean = claims.find(|c| c.quantity == Quantity::MeanResponse && c.job_type.is_none());

@@ -69,7 +69,7 @@ impl Rule {
         }
         let options = SynthesisOptions::new(Preemption::None);
         let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options)? else {
-            return Err("no policy can stabilize this workload".into());
+            return Err("there is no policy that is stable for this workload".into());
         };
         if let Rule::Msr = self {
             return Ok(synthesis.artifact.policy.into());

@@ -42,7 +42,7 @@ fn measured(
     chooses: bool,
 ) -> Result<Option<Estimate>> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
-        return Err("no policy can stabilize this workload".into());
+        return Err("there is no policy that is stable for this workload".into());
     };
     let mut rule = synthesis.artifact.policy.clone();
     if chooses {

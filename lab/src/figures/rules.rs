@@ -42,7 +42,7 @@ pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOp
 /// Returns the MSR policy with the best switching rate (2 for pMSR), and the outlook for its route.
 pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig, Outlook)> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
-        return Err("no policy can stabilize this workload".into());
+        return Err("there is no policy that is stable for this workload".into());
     };
     let policy = synthesis.policy;
     let taken = synthesis
@@ -114,7 +114,7 @@ impl Rule {
                 };
                 let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), *budget, 1);
                 let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options)? else {
-                    return Err("no policy can stabilize this workload".into());
+                    return Err("there is no policy that is stable for this workload".into());
                 };
                 let fleet = workload.clone().into();
                 let chosen = choose(&fleet, &options, &choice, synthesis, |_| ())?;

@@ -91,8 +91,8 @@
 //!   Performance Evaluation 144, 2020 ("the heSRPT paper"). Correction: `s(N)` is missing in
 //!   theorem 2.
 //! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrections: an
-//!   `else` that is missing, deadlines that only depend on tight jobs, no time for a retry, and fast
-//!   hosts that take a batch home.
+//!   `else` that is missing, deadlines that only depend on tight jobs, no time for a retry, and
+//!   fast hosts that take a batch home.
 //! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
 //!   problems. SIAM J. Matrix Anal. Appl. 17(4), 1996.
 //! - A. A. Farley: A note on bounding a class of linear programming problems. Oper. Res. 38(5),

@@ -1,4 +1,4 @@
-//! The kinds of workload. A new kind is a crate of its own and one line here.
+//! The kinds of workload. To add a new kind, create a new crate and add a line here.
 
 use crate::artifact::Content;
 use crate::document::{Published, nearest};
@@ -13,14 +13,14 @@ pub trait Visitor {
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
-/// Returns the known kind (of policies or workloads) that is equal or most similar to `name`.
+/// Returns the kind of policy or workload that is equal or most similar to the given name.
 pub fn named(name: &str) -> Option<&'static str> {
     let known = [NAMES, WORKLOADS].concat();
     let exact = known.iter().copied().find(|known| *known == name);
     exact.or_else(|| nearest(name, &known))
 }
 
-/// Returns the JSON Schema of workloads of all kinds.
+/// Returns the JSON Schema of a workload of any kind.
 pub fn workload_schema() -> schemars::Schema {
     let mut published = Published::default();
     for add in each(Publish) {
@@ -29,7 +29,7 @@ pub fn workload_schema() -> schemars::Schema {
     published.schema("A workload of synth")
 }
 
-/// Returns all result formats.
+/// Returns the formats of all results.
 pub fn formats() -> Vec<Format> {
     let own = crate::multiresource::verbs::FORMATS;
     [FORMATS, own, synth_advice::verbs::FORMATS].concat()

@@ -1,4 +1,4 @@
-//! The program `synth`; see [`synth::cli`].
+//! The `synth` program, see [`synth::cli`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,11 +1,11 @@
-//! `cargo bench -p synth-lab --bench choice [-- [--full]
-//! WORKLOAD.yaml…]`: quality and cost of the policy that `synth --preemption
-//! none` (with `--full`: `full`) selects, on the models of one server and five generated systems,
-//! or on the given workloads, at loads 0.7, 0.9 and 0.95.
+//! `cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]` measures the quality and
+//! the cost of the policy that is selected by `synth --preemption none` (or `full` with `--full`).
+//! It uses the models with a single server and five random systems, or the given workloads, with
+//! the loads 0.7, 0.9 and 0.95.
 //!
-//! On arrivals and sizes that no policy was tuned or selected on, the selected policy is compared
-//! with all rules that know mean sizes, for 1e7 events; it and rules that may be 2 % better then
-//! run for 4e7.
+//! The selected policy is compared with all rules that know the mean sizes. The arrivals and sizes
+//! have not been used to select or tune a policy. Each policy runs for 1e7 events. The selected
+//! policy and the rules that may be better by 2 % then run for 4e7 events.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -86,7 +86,7 @@ fn generated(seed: u64) -> Workload {
     let jobs: String = (0..types)
         .map(|i| {
             let mean = 10f64.powf(random.random_range(-1.0..2.0));
-            // The dominant demand is 1 % to 100 % of the server.
+            // The dominant demand is between 1 % and 100 % of the server.
             let most = 10f64.powf(random.random_range(-2.0..0.0));
             let demand: Vec<String> = (0..resources)
                 .map(|j| {
@@ -131,7 +131,6 @@ fn row(workload: &Workload, preemption: Preemption) -> String {
     }
 }
 
-/// Returns the CPU time of this process \[s\].
 fn worked() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
@@ -155,7 +154,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     let may = |preempts: bool| !preempts || preemption == Preemption::Full;
     let rules = Contender::rules().iter();
     let rules = rules.filter(|r| may(r.preempts) && r.knows == Knows::Means);
-    // Compared with a policy without a mean, any mean is infinitely better.
+    // If there is no mean for a policy, any policy with a mean is better.
     let against = |run: &Run, own: &Run| {
         let settled = run.health == Health::Settled;
         settled.then(|| times(run, own).unwrap_or((0.0, 0.0)))
@@ -205,7 +204,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     )
 }
 
-/// Returns the ratio of E\[T\] on the same arrivals and sizes, with its half-width.
+/// Returns the ratio of E\[T\] and its half-width, using the same arrivals and sizes.
 fn times(run: &Run, than: &Run) -> Option<(f64, f64)> {
     let pairs = run.replications.iter().zip(&than.replications);
     let (a, b): (Vec<f64>, Vec<f64>) = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();

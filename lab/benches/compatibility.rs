@@ -1,5 +1,5 @@
-//! `cargo bench -p synth-lab --bench compatibility`: the margin of 2000 classes on 200 servers,
-//! exact means for 40 classes on 20 servers and 20 on 30, and simulated events per second.
+//! `cargo bench -p synth-lab --bench compatibility` measures the margin of 2000 classes on 200
+//! servers, the exact means for 40 classes on 20 servers and 20 on 30, and the events per second.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! `cargo bench -p synth-lab --bench malleable`: plans for 10 000 jobs under k^p (with check) and
-//! 1000 under other concave speedups, bounds for 20 different speedups, and simulated events per
+//! `cargo bench -p synth-lab --bench malleable` measures plans for 10 000 jobs with the speedup
+//! `k^p`, plans for 1000 jobs with other speedups, bounds for 20 speedups, and the events per
 //! second.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 

@@ -1,5 +1,6 @@
-//! `cargo bench -p synth-lab`: solving the program, complete synthesis (at effort 1, or 0.01 if
-//! named `large`), checker, and queue solvers. Inputs are read before the clock starts.
+//! `cargo bench -p synth-lab` measures the solver of the program, the synthesis (with an effort of
+//! 1, or 0.01 if the name contains `large`), the checker, and the solvers for queues. All inputs
+//! are read before the measurement.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[allow(dead_code, reason = "used by another benchmark")]
@@ -64,7 +65,7 @@ fn programs(c: &mut Criterion) {
         });
         group.finish();
     }
-    // Exact analysis of 21 types on a chain of 278 phases, and tuning.
+    // This is an exact analysis with tuning, for 21 types and a chain with 278 phases.
     let workload = model("cloud_instances");
     let mut group = c.benchmark_group("exact");
     group.sample_size(10);
@@ -79,7 +80,7 @@ fn programs(c: &mut Criterion) {
     group.finish();
 }
 
-/// Quickswap for one-or-all: at load 0.77 with 32 servers, and at 0.89 with 512.
+/// Measures Quickswap for one-or-all, with 32 servers at a load of 0.77 and 512 servers at 0.89.
 fn quickswap(c: &mut Criterion) {
     let mut group = c.benchmark_group("quickswap");
     group.sample_size(10);
@@ -111,7 +112,7 @@ fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
     (Environment::new(states, edges).unwrap(), servers, serves)
 }
 
-/// The queue of one type by logarithmic reduction and by rounds, which must agree.
+/// Solves the queue of a type using logarithmic reduction and using rounds, which must agree.
 fn queues(c: &mut Criterion) {
     let mut group = c.benchmark_group("queue");
     group.sample_size(10);
@@ -129,8 +130,8 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-/// As many types as schedules in use, each of which fills the server: a workload and its optimum in
-/// doubles. Loads have nine decimals, so that the weights have as many digits as possible.
+/// Returns a workload with as many types as schedules in use, each of which fills the server, and
+/// its optimum. The loads have nine decimals, so that the weights have as many digits as possible.
 fn full_basis(types: usize) -> (Workload, Solution) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let demand: Vec<u32> = (0..types)

@@ -1,7 +1,7 @@
-//! `cargo bench -p synth-lab --bench program`: time to solve and prove the program on random
-//! workloads (three classes with up to 200 types, three hard ones with up to 100), then to choose
-//! among optima, with the number of completions per non-preemptive cycle. Times are medians of
-//! repeated solves for three seeds.
+//! `cargo bench -p synth-lab --bench program` measures the time to solve the program with a proof
+//! for random workloads (three classes with up to 200 types, and three hard classes with up to
+//! 100), and then the time to choose between the optima, with the number of completions in each
+//! cycle without preemption. Each time is the median of multiple runs for three seeds.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod instances;
@@ -15,7 +15,6 @@ use synth::multiresource::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
-/// The time spent on repetitions of one workload.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 fn main() {

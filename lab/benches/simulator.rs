@@ -1,8 +1,8 @@
-//! `cargo bench -p synth-lab --bench simulator`: simulated events per second on one core for
-//! several models and rules. `queue` is the time of one completion and the following arrivals with
-//! 10 000 waiting jobs. `…/sizes` have non-exponential sizes or rules that know sizes, which needs
-//! an event calendar. `…_types` is MaxWeight with many types, `…/fleet` 10 000 servers, `…/replay`
-//! a replayed log.
+//! `cargo bench -p synth-lab --bench simulator` measures the number of events per second on a
+//! single core for several models and rules. `queue` is the time for a completion and the next
+//! arrival if 10 000 jobs are waiting. In `…/sizes`, the sizes are not exponential or the rule
+//! knows the sizes, so a calendar of events is needed. `…_types` is MaxWeight with many types,
+//! `…/fleet` has 10 000 servers, and `…/replay` is the replay of a log.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 #[allow(dead_code, reason = "used by another benchmark")]
@@ -33,7 +33,7 @@ fn model(name: &str) -> Workload {
     Workload::parse(&text(name), name).unwrap().workload
 }
 
-/// Borg's cell B with lognormal sizes of the same means and squared coefficient of variation 4.
+/// Returns cell B of Borg with lognormal sizes, where the squared coefficient of variation is 4.
 fn lognormal() -> Workload {
     let line = |line: &str| match line.split_once("mean_size: ") {
         Some((head, mean)) => {
@@ -53,8 +53,7 @@ fn msr(workload: &Workload, options: SynthesisOptions) -> Contender {
     }
 }
 
-/// Adaptive MSR on the schedules of the program; prices are scaled so that the best schedule is
-/// worth 1.
+/// Returns Adaptive MSR, where the prices are scaled so that the value of the best schedule is 1.
 fn adaptive_msr(workload: &Workload) -> Contender {
     let SynthesisOutcome::Policy(synthesis) =
         synthesize(workload, &SynthesisOptions::new(Preemption::None)).unwrap()
@@ -112,7 +111,7 @@ fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Worklo
     group.bench_function(name, |b| {
         b.iter(|| {
             let run = contender.simulate(workload, &settings, |_| {}).unwrap();
-            // A run that stops early would be measured as a fast one.
+            // If a run ends too early, it would look like a fast run.
             assert!(run.events >= EVENTS, "{name}: {:?}", run.ending);
         });
     });
@@ -232,7 +231,7 @@ fn simulations(c: &mut Criterion) {
     );
 }
 
-/// Exact MaxWeight with many types of each class, at a load near 0.7 of the fluid bound.
+/// Measures exact MaxWeight with many types of each class, at a load near 0.7 of the fluid bound.
 fn many_types(c: &mut Criterion) {
     const FEWER: u64 = 200_000;
     let mut group = c.benchmark_group("simulator");
@@ -257,7 +256,7 @@ fn many_types(c: &mut Criterion) {
     group.finish();
 }
 
-/// A replay of a million jobs with two events each: eight demands, exponential sizes, load 0.85.
+/// Measures the replay of a million jobs with exponential sizes at a load of 0.85.
 fn replays(c: &mut Criterion) {
     const JOBS: u32 = 1_000_000;
     let demands = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];

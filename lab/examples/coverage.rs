@@ -1,11 +1,12 @@
-//! Coverage of 95 % confidence intervals: how many of the runs with many seeds report a mean, and
-//! how many intervals contain the exact mean response time.
+//! This example measures the coverage of 95 % confidence intervals. It uses many seeds, and counts
+//! how many of the runs have a mean, and how many of the intervals contain the exact mean response
+//! time.
 //!
 //!     cargo run --release -p synth-lab --example coverage [SEEDS] [NAME] [LENGTH …]
 //!
-//! NAME selects queues by substring (`all`). A LENGTH below 1 is the precision that ends a run;
-//! from 1 on it is a multiple of the number of events that a mean needs (default: 1 and 4; 200
-//! seeds).
+//! NAME is a part of the name of the queues to use (or `all`). If LENGTH is less than 1, it is the
+//! precision at which a run ends. Otherwise, it is a multiple of the number of events that are
+//! needed for a mean. The default is 1 and 4, with 200 seeds.
 use std::error::Error;
 
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, OneOrAllType};
@@ -21,12 +22,12 @@ struct Known {
     workload: Workload,
     contender: Contender,
     exact: f64,
-    /// The approximate number of events that a mean needs.
+    /// The approximate number of events that are needed for a mean.
     events: f64,
 }
 
 impl Known {
-    /// M/G/1 with mean size 1, by the Pollaczek–Khinchine formula.
+    /// Returns an M/G/1 queue with a mean size of 1, using the Pollaczek–Khinchine formula.
     fn single_server(name: &str, size: &str, load: f64, events: f64) -> Result<Self> {
         let text = format!(
             "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: {load}, {size}}}\n"
@@ -42,7 +43,7 @@ impl Known {
         })
     }
 
-    /// One-or-all under strict MSFQ; threshold 0 is Most Servers First.
+    /// Returns a one-or-all system with strict MSFQ. The threshold 0 is Most Servers First.
     fn msfq(threshold: usize, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/one_or_all.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.76875)?;
@@ -69,7 +70,7 @@ impl Known {
             ..SynthesisOptions::new(preemption)
         };
         let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options)? else {
-            return Err("no policy can stabilize this workload".into());
+            return Err("there is no policy that is stable for this workload".into());
         };
         let mut claims = synthesis.artifact.claims.iter();
         let mean = claims.find(|c| c.quantity == Quantity::MeanResponse && c.job_type.is_none());

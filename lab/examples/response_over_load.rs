@@ -1,19 +1,22 @@
-//! Mean response time over load of the policy that synth selects for models/section7.yaml without
-//! preemption, of three rules, and a lower bound.
+//! This example shows the mean response time as a function of the load, for the policy that is
+//! selected by synth for `models/section7.yaml` without preemption, for three rules, and for a
+//! lower bound.
 //!
 //!     cargo run --release -p synth-lab --example response_over_load [PICTURE.svg]
 //!
-//! Takes about eight minutes on one core and writes docs/response_over_load.svg by default.
+//! It takes about eight minutes on a single core, and writes `docs/response_over_load.svg` by
+//! default.
 //!
-//! Points have 95 % intervals of at most 1 % or the maximum number of events; points without a
-//! steady state are left out and named in the legend.
+//! For each point, the 95 % interval is at most 1 %, unless the maximum number of events has been
+//! reached. If there is no steady state, the point is not shown, and this is mentioned in the
+//! legend.
 //!
-//! The bound is that of [`optimum`]'s dynamic program on state spaces of limited size, and close to
-//! the optimum only if these are large enough (drawn solid). Beyond, the maximum over lower loads
-//! is drawn (dashed). This is valid since the optimum is monotone in the load: given a policy for
-//! ρ' > ρ, run it at ρ with Poisson streams of phantom jobs that raise the rate of each type to
-//! that of ρ'. It cannot distinguish the phantoms, so real jobs have the mean response time of ρ',
-//! type by type, and the shares of the types are the same at both loads.
+//! The bound is that of the dynamic program in [`optimum`] with a limited number of states. The
+//! line is solid if the bound is close to the optimum. For higher loads, the dashed line is the
+//! maximum for all lower loads. It is valid because the optimum is monotone in the load: a policy
+//! for ρ' > ρ can be used at ρ if phantom jobs arrive as a Poisson process, so that the rates are
+//! the same as for ρ'. The policy does not know which jobs are phantoms, so the mean response time
+//! of each type is the same as for ρ'. The fraction of each type is the same for both loads.
 use std::sync::atomic::AtomicBool;
 use std::{error::Error, path::Path, time::Duration};
 
@@ -30,16 +33,16 @@ const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,
 ];
 
-/// The maximum events of the first run, of a run with a mean, and of a run without one.
+/// The maximum number of events of the first run, of a run with a mean, and of a run without one.
 const EVENTS: [u64; 3] = [20_000_000, 80_000_000, 320_000_000];
 
 const GREY: usize = 5;
 
 enum Rule {
     Named(Contender),
-    /// nMSR, synthesized for each load.
+    /// The policy nMSR, which is created for each load.
     Msr,
-    /// The policy that `synth --preemption none` selects for each load.
+    /// The policy that is selected by `synth --preemption none` for each load.
     Chosen,
 }
 
@@ -51,11 +54,10 @@ struct Policy {
 
 type Points = Vec<(f64, Option<Estimate>)>;
 
-/// A load, the bound there, and whether the optimum is known to 0.5 %.
+/// The load, the bound, and whether the optimum is known with an error of at most 0.5 %.
 type Bound = (f64, f64, bool);
 
-/// Returns whether an interval is narrow enough to draw: a queue that keeps growing may still seem
-/// converged.
+/// If a queue is growing, a run with a wide interval may still look as if it has converged.
 fn is_telling(mean: &Estimate) -> bool {
     mean.half_width < 0.2 * mean.mean
 }
@@ -67,7 +69,7 @@ impl Rule {
         }
         let options = SynthesisOptions::new(Preemption::None);
         let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options)? else {
-            return Err("no policy can stabilize this workload".into());
+            return Err("there is no policy that is stable for this workload".into());
         };
         if let Rule::Msr = self {
             return Ok(synthesis.artifact.policy.into());
@@ -80,7 +82,6 @@ impl Rule {
 }
 
 impl Policy {
-    /// Simulates at each load, on arrivals and sizes that no policy was selected on.
     fn points(&self, workload: &Workload) -> Result<Points, Box<dyn Error>> {
         let mut points = Points::new();
         for load in LOADS {
@@ -97,7 +98,7 @@ impl Policy {
     }
 }
 
-/// Scales the workload, whose own load is exactly 0.9.
+/// Scales the workload, which has a load of exactly 0.9.
 fn at(workload: &Workload, load: f64) -> Result<Workload, Box<dyn Error>> {
     Ok(workload.scaled(load / 0.9)?)
 }

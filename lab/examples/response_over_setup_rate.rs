@@ -1,10 +1,10 @@
-//! Mean response time over the setup rate γ of the policy that synth selects, compared with sMSR,
-//! with the selections without preemption and with free preemption, and for a system of two types
-//! with the optimum from the dynamic program (within 1 %).
+//! This example shows the mean response time as a function of the setup rate γ, for the policy that
+//! is selected by synth, for sMSR, and for the selection without preemption and with preemption at
+//! no cost. For a system with two types, it also shows the optimum (with an error of at most 1 %).
 //!
 //!     cargo run --release -p synth-lab --example response_over_setup_rate [PICTURE.svg]
 //!
-//! Takes about twenty minutes on two cores and writes docs/response_over_setup_rate.svg by default.
+//! It takes twenty minutes on two cores, and writes `docs/response_over_setup_rate.svg` by default.
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -36,14 +36,13 @@ jobs:
   - {name: heavy, demand: {servers: 4}, arrival_rate: .4, mean_size: 1}
 ";
 
-/// Returns the held-out mean of a policy made by synth.
 fn measured(
     workload: &Workload,
     options: &SynthesisOptions,
     chooses: bool,
 ) -> Result<Option<Estimate>> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
-        return Err("no policy can stabilize this workload".into());
+        return Err("there is no policy that is stable for this workload".into());
     };
     let mut rule = synthesis.artifact.policy.clone();
     if chooses {

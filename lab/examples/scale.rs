@@ -1,7 +1,7 @@
-//! `cargo run --release --example scale -- CLASS TYPES
-//! SEED` writes a random workload (classes as in `lab/benches/instances/`) as YAML to standard
-//! output, and seconds, load, bound and proof of its program as JSON to standard error.
-//! `lab/benches/miqcp.py` gives the same workloads to another solver.
+//! `cargo run --release --example scale -- CLASS TYPES SEED` writes a random workload to the
+//! standard output as YAML (see `lab/benches/instances/` for the classes). The time in seconds, the
+//! load, the bound and the proof of its program are written to the standard error as JSON. The same
+//! workloads are solved with a different solver in `lab/benches/miqcp.py`.
 
 #[path = "../benches/instances/mod.rs"]
 mod instances;
@@ -16,10 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let classes = [instances::CLASSES, instances::HARD].concat();
     let [class, types, seed] = arguments.as_slice() else {
-        return Err(format!("usage: CLASS TYPES SEED, with a class of {classes:?}").into());
+        return Err(format!("usage: CLASS TYPES SEED, where CLASS is one of {classes:?}").into());
     };
     if !classes.contains(&class.as_str()) {
-        return Err(format!("unknown class `{class}`: known classes are {classes:?}").into());
+        return Err(format!("unknown class `{class}`; it must be one of {classes:?}").into());
     }
     let document = instances::document(class, types.parse()?, seed.parse()?);
     let workload = Workload::parse(&document, "instance")?.workload;

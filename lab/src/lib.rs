@@ -35,10 +35,10 @@ pub mod sweep;
 use synth::cli::List;
 use synth::kind::Verb;
 
-/// The program `synth-lab`.
+/// The definition of the program `synth-lab`.
 pub const PROGRAM: List = List {
     name: "synth-lab",
-    about: "Research tools of synth: figures of papers, and a benchmark of scheduling policies",
+    about: "Tools for research: compute the figures of papers, and run a benchmark for scheduling policies",
     verbs: &[
         Verb::of::<bench::Arguments>("bench"),
         Verb::of::<figures::Arguments>("figures"),

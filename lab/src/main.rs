@@ -1,4 +1,4 @@
-//! The program `synth-lab`; see [`synth_lab::PROGRAM`].
+//! The `synth-lab` program, see [`synth_lab::PROGRAM`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;

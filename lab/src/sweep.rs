@@ -1,4 +1,4 @@
-//! The cost over the switching rate, as CSV and as an HTML page.
+//! This module computes the cost as a function of the switching rate, as CSV and as an HTML page.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -19,41 +19,41 @@ use synth::report::plot::{Chart, Curve, Point, Scale};
 use synth::report::{Csv, Report};
 use synth::typed::{WorkloadFile, positive, seconds, time};
 
-/// Evaluate the cost over the switching rate for each route, as CSV and as a chart
+/// Compute the cost as a function of the switching rate for each route, as CSV and as a chart
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     workload: WorkloadFile,
 
-    /// What may happen to running jobs when the schedule changes
+    /// Whether a running job can be preempted if the schedule changes
     #[arg(long, value_enum, default_value_t = Preemption::None)]
     preemption: Preemption,
 
-    /// Setup rate γ [1/time unit]; required with `--preemption setup`
+    /// The setup rate γ [1/time unit], which is required with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
-    /// Only this route
+    /// Only use the given route
     #[arg(long)]
     route: Option<Route>,
 
-    /// Effort of the exact analysis, as for a synthesis
+    /// The effort for the exact analysis, as in a synthesis
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
-    /// Number of switching rates per route, log-spaced around the best one, which is added
+    /// The number of switching rates for each route, in a log scale around the best rate
     #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     points: u64,
 
-    /// Time limit, in seconds or as 10min; rates evaluated by then are reported
+    /// The time limit, such as 10min. If it is reached, the results so far are reported
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 
-    /// File for the table as CSV [default: standard output]
+    /// The file that the table is written to as CSV [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write an HTML page with the curves (`-`: to standard output)
+    /// Also write an HTML page with the curves to the given file (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -90,14 +90,19 @@ impl RunVerb for Arguments {
             Some(end) if Instant::now() >= end => Some("Time limit reached"),
             _ => None,
         };
-        let note = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
+        let note = cut.map(|why| {
+            format!(
+                "{why}: the results for {} switching rates have been computed.",
+                swept.len()
+            )
+        });
         let mut answered = VerbOutput::default();
         answered.notes.extend(note);
         if swept.is_empty() {
             return match cut {
                 Some(_) => Ok(answered),
                 None => refuse(
-                    "there is nothing to sweep: one schedule serves all types, so there is no switching",
+                    "there is a single schedule for all types, so the policy does not switch and there is no result",
                 ),
             };
         }
@@ -147,11 +152,11 @@ fn value(point: &SweepPoint) -> f64 {
     point.mean_response.unwrap_or(point.approximation)
 }
 
-/// Values above this multiple of the minimum are not drawn.
+/// If a value is larger than the minimum by this factor, it is not shown.
 const DRAWN: f64 = 300.0;
 
-/// Returns a page with the mean response time over the switching rate, a curve per route: exact, or
-/// approximate (noted in the legend) if a point has no exact value.
+/// Returns a page with the mean response time for each switching rate and route. If a point does
+/// not have an exact value, the curve is approximate, which is shown in the legend.
 fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Drawn<String> {
     let unit = workload.time_unit();
     let by_route = swept

@@ -1,4 +1,4 @@
-//! Tests of `synth-lab` through its command line.
+//! Tests for `synth-lab` that use its command line.
 #![allow(clippy::unwrap_used)]
 
 use std::ffi::OsString;

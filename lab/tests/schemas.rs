@@ -1,8 +1,8 @@
-//! The JSON Schemas of policies, workloads and results accept everything that the program writes
-//! and reads; documents that they reject are also rejected by the program.
+//! These tests check that the JSON Schemas accept everything that is read or written by the
+//! program, and that a document that is rejected by a schema is also rejected by the program.
 //!
-//! These tests are in the lab crate because their validator changes the features of other packages:
-//! in the main crate it would make everyone who runs the tests compile the program twice.
+//! They are in this crate because the validator enables additional features of other packages. In
+//! the main crate, the program would have to be compiled twice to run its tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../tests/suite/mutants.rs"]
@@ -266,7 +266,7 @@ fn schema_rejects_missing_fields_and_negative_counts() {
 static WORKLOADS: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&kinds::workload_schema().to_value()).unwrap());
 
-/// Returns the errors that an editor shows; none if the text is not YAML.
+/// Returns the errors that are shown by an editor, or none if the text is not valid YAML.
 fn marked(text: &str) -> Vec<String> {
     let Ok(document) = serde_yaml::from_str::<Value>(text) else {
         return Vec::new();
@@ -304,7 +304,7 @@ fn schema_accepts_all_models() {
     assert!(count > 20, "{count} models");
 }
 
-/// A valid document of each kind, with replacements that make it invalid.
+/// A valid document of each kind, and a list of replacements that make it invalid.
 const WRONG: [(&str, &[(&str, &str)]); 4] = [
     (
         "kind: multiresource\ntime_unit: h\nknown: type\nserver: {capacity: {gpu: 8}}\njobs:\n  - {name: a, demand: {gpu: 1}, \

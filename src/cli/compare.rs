@@ -21,11 +21,11 @@ pub(super) struct Arguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile,
 
-    /// Policies to compare: rule names (see `synth rules`) or policy files
+    /// The policies to compare: names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Loads ρ, as fractions of the maximum that any policy can sustain [default: 0.5,0.7,0.9]
+    /// The loads ρ, as a fraction of the maximum that can be sustained [default: 0.5,0.7,0.9]
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
@@ -38,11 +38,12 @@ pub(super) struct Arguments<K: Kind> {
     #[command(flatten)]
     results: Results,
 
-    /// Continue the comparison whose finished parts are in OUTPUT.partial
+    /// Continue an interrupted comparison with the parts that are already in `OUTPUT.partial`
     #[arg(long, requires = "output")]
     resume: bool,
 
-    /// Run only shard I of N and write its part to OUTPUT; combine the parts with `synth merge`
+    /// Run only shard I of N and write the result to OUTPUT. Use `synth merge` to combine all
+    /// shards
     #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
     shard: Option<Shard>,
 }
@@ -50,13 +51,13 @@ pub(super) struct Arguments<K: Kind> {
 const EVENTS: u64 = 20_000_000;
 
 pub(super) const ABOUT: &str = "\
-A policy that cannot run on this workload, or that is unstable at a load, is reported as such, and the \
-others continue. All policies face the same jobs, so ratios are more precise than means. \
-With --output FILE, finished parts are kept in FILE.partial until FILE is written. Where jobs queue, --resume \
-continues after Ctrl-C or a crash, and the same options give the same bytes as an uninterrupted run. \
-With --shard, the cells (one policy at one load) are divided among N shards of about equal work. A part is \
-written completely or not at all. `synth merge` combines the parts of shards 1/N to N/N into one comparison, \
-byte for byte the one that a single machine writes.";
+If a policy cannot run on this workload, or is unstable at a load, this is reported and the comparison continues with \
+the other policies. All policies get the same jobs, so the ratios are more precise than the means. \
+If --output FILE is used, finished parts are kept in FILE.partial until FILE is written. For workloads with a queue, use --resume to \
+continue after Ctrl-C or a crash. If the other options are the same, the result is byte for byte the same as that of an uninterrupted run. \
+If --shard is used, the cells (one policy at one load) are divided into N shards that need about the same amount of work. A part is \
+written completely or not at all. Use `synth merge` to combine the parts of the shards 1/N to N/N. The result is byte for byte \
+the same as that of a comparison on a single machine.";
 
 pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
@@ -103,14 +104,14 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
 
 fn cut(compared: &VerbOutput, common: &Common) -> u8 {
     if compared.journal.is_some() {
-        let how = "Interrupted: give the same options with --resume to continue.";
+        let how = "Interrupted. To continue, use the same options and --resume.";
         common.tell(how);
     }
     interrupt::code()
 }
 
-/// Turns the journal of a shard into its part. A policy that cannot run is reported by
-/// `synth merge`; the shard itself succeeds, so that a batch scheduler does not treat it as failed.
+/// Turns the journal of a shard into its part. If a policy cannot run, this is only reported by
+/// `synth merge`. The shard itself succeeds, so that a batch scheduler does not treat it as failed.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     if compared.interrupted {
         return Ok(cut(&compared, common));
@@ -130,7 +131,7 @@ fn given_once(what: &str, option: &str, values: &[impl ToString]) -> Result<(), 
     let mut twice = values.iter().map(ToString::to_string).duplicates();
     match twice.next() {
         Some(twice) => Err(format!(
-            "the {what} {twice} appears twice in --{option}: give it once"
+            "the {what} {twice} is used twice in --{option}; it must be unique"
         )),
         None => Ok(()),
     }
@@ -141,7 +142,7 @@ impl<K: Kind> Arguments<K> {
         given_once("policy", "policies", &self.policies)?;
         given_once("load", "loads", &self.loads)?;
         if self.budget.replications() < 2 {
-            return Err("a comparison needs at least 2 replications to tell differences from chance: omit --replications to use 8".into());
+            return Err("a comparison requires at least 2 replications, because one is not enough to distinguish a difference from chance; omit `--replications` to use the default of 8".into());
         }
         let journal = self.journal_at().map(|output| Journal::path(output));
         let (mut read, mut written) = self.extras.files();
@@ -150,11 +151,11 @@ impl<K: Kind> Arguments<K> {
         written.extend(self.results.files().chain(&journal).map(PathBuf::as_path));
         check_destinations(&read, &written)?;
         match self.journal_at() {
-            None if self.shard.is_some() => {
-                refuse("--shard writes a part and prints no table: give --output FILE")
-            }
+            None if self.shard.is_some() => refuse(
+                "`--shard` does not print a table; use `--output FILE` to write the part to a file",
+            ),
             None if self.resume => refuse(
-                "--resume needs an interrupted comparison to continue: give the --output FILE of the interrupted comparison",
+                "`--resume` can only be used if there is an interrupted comparison; use the same `--output FILE` as the interrupted comparison",
             ),
             _ => Ok(()),
         }
@@ -170,7 +171,7 @@ impl<K: Kind> Arguments<K> {
 #[derive(Args)]
 #[command(after_long_help = ABOUT_MERGE)]
 pub(super) struct MergeArguments {
-    /// The parts to combine, in any order; each shard must be present at least once
+    /// The parts to combine, in any order. Each shard must be present at least once
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
 
@@ -181,10 +182,10 @@ pub(super) struct MergeArguments {
 const ABOUT_MERGE: &str = "\
 Examples:
   synth merge part-*.jsonl --output c.json --html c.html
-      the same bytes that `synth compare` writes on one machine
+      write the same files that `synth compare` writes on a single machine
 
-Parts contain the workload and the complete plan, so no other file is read. If parts belong to different plans, \
-or some are missing or truncated, the merge is refused, with the commands that produce them again.";
+Each part contains the workload and the complete plan, so no other file is needed. If the parts have different plans, \
+or if a part is missing or incomplete, this is an error, and the message contains the commands that can be used to create it again.";
 
 pub(super) fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     let results = &arguments.results;
@@ -195,7 +196,7 @@ pub(super) fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Out
     let heading = &whole.heading;
     if heading.kind != K::Content::NAME {
         return Err(format!(
-            "these parts are of an unknown kind of workload, `{}`",
+            "the parts have an unknown kind of workload, `{}`",
             heading.kind
         )
         .into());

@@ -1,5 +1,3 @@
-//! Runs a command inside another program: output is collected, and no signals are caught.
-
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,37 +5,37 @@ use std::sync::atomic::AtomicBool;
 
 use super::terminal::Host;
 
-/// The outcome of an embedded command.
+/// The result of a command that was run inside another program.
 #[derive(Clone, Debug, Default)]
 pub struct EmbeddedAnswer {
     /// The exit code that the command has in a shell.
     pub code: u8,
-    /// Text written to standard output.
+    /// The text that was written to the standard output.
     pub printed: String,
-    /// Lines written to standard error, except the error message.
+    /// The lines that were written to the standard error, except for the error message.
     pub notes: Vec<String>,
     /// The error message if the command failed.
     pub error: Option<String>,
-    /// The JSON document of all results; empty if the command has none or wrote it to a file.
+    /// The JSON document with all results, or an empty string if it was written to a file.
     pub document: String,
-    /// All numbers as CSV, one per line; empty like `document`.
+    /// All numbers as CSV, with one number per line, or an empty string if `document` is empty.
     pub csv: String,
-    /// An HTML page with tables and charts; empty like `document`.
+    /// An HTML page with the tables and charts, or an empty string if `document` is empty.
     pub page: String,
 }
 
-/// The embedding program's side of a running command.
+/// The interface between a command and the program that it is running in.
 pub struct Embedding {
     pub(super) interrupt: Arc<AtomicBool>,
     progress: Option<ProgressCallback>,
     answer: RefCell<EmbeddedAnswer>,
 }
 
-/// Called with a description of the current step each time it changes.
+/// A function that is called with the description of each step of the command.
 pub type ProgressCallback = Box<dyn Fn(&str)>;
 
 impl Embedding {
-    /// Creates an embedding. Setting `interrupt` ends the command with the results it has so far.
+    /// Creates a new embedding. If `interrupt` is set, the command returns the results so far.
     pub fn new(interrupt: Arc<AtomicBool>, progress: Option<ProgressCallback>) -> Self {
         Embedding {
             interrupt,

@@ -1,5 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: the first ends a run with its results so far, the second the
-//! program.
+//! This module handles `SIGINT`, `SIGTERM` and `SIGHUP`. The first signal stops a run, which
+//! returns the results so far. The second signal terminates the program.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
@@ -9,7 +9,7 @@ use signal_hook::flag::{register, register_conditional_shutdown, register_usize}
 
 use super::terminal::Host;
 
-/// By shell convention, a process terminated by signal n exits with code 128 + n.
+/// If a process is terminated by signal `n`, the exit code in the shell is `128 + n`.
 const ENDED: i32 = 128;
 
 static SIGNAL: LazyLock<Arc<AtomicUsize>> =
@@ -19,7 +19,7 @@ pub(super) fn code() -> u8 {
     (ENDED as usize + SIGNAL.load(Ordering::Relaxed)) as u8
 }
 
-/// A flag that signals set once [`listen`](Later::listen) was called.
+/// A flag that is set by signals once [`listen`](Later::listen) has been called.
 pub(super) struct Later {
     flag: Arc<AtomicBool>,
     listening: Once,
@@ -51,14 +51,14 @@ impl Later {
         }
     }
 
-    /// Starts to catch the signals; an embedding program sets the flag itself.
+    /// Starts to listen to the signals. Inside another program this does nothing.
     pub(super) fn listen(&self) {
         if matches!(self.host, Host::Program(_)) {
             return;
         }
         self.listening.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
-                // The order matters: the conditional shutdown must read the flag before it is set.
+                // The order is important: the shutdown must read the flag before it is set.
                 let registered = register_conditional_shutdown(signal, ENDED + signal, self.flag())
                     .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
                     .and_then(|_| register(signal, self.flag()));

@@ -8,24 +8,24 @@ use super::terminal::{Common, Host, SUCCESS};
 use super::{concluded, refused, verbs};
 use crate::kind::Verb;
 
-/// A program consisting of a list of verbs, with the global options of `synth`.
+/// A program that consists of a list of verbs and the global options of `synth`.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
-    /// The program's name.
+    /// The name of the program.
     pub name: &'static str,
-    /// One-line description for the help text.
+    /// A one-line description that is used in the help text.
     pub about: &'static str,
-    /// The verbs, in the order of the help text.
+    /// The verbs, in the order in which they are shown in the help text.
     pub verbs: &'static [Verb],
 }
 
 impl List {
-    /// Runs the command given by the arguments (without program name); returns the exit code.
+    /// Runs the command with the given arguments and returns the exit code.
     pub fn main(self, typed: &[OsString]) -> u8 {
         self.dispatch(typed, Host::Terminal)
     }
 
-    /// Runs a command inside another program; nothing is printed.
+    /// Runs a command inside another program. This does not print anything.
     pub fn answer(self, typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
         program.answer(|host| self.dispatch(typed, host))
     }

@@ -1,4 +1,4 @@
-//! The command line, generic over the kind of workload (see [`kinds`]) of the given documents.
+//! The command line, which is generic over the kind of workload (see [`kinds`]).
 
 mod compare;
 mod embedding;
@@ -34,7 +34,7 @@ use terminal::{Common, Host, NEGATIVE, Outcome, SUCCESS, harmless};
 
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
 
-/// Compile a workload into a scheduling policy with a proof, and check it by simulation
+/// Create a scheduling policy for a workload, with a proof, and check it using simulation
 #[derive(Parser)]
 #[command(
     name = "synth",
@@ -57,33 +57,34 @@ struct Arguments<K: Kind> {
 
 #[derive(Subcommand)]
 enum Command<K: Kind> {
-    /// Check a policy: re-derive everything that can be derived, and list the rest
+    /// Check a policy: compute everything that can be derived again, and list the rest
     #[command(after_long_help = examples_of::<K>("check "))]
     Check(verbs::CheckArguments),
-    /// Show what a policy is made for, what it does, and what it guarantees
+    /// Show the workload that a policy is for, what the policy does, and what it guarantees
     #[command(after_long_help = examples_of::<K>("show "))]
     Show(PolicyFile),
-    /// Simulate a policy and test its claims
+    /// Simulate a policy, and test if its claims are true
     #[command(after_long_help = examples_of::<K>("simulate "))]
     Simulate(verbs::SimulateArguments<K>),
-    /// Compare policies at several loads on the same arrivals and sizes
+    /// Compare multiple policies at different loads, using the same arrival times and job sizes
     #[command(after_long_help = format!("{}\n\n{}", examples_of::<K>("compare "), compare::ABOUT))]
     Compare(compare::Arguments<K>),
-    /// Combine the parts of a comparison written by `synth compare --shard`
+    /// Combine the parts of a comparison that were created with `synth compare --shard`
     Merge(compare::MergeArguments),
-    /// List the rules that can be simulated and compared by name
+    /// List all rules that can be used as a policy by name, for example in `synth compare`
     Rules,
     #[command(flatten)]
     Own(Own<K>),
-    /// Print the JSON Schema of workloads (for editors), of policies or of results
+    /// Print the JSON Schema of workloads (for use in an editor), of policies or of results
     Schema {
-        /// `workload`, a kind of policy, or a result format [default: policies of the first kind]
+        /// The schema: `workload`, a kind of policy or a result format [default: the first policy
+        /// kind]
         #[arg(value_parser = PossibleValuesParser::new(schema_names()))]
         of: Option<String>,
     },
-    /// Print a shell completion script
+    /// Generate a completion script for a shell
     Completions {
-        /// The shell
+        /// The shell that the script is for
         shell: Shell,
     },
     /// Print the manual page
@@ -140,10 +141,10 @@ fn examples<K: Kind>() -> String {
     });
     let mut others = others.collect::<String>();
     if !others.is_empty() {
-        others.insert_str(0, " Verbs of other kinds:\n");
+        others.insert_str(0, " The verbs of the other kinds are:\n");
     }
     format!(
-        "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`.{}\n\n{EXIT_CODES}",
+        "Examples:\n{}{EXAMPLES}\nUse `synth FILE --help` to see the options and examples for the kind of workload in FILE.{}\n\n{EXIT_CODES}",
         K::EXAMPLES,
         others.trim_end(),
     )
@@ -162,19 +163,19 @@ fn examples_of<K: Kind>(verb: &str) -> String {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done
-  1  a valid negative answer: no policy can stabilize the workload, the policy is refused,
-     a claim is refuted, a compared policy cannot run, a target is missed
-  2  usage, input or I/O
-  130  interrupted by Ctrl-C (129 by SIGHUP, 143 by SIGTERM): the results so far are printed
-     and marked as such; a second signal terminates immediately";
+  0  success
+  1  the answer is negative: no policy is stable for this workload, the policy is refused,
+     a claim is false, one of the policies cannot be run, or a target is not met
+  2  an error: an option or an input is invalid, or a file cannot be read or written
+  130  the program was interrupted by Ctrl-C (129 for SIGHUP, 143 for SIGTERM). The results so
+     far are printed with a note. If there is a second signal, the program exits immediately";
 
-/// Runs the command given by the arguments (without the program's name); returns the exit code.
+/// Runs the command with the given arguments and returns the exit code.
 pub fn main(typed: &[OsString]) -> u8 {
     dispatch(typed, Host::Terminal)
 }
 
-/// Runs a command inside another program; like [`main`], but nothing is printed.
+/// Runs a command inside another program. This is the same as [`main`], but nothing is printed.
 pub fn answer(typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
     program.answer(|host| dispatch(typed, host))
 }
@@ -196,7 +197,7 @@ fn dispatch(typed: &[OsString], host: Host) -> u8 {
     (by_verb.or_else(by_document).unwrap_or(&kinds[0]).main)(typed, host)
 }
 
-/// Moves the first verb or file in front of the global options, so that these may also come first.
+/// Moves the first verb or file to the front, so that the global options can be used before it.
 fn verb_first(typed: &[OsString]) -> Vec<OsString> {
     let mut words = typed.to_vec();
     let is_option = |word: &OsString| workload::ALONE.iter().any(|own| word == own);
@@ -207,10 +208,10 @@ fn verb_first(typed: &[OsString]) -> Vec<OsString> {
     words
 }
 
-/// The facts about a kind of workload that are needed before its arguments can be parsed.
+/// The properties of a kind of workload that are needed to parse the arguments.
 struct Description {
     name: &'static str,
-    /// The kind's name in workload files.
+    /// The name of the kind in workload files.
     workload: &'static str,
     verbs: &'static [Verb],
     rules: fn() -> Section,
@@ -265,17 +266,17 @@ fn concluded(outcome: Outcome, host: &Host) -> u8 {
     };
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
-        // The reader closed the output early, as `head` does.
+        // The reader closed the output before the end, as `head` does.
         return SUCCESS;
     }
-    // A refused policy is a valid answer, not a failure.
+    // If a policy is refused, this is a valid result and not an error.
     let refused = error.downcast_ref::<ArtifactError>();
     let is_answer = matches!(refused, Some(ArtifactError::Refused { .. }));
     let code = if is_answer { NEGATIVE } else { 2 };
     failed(&error.to_string(), code, host)
 }
 
-/// Prints an error. Error reports of documents already start with `error:`.
+/// Prints an error. If the error is a report on a document, it already starts with `error:`.
 fn failed(why: &str, code: u8, host: &Host) -> u8 {
     let why = why.trim_start_matches("error: ");
     let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
@@ -295,7 +296,7 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     let verbs = command.get_subcommands().map(clap::Command::get_name);
     if MOVED.contains(&word) {
         return Some(format!(
-            "`synth {word}` has moved to another program\n = help: use `synth-lab {word}`, built by `cargo build --release -p synth-lab`"
+            "`synth {word}` has been moved to a different program\n = help: use `synth-lab {word}` instead, which can be built with `cargo build --release -p synth-lab`"
         ));
     }
     let verbs: Vec<&str> = verbs.chain(["help"]).collect();
@@ -305,7 +306,7 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     let help = match nearest(word, &verbs) {
         Some(verb) => format!("did you mean the verb `{verb}`?"),
         None => format!(
-            "give a workload file or one of the verbs {}",
+            "expected the path to a workload file or one of the verbs {}",
             verbs.join(", ")
         ),
     };
@@ -314,46 +315,55 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     ))
 }
 
-const READ: &str = "now a key of --read, for example --read format=swf,unit=ms,past-limit=kill";
-const ONLY: &str =
-    "now a key of --only, for example --only partition=gpu,user=ann,status=completed";
+const READ: &str = "this is now a key of the option `--read`, for example `--read format=swf,unit=ms,past-limit=kill`";
+const ONLY: &str = "this is now a key of the option `--only`, for example `--only partition=gpu,user=ann,status=completed`";
 
-const SHAPES: &str = "use --servers to describe the servers";
-const WORK: &str = "now part of --work, in states of the dynamic program";
+const SHAPES: &str = "use `--servers` instead to specify the servers";
+const WORK: &str =
+    "this is now part of `--work`, which is the number of states of the dynamic program";
 const LENGTH: &str =
-    "the length of runs of `synth optimum` and `synth limit` is set by --events or --time";
+    "use `--events` or `--time` to set the length of the runs of `synth optimum` and `synth limit`";
 
-/// Removed options: the new name, or the verb or option to use instead.
+/// The options that were removed, each with the name of the option or verb to use instead.
 const RENAMED: &[(&str, &str)] = &[
     ("--faults", READ),
     ("--machine", SHAPES),
     ("--partition", ONLY),
-    ("--points", "now an option of `synth-lab sweep-alpha`"),
+    (
+        "--points",
+        "this is now an option of `synth-lab sweep-alpha`",
+    ),
     ("--precision", LENGTH),
     ("--replications", LENGTH),
     (
         "--resample",
-        "replays always report confidence intervals from blocks of time",
+        "this is no longer needed: the result of a replay always contains confidence intervals",
     ),
     ("--rows", WORK),
-    ("--seed", "always 1 in judge, advise, forecast and bridge"),
-    ("--series", "charts over time are part of --html"),
-    ("--show", "--output and --csv contain all means"),
+    (
+        "--seed",
+        "the seed is always 1 in judge, advise, forecast and bridge",
+    ),
+    ("--series", "use `--html` to get charts over time"),
+    ("--show", "all means are written by `--output` and `--csv`"),
     (
         "--speed",
-        "to scale a log use --load (judge) or --speed (replay)",
+        "to scale a log, use `--load` (judge) or `--speed` (replay)",
     ),
     ("--states", WORK),
-    ("--step", "time steps are always 1/500 of the log"),
+    (
+        "--step",
+        "the length of a time step is always 1/500 of the log",
+    ),
     (
         "--stuck",
-        "jobs that do not start are always reported after 30 s",
+        "if a job does not start, this is always reported after 30 s",
     ),
-    ("--unknown-out", "use --demands known"),
+    ("--unknown-out", "use `--demands known` instead"),
     ("--vm-types", SHAPES),
     (
         "--workload",
-        "optimum, limit and size take FILE without an option",
+        "this option is not needed for optimum, limit and size: use FILE directly",
     ),
     ("--amounts", READ),
     ("--censored", READ),
@@ -362,31 +372,37 @@ const RENAMED: &[(&str, &str)] = &[
     ("--status", ONLY),
     ("--unit", READ),
     ("--user", ONLY),
-    ("--budget", "renamed to --work"),
+    ("--budget", "this has been renamed to `--work`"),
     (
         "--effort",
-        "now part of --work, in simulated events (an effort of 1 is 4e8)",
+        "this is now part of `--work`, which is the number of simulated events (an effort of 1 is now 4e8)",
     ),
-    ("--empty-slots", "slots without a job are always released"),
-    ("--objective", "renamed to --minimize"),
+    (
+        "--empty-slots",
+        "this is no longer needed: a slot is always released if there is no job for it",
+    ),
+    ("--objective", "this has been renamed to `--minimize`"),
     (
         "--policy",
-        "give the policy file without an option; to analyze a policy of your own use `synth analyze FILE --workload FILE`",
+        "use the path to the policy file without an option; to analyze your own policy, use `synth analyze FILE --workload FILE`",
     ),
     (
         "--rates",
-        "use --loads to scale; arrival rates are part of the workload",
+        "the arrival rates are part of the workload; use `--loads` to scale them",
     ),
     (
         "--size",
-        "now a verb: `synth size FILE --shape NAME --slo TARGET`",
+        "this is now a verb; use `synth size FILE --shape NAME --slo TARGET` instead",
     ),
-    ("--time-limit", "renamed to --time"),
+    ("--time-limit", "this has been renamed to `--time`"),
     (
         "--trace",
-        "replay is now a verb: `synth replay LOG --policies P,P`; to select a queue order on a log use `synth judge LOG --policy FILE`",
+        "to replay a log, use the verb `synth replay LOG --policies P,P`; to select the order of the queue, use `synth judge LOG --policy FILE`",
     ),
-    ("--vega", "removed: --html writes a page with charts"),
+    (
+        "--vega",
+        "this has been removed; use `--html` to write a page with charts",
+    ),
 ];
 
 fn renamed(error: &clap::Error) -> Option<String> {

@@ -1,5 +1,3 @@
-//! Writing results to files and streams.
-
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::Permissions;
@@ -19,11 +17,13 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Checks before any work that results overwrite neither an input nor each other and are writable.
+/// Checks that the results can be written, and that they do not overwrite an input or each other.
 pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
-        return refuse("standard input can be read only once: give the other files by name");
+        return refuse(
+            "standard input can only be read once; use the names of the other files instead of `-`",
+        );
     }
     let read: Vec<PathBuf> = files.into_iter().filter_map(place).collect();
     let mut taken: Vec<PathBuf> = Vec::new();
@@ -34,12 +34,12 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
             false => path.display().to_string(),
         };
         if read.contains(&at) {
-            let why = "is an input and would be overwritten: choose another file for the result";
+            let why = "is an input and would be overwritten; use a different file for the result";
             return refuse(format!("{shown} {why}"));
         }
         if taken.contains(&at) {
             return refuse(format!(
-                "two results cannot both go to {shown}: give each its own file"
+                "it is not possible to write two results to {shown}; use a different file for each result"
             ));
         }
         taken.push(at);
@@ -48,7 +48,7 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
     files.try_for_each(|path| writable(path))
 }
 
-/// Resolves the file behind a name, which need not exist yet. `None` for devices.
+/// Returns the path to a file, which may not exist yet, or `None` for a device.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
         return Some(path.into());
@@ -65,8 +65,8 @@ fn folder_of(path: &Path) -> &Path {
     named.unwrap_or(Path::new("."))
 }
 
-/// Writes text to a file, or to standard output for `None` and `-`. Regular files are replaced
-/// atomically, also behind a symbolic link, unless the folder does not permit new files.
+/// Writes the text to a file, or to the standard output if the path is `None` or `-`. Regular files
+/// are replaced atomically if the directory allows it, even if the path is a symbolic link.
 pub(super) fn emit(
     output: Option<&Path>,
     text: &str,
@@ -95,7 +95,6 @@ pub(super) fn emit(
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }
 
-/// Writes all documents, and returns the first error after all have been tried.
 pub(super) fn emit_all(
     documents: &[(PathBuf, String)],
     common: &Common,
@@ -105,7 +104,7 @@ pub(super) fn emit_all(
     each.fold(Ok(()), Result::and)
 }
 
-/// Replaces a file atomically. It gets `permissions`, or the default ones if `None`.
+/// Replaces a file atomically. If `permissions` is `None`, the default permissions are used.
 fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io::Result<()> {
     let folder = folder_of(path);
     let mut beside = tempfile::Builder::new()
@@ -118,13 +117,13 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
     beside.write_all(text.as_bytes())?;
     beside.as_file().sync_all()?;
     beside.persist(path)?;
-    // Sync the folder so that the rename is durable. Not all file systems support this.
+    // Sync the directory so that the new name is durable. Some file systems do not support this.
     let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Writes documents, notes and the table. The table is printed even if a document cannot be
-/// written, and goes to standard error if a document goes to standard output.
+/// Writes the documents, the notes and the table, which is printed even if a document cannot be
+/// written. If a document is written to standard output, the table is written to standard error.
 fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     if let Host::Program(program) = &common.host {
         let mut answer = program.answered();
@@ -159,32 +158,32 @@ pub(super) fn conclude(
 fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
     let tried = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        // Opening and closing a pipe would signal the end of the data to its reader.
+        // If a pipe is opened and closed, its reader sees the end of the data.
         Ok(there) if there.file_type().is_fifo() => Ok(()),
         Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
         Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
     };
-    tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())
+    tried.map_err(|e| format!("cannot write {}: {e}; use a different path", path.display()).into())
 }
 
 #[derive(Args)]
 pub(super) struct Results {
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also write all numbers as CSV, one per line (`-`: to standard output)
+    /// Also write all numbers to this file as CSV, one number per line (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Also write an HTML page with the answer, tables and charts (`-`: to standard output)
+    /// Also write an HTML page with the result and charts to this file (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
 const WRITTEN: [&str; 5] = ["--output", "-o", "--csv", "--html", "--jobs"];
 
-/// Returns the command as typed, quoted for a shell, without destinations of results.
+/// Returns the command that was typed, quoted for a shell, without the paths of the results.
 pub(super) fn command(program: &str, typed: &[OsString]) -> String {
     let mut command = program.to_owned();
     let mut words = typed.iter().map(|word| word.to_string_lossy());

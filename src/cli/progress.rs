@@ -1,5 +1,3 @@
-//! Messages on standard error while a verb works, with a progress line on terminals.
-
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::time::Duration;
 
@@ -34,7 +32,7 @@ pub(super) fn with_caller<T>(
     answer
 }
 
-/// Shows progress, and catches Ctrl-C once an interruption leaves a result.
+/// Shows the progress, and starts to handle Ctrl-C as soon as there is a result to return.
 struct Listener<'a> {
     common: &'a Common,
     interrupt: &'a interrupt::Later,
@@ -83,7 +81,7 @@ fn events(reached: Progress) -> String {
     )
 }
 
-/// A progress line that appears after one second and is removed when dropped.
+/// A progress line that is shown after one second and removed when it is dropped.
 struct Line(ProgressBar);
 
 impl Line {

@@ -1,5 +1,3 @@
-//! Options and exit codes of all subcommands, and output in which control characters are escaped.
-
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write};
 use std::rc::Rc;
@@ -19,18 +17,18 @@ pub(super) type Outcome = Result<u8, Box<dyn Error>>;
 
 #[derive(Args)]
 pub(super) struct Common {
-    /// Print results only: no synthesis summary, warnings or progress
+    /// Only print the results, without the summary of the synthesis, warnings or progress messages
     #[arg(long, short, global = true)]
     pub quiet: bool,
 
-    /// Accept policy files that were edited after they were written; by default they are refused
+    /// Allow policy files that have been edited since they were created (rejected by default)
     #[arg(long, global = true)]
     accept_changes: bool,
 
     #[arg(skip)]
     pub host: Host,
 
-    /// The command as typed, without destinations of results.
+    /// The command that was typed, without the options that only set where the results are written.
     #[arg(skip)]
     pub command: String,
 }
@@ -103,7 +101,7 @@ impl Host {
     }
 }
 
-/// The standard output, for text read by other programs: nothing is escaped.
+/// The standard output for text that is read by another program. The text is not escaped.
 impl Write for Host {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
@@ -129,7 +127,7 @@ pub(super) fn code_if(is_negative: bool) -> u8 {
     if is_negative { NEGATIVE } else { SUCCESS }
 }
 
-/// Escapes characters that [steer](steers) a terminal, except newlines, tabs and colour sequences.
+/// Escapes characters that [can control](steers) a terminal, except for newlines, tabs and colours.
 pub(super) fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -149,7 +147,7 @@ pub(super) fn harmless(text: &str) -> String {
     out
 }
 
-/// Returns the length in bytes of a leading colour sequence, or 0.
+/// Returns the length of the escape sequence for a colour at the start of the text, or 0.
 fn colour(text: &str) -> usize {
     let Some(inner) = text.strip_prefix("\u{1b}[") else {
         return 0;

@@ -1,5 +1,3 @@
-//! The verbs on one workload or policy.
-
 use std::path::{Path, PathBuf};
 
 use crate::artifact::ArtifactError;
@@ -24,11 +22,12 @@ pub(super) struct SynthesizeArguments<K: Kind> {
     #[command(flatten)]
     args: K::SynthesisArgs,
 
-    /// Scale all arrival rates to this load, and make the policy for it
+    /// Scale all arrival rates to this load, and create the policy for the result
     #[arg(long, value_name = "ρ", allow_negative_numbers = true, value_parser = load)]
     load: Option<f64>,
 
-    /// File for the policy (`-`: standard output, also the default unless it is a terminal)
+    /// The file that the policy is written to (`-`: standard output, which is also the default if
+    /// it is not a terminal)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -72,27 +71,26 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
             }
             Ok(code)
         }
-        // A negative answer is a result, so it is printed even with --quiet.
+        // A negative answer is a result, so it is also printed if --quiet is set.
         SynthesisAnswer::Refused { why, decided } => {
             common.host.tell(&why.text(common.host.width()));
             Ok(if decided { NEGATIVE } else { 2 })
         }
         SynthesisAnswer::Interrupted => {
-            common.tell("Interrupted before a policy was selected: nothing was written.");
+            common.tell("Interrupted before a policy was selected. No file has been written.");
             Ok(interrupt::code())
         }
     }
 }
 
-const NOT_WRITTEN: &str =
-    "The policy was not written: give --output FILE to write it, or -o - to print it.";
+const NOT_WRITTEN: &str = "The policy has not been written to a file. Use `--output FILE` to write it, or `-o -` to print it.";
 
 #[derive(Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
     policy: PolicyFile,
 
-    /// Also check that the policy was made for this workload (`-`: standard input)
+    /// Also check that the policy was created for the given workload (`-`: standard input)
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 }
@@ -102,7 +100,7 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
     let workload = arguments.workload.as_deref();
     check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
     let name = called(policy);
-    // Read once: a pipe cannot be read again.
+    // The text is only read once, because the data from a pipe cannot be read again.
     let text = text_of(policy).map_err(|source| ArtifactError::Io {
         path: name.clone(),
         source,
@@ -145,11 +143,11 @@ pub(super) fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
 
 #[derive(Args)]
 pub(super) struct SimulateArguments<K: Kind> {
-    /// The policy: a file made by `synth FILE` (`-`: standard input), or a rule, with --workload
+    /// The policy file (`-`: standard input), or the name of a rule, which requires `--workload`
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    /// Simulate on this workload (`-`: standard input) instead of the policy's own
+    /// Use this workload (`-`: standard input) instead of the one in the policy file
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 
@@ -159,8 +157,7 @@ pub(super) struct SimulateArguments<K: Kind> {
     #[command(flatten)]
     budget: Budget,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the
-    /// table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

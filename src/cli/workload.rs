@@ -1,5 +1,3 @@
-//! Workload files, and detection of their kind, which determines the arguments to parse.
-
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -30,13 +28,13 @@ pub(super) fn kind_of(typed: &[OsString]) -> Option<String> {
     })
 }
 
-/// Returns whether `-` after this argument is an input; elsewhere it is a destination.
+/// Returns `true` if `-` is an input after this argument. If it is not, it is an output.
 fn reads(before: &str) -> bool {
     !before.starts_with('-') || before == "--workload" || ALONE.contains(&before)
 }
 
-/// Returns the top-level key `kind` of a YAML or JSON document. Devices and pipes, other than
-/// standard input (which is buffered), are not read: their contents can be read only once.
+/// Returns the value of the top-level key `kind` of a YAML or JSON document. Devices and pipes are
+/// not read (except for the standard input), because their contents can only be read once.
 fn named_in(file: &Path) -> Option<String> {
     let text = if is_standard_input(file) || kept(file).is_some() {
         text_of(file).ok()?
@@ -59,7 +57,7 @@ fn named_in(file: &Path) -> Option<String> {
     text.lines().find_map(line).or_else(|| in_a_line(&text))
 }
 
-/// Returns the first key `"kind"` of a JSON document that is on one line.
+/// Returns the value of the first key `"kind"` of a JSON document that consists of a single line.
 fn in_a_line(text: &str) -> Option<String> {
     let inside = text.trim_start().strip_prefix('{')?;
     let (_, rest) = inside.split_once("\"kind\"")?;
@@ -83,14 +81,14 @@ pub(super) fn read_workload<K: Kind>(
 fn is_of_kind<K: Kind>(file: &Path, kind: &str) -> Result<(), String> {
     let file = called(file);
     match kinds::named(kind) {
-        // A misspelt kind is reported with the other errors of the document.
+        // If the kind is misspelled, this is reported with the other errors in the document.
         Some(near) if near == K::Content::WORKLOAD => Ok(()),
         Some(_) => Err(format!(
-            "{file} is a workload of kind `{kind}`, but kind `{}` is expected here: a policy applies only to workloads of its own kind",
+            "{file} is a workload of kind `{kind}`, but `{}` is expected here, because a policy can only be used for workloads of the same kind",
             K::Content::WORKLOAD
         )),
         None => Err(format!(
-            "{file}: unknown kind of workload `{kind}`; known kinds: {}",
+            "{file} has the unknown kind of workload `{kind}`; it must be one of the following: {}",
             kinds::WORKLOADS.join(", ")
         )),
     }

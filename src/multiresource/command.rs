@@ -1,5 +1,3 @@
-//! Multiresource jobs as a kind of workload: arguments, verbs, and simulation of policies.
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,18 +30,17 @@ use synth_slurm::rule::SlurmRule;
 /// The options of `synth simulate` for multiresource jobs.
 #[derive(Args)]
 pub struct SimulationArgs {
-    /// Time for which a job holds its capacity before it runs [default: the workload's start
-    /// latency]
+    /// The time for which a job holds its capacity before it runs [default: that of the workload]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 
-    /// Scale the arrival rates to this load
+    /// Scale the arrival rates so that the load is equal to this value
     #[arg(long, value_name = "ρ", value_parser = load)]
     load: Option<f64>,
 
-    /// Run these recorded jobs once instead of generating jobs: a table with the columns type,
-    /// arrival and size in the policy's time unit, as `synth bridge --replay … --jobs` writes it
-    /// (`-`: standard input)
+    /// Run the jobs in this file once, instead of generating random jobs. The file is a table with
+    /// the columns type, arrival and size, in the time unit of the policy, as it is written by
+    /// `synth bridge --replay … --jobs` (`-`: standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     jobs: Option<PathBuf>,
 }
@@ -54,7 +51,7 @@ impl NamesFiles for SimulationArgs {
     }
 }
 
-/// The kind of workload for multiresource jobs.
+/// A kind of workload that consists of multiresource jobs.
 #[derive(Clone, Copy)]
 pub struct MultiresourceKind;
 
@@ -139,7 +136,9 @@ impl Kind for MultiresourceKind {
         let document = match serde_json::from_str::<BoundDocument>(text) {
             Ok(document) => document,
             Err(why) if text.contains("\"synth-bound\"") => {
-                return refuse(format!("the file is not a valid bound document: {why}"));
+                return refuse(format!(
+                    "the file does not contain a valid lower bound: {why}"
+                ));
             }
             Err(_) => return Ok(None),
         };
@@ -207,8 +206,8 @@ fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
     }
 }
 
-/// Simulates a policy. If it runs under other conditions than its claims hold for, the claims are
-/// judged in a separate run.
+/// Simulates a policy. If the claims of the policy are not valid under the conditions of this run,
+/// they are checked using a separate run.
 fn run(
     policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
@@ -243,7 +242,7 @@ fn run(
         if once {
             verdicts = judge(artifact, workload, &run);
         } else if run.ending == Ending::Interrupted {
-            notes.push("Interrupted before the claims were judged.".into());
+            notes.push("The run was interrupted before the claims could be checked.".into());
         } else {
             let run = simulate(&rule.into(), &watching, "simulating as analysed")?;
             notes.extend(report::as_analysed(&run));

@@ -1,9 +1,11 @@
-//! Multiresource jobs: types with fixed demands for several resources, on one server or a fleet.
+//! This module contains multiresource jobs. Each type of job has a fixed demand for multiple
+//! resources, and the jobs run on one server or on a fleet.
 //!
-//! The modules in order of the pipeline: [`workload`] → [`schedule`] → [`program`] → [`modulation`]
-//! → [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] →
-//! [`replay`] → [`report`] → [`verbs`]. [`optimum`] and [`bound`] compute lower bounds, [`fit`]
-//! fits workloads to logs, and [`bridge`] runs the jobs of a real Slurm cluster.
+//! The modules are listed in the order in which they are used: [`workload`] → [`schedule`] →
+//! [`program`] → [`modulation`] → [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] →
+//! [`live`] → [`simulator`] → [`replay`] → [`report`] → [`verbs`]. In addition, [`optimum`] and
+//! [`bound`] compute lower bounds, [`fit`] creates a workload from a log, and [`bridge`] runs the
+//! jobs of a Slurm cluster.
 
 mod command;
 pub mod report;

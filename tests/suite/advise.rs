@@ -109,7 +109,7 @@ fn gives_no_advice_if_the_log_has_no_start_times() {
     );
     let run = ends(1, &typed);
     let text = stdout(&run).replace('\n', " ");
-    has(&text, "cannot be compared with what happened");
+    has(&text, "it is not possible to compare them with the replay");
     has(&text, "Changes tried");
     assert!(!text.contains("1. "), "{text}");
     assert!(!text.contains("as advised"), "{text}");
@@ -186,13 +186,13 @@ fn reports_missing_inputs() {
     let long = folder.write("long.txt", &log(300, 1));
     let bare = folder.write("bare.conf", "ClusterName=c\n");
     let typed = format!("advise slurm {short} --slurm {conf}");
-    fails(&typed, "export more weeks");
+    fails(&typed, "export the jobs of more weeks");
     fails(&format!("advise slurm {long}"), "--slurm");
     let typed = format!("advise slurm {long} --slurm missing");
     fails(&typed, "cannot read missing");
     let typed = format!("advise slurm {long} --slurm {bare}");
     fails(&typed, "has no nodes");
     let typed = format!("advise slurm {long} --slurm {conf} --servers cpu=4");
-    fails(&typed, "omit --servers");
+    fails(&typed, "`--servers` cannot be used");
     fails("advise slurm --since soon", "--since");
 }

@@ -103,7 +103,10 @@ fn rejects_a_load_of_exactly_one() {
     let file = folder.write("one.yaml", &text);
     let refused = ends(1, &format!("--workload {file} --preemption none"));
     has(&stderr(&refused), "load ρ = 1 ");
-    has(&stderr(&refused), "the jobs do not pack");
+    has(
+        &stderr(&refused),
+        "the jobs do not fit together well enough",
+    );
 }
 
 #[test]
@@ -127,7 +130,7 @@ fn simulate_prints_approximate_claims() {
     let policy = folder.name("p.json");
     for (rate, table, note) in [
         ("0.1", "approximate, off by ", ""),
-        ("0.5", "approximate", "the policy is unstable: these claims"),
+        ("0.5", "approximate", "it is unstable, so these claims"),
     ] {
         synth(&format!(
             "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"
@@ -171,7 +174,7 @@ fn reports_bad_input() {
     }
     let folder = Folder::new();
     let heavy = overloaded(&folder);
-    fails(&format!("optimum {heavy}"), "give --load");
+    fails(&format!("optimum {heavy}"), "use `--load`");
 }
 
 #[test]
@@ -324,7 +327,7 @@ fn the_optimum_is_a_lower_bound_for_all_policies() {
     let found =
         works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
     for words in [
-        "No policy without preemption that knows only the type of each job",
+        "There is no policy without preemption that knows only the type of each job",
         "(proved by the linear program; 1.277 s by the dynamic program, in floating point)",
     ] {
         has(&stderr(&found), words);

@@ -101,9 +101,11 @@ pub(crate) fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
     running.wait_with_output().unwrap()
 }
 
+/// Asserts that a text contains these words, where a line break counts as a space.
 #[track_caller]
 pub(crate) fn has(text: &str, words: &str) {
-    assert!(text.contains(words), "expected `{words}` in {text}");
+    let is_there = text.contains(words) || text.replace('\n', " ").contains(words);
+    assert!(is_there, "expected `{words}` in {text}");
 }
 
 pub(crate) fn words(line: &str) -> Vec<&str> {

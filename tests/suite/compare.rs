@@ -217,11 +217,12 @@ fn reports_a_policy_for_other_types_and_continues() {
     let typed = format!("{SECTION_SEVEN} {rules} --loads .5,.6 --events 6e5 --html {html}");
     let run = ends(1, &typed);
     let table = stdout(&run);
-    let expected = "At ρ = 0.5 and ρ = 0.6, vms.json: the policy was made for other job types";
+    let expected =
+        "At ρ = 0.5 and ρ = 0.6, vms.json: the policy was created for different job types";
     has(&table, expected);
     has(&table, "At ρ = 0.6, only first-fit has a mean");
     let string = fs::read_to_string(html).unwrap();
-    has(&string, "made for other job types");
+    has(&string, "created for different job types");
     let typed = format!("{SECTION_SEVEN} {misfit} --loads .5");
     fails(&typed, "no policy can run");
 }
@@ -259,10 +260,10 @@ fn does_not_overwrite_inputs_or_other_outputs() {
     }
     for twice in [&link, &x_too] {
         let typed = format!("{comparing} --csv {x} --html {twice}");
-        fails(&typed, "its own file");
+        fails(&typed, "a different file");
     }
     let typed = format!("{comparing} --output {x} --csv {partial}");
-    fails(&typed, "its own file");
+    fails(&typed, "a different file");
     let typed = format!("simulate {policy} --output {policy}");
     fails(&typed, "would be overwritten");
     let making = format!("--workload {workload} --preemption full");

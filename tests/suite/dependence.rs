@@ -81,7 +81,7 @@ fn claims_about_completions_are_approximate_for_similar_jobs() {
     has(&summary, expected);
     has(judged(&printed, "working time"), "approximate, off by");
     let (summary, printed) = msr(COMMON, "");
-    has(&summary, "as if arrivals were Poisson (loads");
+    has(&summary, "as if arrivals were Poisson (the loads");
     has(judged(&printed, "working time"), "confirmed");
     has(judged(&printed, "mean response"), "approximate, off by");
 }

@@ -56,7 +56,7 @@ fn selects_the_best_family_and_logs_the_others() {
     }
     assert!(choice["events"].as_u64().unwrap() <= 40_000_000);
     has(&printed, "Not considered: static-quickswap");
-    has(&printed, "Stability: proved, by a guard");
+    has(&printed, "Stability: proved, because if there are at least");
 }
 
 #[test]
@@ -391,7 +391,7 @@ fn synthesizes_policies_for_small_workloads() {
     let file = folder.write("w.yaml", &text);
     works(&format!("{file} --preemption none --work 1e6"));
     let typed = format!("{file} --preemption none --family partition");
-    fails(&typed, "the workload is one server");
+    fails(&typed, "the workload is a single server");
 }
 
 /// Two servers in an M/M/2 queue are equivalent to one server with two CPUs, and no policy is
@@ -417,9 +417,9 @@ fn the_table_shows_the_distance_from_the_optimum_or_from_a_bound() {
     let of_two = chosen("two.yaml", two, "");
     let slots = chosen("two.yaml", two, "--family partition");
     for ((said, floor), head, is_near) in [
-        (&of_one, "and the optimum is about that", true),
-        (&of_two, "and the optimum may be well above that", false),
-        (&slots, "optimum may be well above", false),
+        (&of_one, "The optimum is close to this bound", true),
+        (&of_two, "The optimum may be much larger", false),
+        (&slots, "optimum may be much larger", false),
     ] {
         has(&said.replace('\n', " "), head);
         let found = floor["least"].as_f64().unwrap();
@@ -432,7 +432,7 @@ fn the_table_shows_the_distance_from_the_optimum_or_from_a_bound() {
     let known = format!("known: size\n{one}");
     let (said, floor) = chosen("known.yaml", &known, "");
     let changed = said.replace('\n', " ");
-    has(&changed, "whatever it knows of sizes, has less");
+    has(&changed, "(even if it knows job sizes) has a");
     assert_eq!(floor["knows_sizes"], true);
     let bound = works(&format!("optimum {} -o -", folder.name("known.yaml")));
     assert_eq!(floor["least"], json(&bound)["lower_bound"]);

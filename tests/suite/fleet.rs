@@ -259,7 +259,7 @@ fn synthesizes_a_policy_for_a_fleet_on_the_command_line() {
     let file = folder.name("fleet.json");
     let make = format!("--workload {MODEL} -o {file} --preemption");
     let pooled = works(&format!("{make} full --work 2e6"));
-    has(&stderr(&pooled), "No job is preempted");
+    has(&stderr(&pooled), "Jobs are not preempted");
     let output = works(&format!("{make} none --verbose --family partition"));
     has(&stderr(&output), "ρ = 0.589015152 of the maximum");
     let valid = works(&format!("check {file} --workload {MODEL}"));

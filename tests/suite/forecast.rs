@@ -64,18 +64,18 @@ fn reports_missing_data_in_a_log() {
     let folder = Folder::new();
     let bare = folder.write("bare.swf", &log(300, false));
     let run = works(&format!("forecast {bare} --policy easy+fcfs"));
-    has(&stdout(&run), "The log has no limits");
-    let expected = "run times are drawn from those of jobs of the same user";
+    has(&stdout(&run), "There are no limits in the log");
+    let expected = "the run time of a job is based on other jobs of the same user";
     has(&stdout(&run), expected);
-    has(&stdout(&run), "The log has no users");
+    has(&stdout(&run), "There are no users in the log");
     let text = "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n";
     let idle = folder.write("idle.swf", text);
     let printed = stdout(&works(&format!("forecast {idle}")));
-    has(&printed, "nothing to score");
+    has(&printed, "no forecasts to evaluate");
     let full = folder.write("log.swf", &log(50, true));
     has(
         &stdout(&works(&format!("forecast {full}"))),
-        "shares are uncertain",
+        "the fractions are not certain",
     );
     for (typed, words) in [
         ("--policy server-filling", "preempts jobs"),
@@ -142,10 +142,13 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
         has(&stdout(&bare), words);
     }
     for (typed, words) in [
-        ("slurm --partition synth --map", "apply to forecasts"),
+        (
+            "slurm --partition synth --map",
+            "can only be used if the forecasts",
+        ),
         (
             "slurm --partition synth --output x.json",
-            "apply to forecasts",
+            "can only be used if the forecasts",
         ),
     ] {
         fails(&format!("forecast {typed}"), words);
@@ -156,7 +159,7 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
         "forecast slurm --partition synth --log {past}"
     )));
     let changed = printed.replace('\n', " ");
-    has(&changed, "forecasts on the log of the past under easy");
+    has(&changed, "for the log of past jobs under easy");
     let mut row = printed.lines();
     let row = row.find(|line| line.trim_start().starts_with("13"));
     has(row.unwrap(), "UTC, in");
@@ -207,16 +210,19 @@ fn drive_predicts_when_a_job_starts() {
     for (answer, words) in answers.iter().zip([
         "\"forecast\":[310.0,310.0,310.0]}",
         "\"forecast\":[320.0,320.0,320.0]}",
-        "\"forecast\":\"it has started\"}",
+        "\"forecast\":\"the job has already started\"}",
         "no job \\\"23@18000\\\" is known",
         "\"stop\":[]}",
-        "\"forecast\":\"the capacity that it needs",
+        "\"forecast\":\"the resources that are needed",
     ]) {
         has(answer, words);
     }
     let early = [lines(9), vec![ask(300, "22")]].concat().join("\n");
     let said = stdout(&fed(&format!("drive {policy}"), &early));
-    has(&said, "9 jobs have ended so far, but 10 are needed");
+    has(
+        &said,
+        "only 9 jobs have ended so far, but at least 10 jobs are needed",
+    );
 }
 
 #[test]
@@ -249,7 +255,7 @@ fn a_bridge_predicts_when_a_job_starts() {
     has(&said, "1 job of its type is ahead of it");
     let expected = "one starts within 20 min, five within 20 min, nine within 20 min";
     has(&said, expected);
-    let expected = "Its start cannot be predicted: 3 jobs have ended so far";
+    let expected = "only 3 jobs have ended so far";
     has(&why(&short, 22), expected);
     let typed = format!("bridge --replay {journal} {policy} --why 5");
     fails(&typed, "synth bridge slurm POLICY");

@@ -48,7 +48,10 @@ fn judges_a_log_with_all_outputs() {
     let run = works(&typed);
     let printed = stdout(&run);
     let changed = printed.replace('\n', " ");
-    has(&changed, "Orders selected for 2 windows");
+    has(
+        &changed,
+        "With an order that is selected for each of 2 windows",
+    );
     for role in [
         "current",
         "chosen in each window",
@@ -101,8 +104,14 @@ fn reports_logs_that_cannot_be_judged() {
     let empty = folder.write("empty.swf", "");
     fails("judge missing.swf", "cannot read missing.swf");
     fails(&format!("judge {empty}"), "the file is empty");
-    fails(&format!("judge {short}"), "where 50 and 1 are needed");
-    fails(&format!("judge {file} --past 1%"), "choose another --past");
+    fails(
+        &format!("judge {short}"),
+        "but at least 50 and 1 are required",
+    );
+    fails(
+        &format!("judge {file} --past 1%"),
+        "use a different value for `--past`",
+    );
     fails(
         &format!("judge {file} --past 100%"),
         "expected less than 100%",
@@ -114,7 +123,7 @@ fn reports_logs_that_cannot_be_judged() {
     let typed = format!("judge {file} --now nonsense");
     fails(&typed, "unknown backfilling `nonsense`");
     let typed = format!("judge {file} --now easy+sjf+size");
-    fails(&typed, "uses job sizes");
+    fails(&typed, "uses the size of a job");
 }
 
 #[test]

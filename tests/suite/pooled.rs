@@ -142,7 +142,10 @@ fn all_commands_support_a_fleet() {
     let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
     let make = format!("{workload} --preemption none");
     let output = works(&format!("{make} --work 2e6 --output {policy}"));
-    has(&stderr(&output), "Stability: proved, by a guard");
+    has(
+        &stderr(&output),
+        "Stability: proved, because if there are at least",
+    );
     let typed = format!("{make} --verbose --family partition --output {slots}");
     let output = works(&typed);
     has(&stderr(&output), "Exact: load, mean number, mean response.");

@@ -67,7 +67,7 @@ fn replays_recorded_jobs_and_reports_errors_with_a_line() {
         found["seed"].is_null(),
         "a replay must not use random numbers"
     );
-    fails(&simulate, "give --workload FILE");
+    fails(&simulate, "use `--workload FILE`");
     fails(
         &format!("{typed} --start-latency -1"),
         "expected a number ≥ 0",
@@ -89,7 +89,7 @@ fn replays_a_log_and_reports_each_job() {
     let printed = stdout(&run).replace('\n', " ");
     // The total is 27 s for five jobs, and three of them waited.
     has(&printed, "5.400");
-    has(&printed, "the log is too short");
+    has(&printed, "The log is too short");
     has(&printed, "5 jobs with 3 distinct demands");
     has(&printed, "never ran");
     let written = fs::read_to_string(&jobs).unwrap();
@@ -120,7 +120,7 @@ fn reads_a_log_from_standard_input() {
         "{printed}"
     );
     let said = stderr(&run);
-    has(&said, "As 2 types jobs hold");
+    has(&said, "If the demands are rounded to 2 types, the jobs use");
 }
 
 #[test]
@@ -132,7 +132,10 @@ fn compares_policies_on_a_log() {
     );
     let typed = format!("{question} --output {json} --csv {csv} --html {html} --measure all");
     let run = works(&typed);
-    has(&stdout(&run), "queues grow while jobs arrive");
+    has(
+        &stdout(&run),
+        "the queue is growing for as long as jobs arrive",
+    );
     let document = fs::read_to_string(&json).unwrap();
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");
@@ -233,7 +236,7 @@ fn a_fit_reports_waits_that_differ_from_the_log() {
     let shown = stdout(&fit);
     has(
         &shown,
-        "WAITS IN THIS WORKLOAD DIFFER FROM THOSE IN THE LOG",
+        "THE WAITING TIMES IN THE WORKLOAD ARE NOT THE SAME AS IN THE LOG",
     );
     has(&shown, "replays of the log under the same rules");
     let found: serde_json::Value =
@@ -255,8 +258,8 @@ fn suggests_orders_for_single_jobs_if_types_do_not_fit() {
     let log = folder.write("log.csv", &text);
     let fit = ends(1, &format!("fit {log} --capacity cpu=1 --max-types 1"));
     let said = (stdout(&fit) + &stderr(&fit)).replace('\n', " ");
-    has(&said, "which no policy can sustain");
-    has(&said, "`synth judge LOG` compares queue orders");
+    has(&said, "which is more than any policy can sustain");
+    has(&said, "Use `synth judge LOG` to compare queue orders");
 }
 
 /// A wide job with a long limit waits, and both servers are reserved for it. Then a job with a

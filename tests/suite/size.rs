@@ -47,8 +47,9 @@ fn the_minimum_size_matches_erlangs_formula() {
             "size {file} --preemption none --work 4e6 --slo 't: wait 95 % < {t}' --shape {name} -o {policy}"
         ));
         let (printed, k) = (stdout(&found), least(10.0, t, 0.95));
-        let is_told =
-            printed.contains(&format!("Smallest size found that meets --slo: {k} {name}"));
+        let is_told = printed.contains(&format!(
+            "The smallest size that meets `--slo` is {k} {name}"
+        ));
         assert!(is_told, "{printed}");
         for (size, verdict) in [
             (k - 1, "misses the target"),
@@ -143,9 +144,9 @@ fn rejects_unknown_names_and_impossible_guarantees() {
     let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
     let one = folder.write("one.yaml", &one_type("server: {capacity: {cpu: 12}}", 10.0));
     let table = "
-        size FLEET --slo 'web: wait 95 % < 1' --shape mem | the server shapes are: `big`, `gpu`
+        size FLEET --slo 'web: wait 95 % < 1' --shape mem | the shapes of the servers are: `big`, `gpu`
         size FLEET --slo 'web: wait 95 % < 1' --shape gpus | did you mean `gpu`
-        size ONE --slo 't: wait 95 % < 1' --shape mem | the server's resources are: `cpu`
+        size ONE --slo 't: wait 95 % < 1' --shape mem | the resources of the server are: `cpu`
         size ONE --shape cpu | --slo
         size ONE --slo 't: wait 95 % < 1' --shape cpu --time 1min | --time";
     let table = table.replace("FLEET", &fleet).replace("ONE", &one);

@@ -75,7 +75,7 @@ fn all_commands_accept_a_policy_in_the_same_way() {
         fails(&format!("{verb} --policy {file}"), "without an option");
         fails(verb, "<POLICY>");
     }
-    let text = "standard input can be read only once";
+    let text = "standard input can only be read once";
     fails_on("check - --workload -", &policy, text);
     fails_on("drive -", &policy, "save the policy");
 }

@@ -102,7 +102,7 @@ fn the_help_names_commands_of_other_kinds() {
     let here = Here::new(TEXT);
     let help = stdout(&works(&format!("{} --help", here.path("w.yaml"))));
     has(&help, "multiresource: analyze");
-    assert!(!stdout(&works("--help")).contains("Verbs of other kinds"));
+    assert!(!stdout(&works("--help")).contains("verbs of the other kinds"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The random logs of bench-v1. Everything that is drawn, and its order, is part of the version.
+//! The random logs of bench-v1. If any random value or its order is changed, it is a new version.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ const WEEKS: f64 = 8.0;
 
 const JOBS: usize = 4000;
 
-/// The time limits \[h\].
+/// The time limits of the jobs in hours.
 const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 
 pub(super) struct Origin {
-    /// The system's name, such as `logs-07`.
+    /// The name of the system, such as `logs-07`.
     pub name: String,
-    /// The approximate fluid load of each log.
+    /// The approximate fluid load of each of the logs.
     pub load: f64,
     seed: u64,
     law: Law,
@@ -33,33 +33,33 @@ enum Law {
     Continuous(Demand),
 }
 
-/// A site whose users submit jobs in sessions, more by day than by night.
+/// A site where each user submits jobs in sessions, most of them during the day.
 struct Site {
     processors: u32,
-    /// The programs of each user; the first users submit most.
+    /// The programs of each user, where the first users submit the most jobs.
     users: Vec<Vec<Program>>,
 }
 
 #[derive(Clone, Copy)]
 struct Program {
     width: u32,
-    /// The mean size \[h\] before scaling to the load.
+    /// The mean size in hours, before it is scaled to the load.
     mean: f64,
     spread: f64,
-    /// The limit divided by mean size, before rounding up.
+    /// The limit divided by the mean size, before it is rounded up.
     caution: f64,
 }
 
-/// A distribution of demands as fractions of a server. Hardly two jobs have the same demand.
+/// The distribution of the demands as a fraction of a server.
 #[derive(Clone, Copy)]
 enum Demand {
-    /// One resource, uniform on (0, 1).
+    /// A single resource, uniform on (0, 1).
     Uniform,
-    /// One resource, with density 2 (1 − x).
+    /// A single resource with the density 2 (1 − x).
     Decreasing,
-    /// One resource, bounded Pareto on (0.01, 1) with α = 0.8.
+    /// A single resource, bounded Pareto on (0.01, 1) with α = 0.8.
     Pareto,
-    /// Two resources: x uniform, the other uniform on (x/3, x/3 + 2/3).
+    /// Two resources, where `x` is uniform and the other one is uniform on `(x/3, x/3 + 2/3)`.
     Two,
 }
 
@@ -74,12 +74,12 @@ struct Sent {
     at: f64,
     user: usize,
     program: Program,
-    /// The size without limit, before scaling to the load.
+    /// The size without the limit, before it is scaled to the load.
     size: f64,
 }
 
 impl Origin {
-    /// Returns the n-th distribution of a set; three of four are sites.
+    /// Returns the `n`-th distribution of a set. Three out of four of them are sites.
     pub(super) fn new(set: Set, n: u64) -> Self {
         let seed = seed(set, Tier::Logs, n);
         let mut draw = Draw::new(seed);
@@ -133,7 +133,7 @@ impl Origin {
         drawn.collect()
     }
 
-    /// Returns the initial rule: EASY by arrival, or First-Fit if jobs have no limits.
+    /// Returns EASY in the order of arrival, or First-Fit if there are no limits.
     pub(super) fn now(&self) -> RulePoint {
         match self.law {
             Law::Site(_) => RulePoint::EASY,
@@ -160,7 +160,7 @@ impl Site {
         let doublings = f64::from(processors.ilog2());
         let count = draw.between(30, 60);
         let mut program = || {
-            // Narrow jobs are frequent; the widest need half of all processors and are rather
+            // Most jobs are narrow. The widest jobs need half of all processors, and they are
             // short.
             let width: u32 = 1 << (draw.part().powi(2) * doublings) as u32;
             Program {
@@ -197,7 +197,7 @@ impl Site {
 
     fn sent(&self, draw: &mut Draw) -> Vec<Sent> {
         let hours = WEEKS * WEEK / HOUR;
-        // When each user is active, as fractions of the log; half of the users always are.
+        // The part of the log in which each user is active. Half of the users are always active.
         let stays = (0..self.users.len()).map(|user| {
             let from = 1.6 * draw.part() - 0.8;
             let until = from + 0.4 + 0.6 * draw.part();
@@ -253,7 +253,7 @@ impl Sent {
     }
 }
 
-/// The relative arrival rate in (0, 1]: at noon four times that of midnight, on weekends one third.
+/// The relative arrival rate. At noon it is four times that at midnight, at the weekend a third.
 fn pace(hours: f64) -> f64 {
     let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
     let hour = (hours / 24.0).fract() - 0.5;
@@ -284,7 +284,7 @@ impl Demand {
         }
     }
 
-    /// Draws Poisson arrivals with exponential sizes of mean 100 s, independent of the demand.
+    /// Generates Poisson arrivals and exponential sizes (mean 100 s), independent of the demand.
     fn log(self, load: f64, draw: &mut Draw) -> String {
         let drawn = |draw: &mut Draw| (self.draw(draw), 100.0 * draw.exponential());
         let jobs: Vec<(Vec<f64>, f64)> = (0..JOBS).map(|_| drawn(draw)).collect();

@@ -1,5 +1,3 @@
-//! Measurements on one system: the optimum or a bound, the selected policy, and all rules.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,18 +22,18 @@ use synth::simulation::{Estimate, Health, Ranking, Settings};
 
 pub(super) const CHOICE: &str = "choice";
 
-/// The first run has 1/`FIRST` of the events. Policies surely slower than the best by `BEHIND`, or
-/// unstable, have no second run.
+/// The number of events of the first run is divided by `FIRST`. If a policy is unstable, or if it
+/// is slower than the best one by at least `BEHIND`, there is no second run.
 const FIRST: u64 = 10;
 const BEHIND: f64 = 1.25;
 
-/// Nor have policies that did not converge and whose jobs stayed this many times the minimum.
+/// The same is true if it has not converged and its jobs stayed for this many times the minimum.
 const FAR: f64 = 2.0;
 
-/// Losses are confirmed by runs of this many times the length with other seeds.
+/// If a policy has lost, this is confirmed using runs that are longer by this factor.
 pub(super) const AGAIN: u64 = 4;
 
-/// A policy that is surely worse by more than this has lost.
+/// If a policy is certainly worse by more than this value, it has lost.
 const MATTERS: f64 = 0.02;
 
 const APART: u64 = 1000;
@@ -43,87 +41,83 @@ const APART: u64 = 1000;
 const ROWS: usize = 4_000;
 const STATES: usize = 5_000_000;
 
-/// Everything besides the system that determines the numbers. Work is counted in events and
-/// updates, not time.
+/// The parameters of a measurement. Work is a number of events or updates, and not a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Terms {
     pub bench: String,
     pub set: Set,
     pub preemption: Preemption,
-    /// Work of the selection, in events of First-Fit with few types; 0 leaves it out.
+    /// The number of First-Fit events for the selection. If this is 0, there is no selection.
     pub budget: u64,
     pub events: u64,
-    /// The maximum number of state updates in the dynamic program.
+    /// The maximum number of updates of a state in the dynamic program.
     pub updates: u64,
-    /// The seed of the selection; that of the runs differs.
+    /// The seed for the selection. The seed for the runs is different.
     pub seed: u64,
-    /// Additional policies, each with the digest of its file.
+    /// The additional policies, and the digest of each policy file.
     pub policies: Vec<(String, Option<String>)>,
 }
 
-/// The measurements on one system: one line of the results.
+/// The result for a single system, which is a line of the output.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Line {
     pub system: String,
     pub tier: Tier,
     pub digest: String,
     pub about: String,
-    /// Its load ρ.
     pub load: f64,
-    /// Bounds on the optimum from the dynamic program, in the exact tier if it converged.
+    /// The bounds on the optimum from the dynamic program, if it has converged in the exact tier.
     pub optimum: Option<[f64; 2]>,
-    /// The lower bound proved without the dynamic program \[time\].
+    /// The lower bound that is proved without the dynamic program, as a time.
     pub bound: f64,
     pub runs: Vec<Ran>,
-    /// Longer runs of policies that seem to have lost and of those ahead; these take precedence.
+    /// The longer runs of the policies that seem to have lost and of the better ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<Ran>,
-    /// The families among which the policy was selected.
+    /// The families from which the policy was selected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<Alone>,
     pub terms: Terms,
 }
 
-/// The best policy of one family, by the runs of the selection.
+/// The best policy of a single family, using the runs of the selection.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Alone {
     pub family: String,
-    /// The mean response time relative to the selected policy, if it converged and was compared.
+    /// The mean response time divided by that of the selected policy, if it has converged.
     pub ratio: Option<f64>,
 }
 
-/// A policy on a system.
+/// The result for a policy on this system.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Ran {
     pub policy: String,
-    /// Its rule; for the selected policy the rule that was selected.
+    /// The name of its rule. For the selected policy, this is the rule that was selected.
     pub rule: String,
-    /// The job information that it uses.
+    /// The information about jobs that is used by the policy.
     pub knows: Knows,
-    /// Whether the run converged; absent if it failed.
+    /// Whether the run has converged, or `None` if the policy could not be run.
     pub health: Option<Health>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// The mean response time \[time\], if converged.
+    /// The mean response time if the run has converged, as a time.
     pub response: Option<Estimate>,
-    /// The mean of each replication.
+    /// The mean of each of the replications.
     pub replications: Vec<Option<f64>>,
-    /// The mean time in system in the second half of the run by Little's law \[time\].
+    /// The mean time in the system in the second half of the run, using Little's law.
     pub stay: f64,
     pub events: u64,
 }
 
 impl Terms {
-    /// Returns whether losses of a policy are confirmed and named: if it is the selected or an
-    /// additional one.
+    /// Returns `true` if the policy is the selected one or an additional one.
     pub(super) fn entered(&self, policy: &str) -> bool {
         policy == CHOICE || self.policies.iter().any(|(own, _)| own == policy)
     }
 }
 
 impl Line {
-    /// Returns the run that counts for a policy and the runs to compare it with: the longer ones if
-    /// it ran again.
+    /// Returns the run of a policy and the runs to compare it with, which are the longest ones.
     pub(super) fn considered<'a>(&'a self, own: &'a Ran) -> (&'a Ran, &'a [Ran]) {
         let again = self.again.iter().find(|ran| ran.policy == own.policy);
         match again.filter(|_| self.terms.entered(&own.policy)) {
@@ -132,7 +126,7 @@ impl Line {
         }
     }
 
-    /// Returns the policy that it lost to by most, with the least ratio.
+    /// Returns the policy that is better by the largest amount, with the smallest ratio.
     pub(super) fn lost<'a>(&'a self, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
         let (own, runs) = self.considered(own);
         let mean = |ran: &Ran| ran.response.map_or(f64::INFINITY, |own| own.mean);
@@ -145,7 +139,7 @@ impl Line {
 }
 
 impl Ran {
-    /// Returns the lower end of the ratio to another policy's mean, if it is significantly slower.
+    /// Returns the lower end of the ratio to the other mean, if the policy is significantly slower.
     pub(super) fn surely_behind(&self, other: &Ran) -> Option<f64> {
         let both = [self, other].map(|own| (own.policy.as_str(), &own.replications[..]));
         let ranking = Ranking::new(&both);
@@ -181,7 +175,7 @@ pub(super) fn measure(
         };
         let runs = run(&entrants, system, &settings, terms, listener);
         listener(&format!("{}: lower bound", system.name));
-        let bounds = bounds.join().map_err(|_| "no lower bound was found")?;
+        let bounds = bounds.join().map_err(|_| "there is no lower bound")?;
         VerbResult::Ok((bounds, runs, families))
     })?;
     Ok(Line {
@@ -227,8 +221,8 @@ pub(super) type Listener<'a> = &'a mut dyn FnMut(&str);
 
 type Entrant = (String, Result<Contender, String>);
 
-/// Returns the selected policy, the analysed policy, all rules that know only types, and the
-/// additional policies; and the families of the selection.
+/// Returns the policies (the selected policy, the policy found by analysis, all rules that only
+/// know the type of a job, and the additional policies), and the families of the selection.
 fn entrants(
     system: &System,
     preemption: Preemption,
@@ -274,7 +268,7 @@ fn entrants(
     let rules = rules.filter(|rule| rule.rule(fleet).is_ok());
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
-        // Policies for other systems, or that may do more, are left out.
+        // A policy that is for another system or that is more powerful is ignored.
         let policy = NamedPolicy::<MultiresourceKind>::resolve(name, Some(fleet), changes).ok();
         let fits = |own: &NamedPolicy<_>| MultiresourceKind::fits(own, fleet).is_ok();
         let policy = policy.filter(|own| may(&own.rule) && fits(own));
@@ -297,8 +291,8 @@ fn alone(choice: &ChoiceLog) -> Vec<Alone> {
     choice.candidates.iter().enumerate().map(alone).collect()
 }
 
-/// Runs all policies on the same jobs: first short runs, then full runs of possible winners, then
-/// longer runs of policies that seem to have lost and of those ahead of them.
+/// Runs all policies with the same jobs. There are short runs, full runs for the policies that may
+/// be the best one, and longer runs for those that seem to have lost and for the better ones.
 fn run(
     entrants: &[Entrant],
     system: &System,
@@ -382,8 +376,8 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
     }
 }
 
-/// Returns the policies that a policy lost to: those without more information that are surely
-/// faster by `MATTERS`, with the least ratio; or, if it did not converge, all that did.
+/// Returns the policies without more information that are certainly faster by `MATTERS`, with the
+/// smallest ratio. If this policy has not converged, these are all policies that have.
 pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {

@@ -1,4 +1,4 @@
-//! A benchmark of random systems that other policies can enter.
+//! This module is a benchmark for scheduling policies that uses random systems.
 
 mod logs;
 mod measure;
@@ -29,15 +29,15 @@ use synth::multiresource::artifact::Preemption;
 use synth::simulation::sweep::{Shard, differences};
 use synth::typed::count;
 
-/// Benchmark policies on random systems: the optimum or a bound, the selected policy, and all rules
+/// Compare the selected policy, all rules and your own policies with the optimum, on random systems
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The set of systems: for tuning or for reporting results
+    /// The set of systems, which is either for tuning or for results that are published
     #[arg(long, value_enum, default_value = "judging")]
     set: Set,
 
-    /// The tiers
+    /// The tiers to use
     #[arg(
         long,
         value_enum,
@@ -47,58 +47,59 @@ pub struct Arguments {
     )]
     tier: Vec<Tier>,
 
-    /// Only these systems, by name, such as exact-07
+    /// Only use the systems with these names, such as exact-07
     #[arg(long, value_delimiter = ',', value_name = "S,S,…")]
     systems: Vec<String>,
 
-    /// Run only some of the systems with less work: five minutes on two cores
+    /// Only use some of the systems, and do less work for each of them (five minutes on two cores)
     #[arg(long)]
     short: bool,
 
-    /// Additional policies: rule names (see `synth rules`) or policy files
+    /// Additional policies: names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// What may happen to running jobs on one server: nothing or preemption
+    /// Whether a running job can be preempted, for systems with a single server
     #[arg(long, value_enum, default_value = "none")]
     preemption: Preemption,
 
-    /// Leave out the policy that synth selects
+    /// Do not use the policy that is selected by synth
     #[arg(long, conflicts_with = "budget")]
     no_choice: bool,
 
-    /// Work of the selection per system, in First-Fit events [default: 2e8; with --short 5e7]
+    /// The number of First-Fit events for each selection [default: 2e8, or 5e7 with --short]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     budget: Option<u64>,
 
-    /// Events of the measuring run of each policy on each system [default: 1e7; with --short 4e6]
+    /// The number of events for the run of each policy [default: 1e7, or 4e6 with --short]
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
-    /// Seed of all simulations; measuring runs use other seeds than the selection
+    /// The seed for all simulations. The runs and the selection use different seeds
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u64).range(..1_000_000_000))]
     seed: u64,
 
-    /// Run only shard K of N
+    /// Only run the K-th of N shards
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
 
-    /// The results, one JSON line per system; systems that already have a line are not run again
+    /// The path to the results, with one JSON object per line for each system. If a system already
+    /// has a line, it is not run again
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Only write the systems as workloads to this folder
+    /// Do not run anything, but write the systems to this directory as workloads
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     write: Option<PathBuf>,
 }
 
 const ABOUT: &str = "\
-On each system all rules that know only the type of a job, and the policy that synth selects, run on the same arrivals and sizes. \
-A policy has lost on a system if its mean response time is significantly (95 %) more than 2 % above that of another policy without \
-more information, or if it does not converge and another does. Numbers depend on the seed and on event counts, not on the machine. \
-To combine shards, concatenate their lines in one file: --output with that file prints the table.";
+For each system, all rules that only know the type of a job and the policy that is selected by synth are simulated with the same arrivals and sizes. \
+A policy has lost if its mean response time is significantly (95 %) larger by more than 2 % than that of another policy without \
+more information, or if it does not converge and another policy does. The results depend on the seed and on the number of events, but not on the machine. \
+To combine the shards, write all of their lines to a single file and use it as --output to print the table.";
 
-/// The events of the selection and of a run, and updates of states; in full, and with --short.
+/// The events for the selection and for a run, and the updates, in full and with `--short`.
 const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
@@ -108,7 +109,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-/// Returns the JSON Schema of the results.
+/// Returns the JSON Schema for the results of the benchmark.
 pub fn schema() -> schemars::Schema {
     schema_of::<Results<'static>>(FORMAT)
 }
@@ -118,11 +119,13 @@ const FORMAT: &str = "synth-bench";
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.preemption == Preemption::Setup {
-            return refuse("the systems have no setups: give --preemption none or full");
+            return refuse(
+                "the systems do not have setups; use `--preemption none` or `--preemption full`",
+            );
         }
         if self.output.as_deref() == Some(Path::new("-")) {
             return refuse(
-                "--output must be a file, since later runs continue it: give a file name",
+                "`--output` must be the path to a file, because it is used to continue the benchmark later",
             );
         }
         let plan = self.plan()?;
@@ -168,7 +171,7 @@ impl RunVerb for Arguments {
         let mut notes = absent(&lines, &terms);
         if is_interrupted {
             notes.push(format!(
-                "Interrupted after {} of {} systems.",
+                "The benchmark was interrupted after {} of {} systems.",
                 lines.len(),
                 own.len()
             ));
@@ -198,7 +201,7 @@ impl Arguments {
         let of = |own: &String| {
             let known = plan.iter().find(|(tier, n)| name(*tier, *n) == *own);
             known.copied().ok_or_else(|| {
-                format!("no system of these tiers is named `{own}`: expected a name such as exact-07, bounded-42 or logs-03").into()
+                format!("there is no system with the name `{own}` in these tiers; expected a name such as exact-07, bounded-42 or logs-03").into()
             })
         };
         self.systems.iter().map(of).collect()
@@ -254,10 +257,10 @@ fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
     };
     let names = terms.policies.iter().map(|own| own.0.as_str());
     let absent = names.filter(|name| !lines.is_empty() && !ran(name));
-    absent.map(|name| format!("{name} ran on none of these systems: policy files run only on their own types, preemptive policies only with --preemption full, and only backfilling rules run on logs")).collect()
+    absent.map(|name| format!("{name} could not be used for any of these systems; a policy file can only be used for its own job types, a policy with preemption requires --preemption full, and a log requires a backfilling rule")).collect()
 }
 
-/// Reads existing lines. An incomplete last line, left by a killed run, is truncated.
+/// Reads the lines that exist. If a run was killed, the incomplete last line is removed.
 fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
@@ -268,19 +271,19 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     let (torn, name) = (&text[whole..], file.display());
     if !(torn.starts_with(HEAD) || HEAD.starts_with(torn)) {
         return refuse(format!(
-            "{name} does not contain results of this benchmark: give another --output"
+            "{name} does not contain the results of this benchmark; use a different file for `--output`"
         ));
     }
     let mut lines: Vec<Line> = Vec::new();
     for (text, n) in text[..whole].lines().zip(1..) {
         let line = unsealed(text).and_then(|own| serde_json::from_str::<Line>(&own).ok());
         let line = line.ok_or_else(|| format!(
-            "{name}, line {n}: not a line of this benchmark, or modified: delete it to run its system again"
+            "{name}, line {n}: this line is not from this benchmark, or it has been modified; to run the system again, remove the line"
         ))?;
         if line.terms != *terms {
             let other = differences(&line.terms, terms, &[]).join("; ");
             return refuse(format!(
-                "{name}, line {n} was measured with other options ({other}): give the same options, or another --output"
+                "{name}, line {n} was created with different options ({other}); use the same options, or a different file for `--output`"
             ));
         }
         if !lines.iter().any(|own| own.system == line.system) {

@@ -1,4 +1,5 @@
-//! The random systems of bench-v1. Everything that is drawn, and its order, is part of the version.
+//! The random systems of bench-v1. If any random value or its order is changed, it is a new
+//! version.
 
 use std::fmt;
 
@@ -17,13 +18,13 @@ use synth::multiresource::workload::Fleet;
 
 pub(super) const NAME: &str = "bench-v1";
 
-/// The purpose of systems; results on one set say nothing about the other.
+/// The purpose of a set of systems. The results for one set are independent of the other set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Set {
-    /// For development and tuning
+    /// The systems that are used for development and tuning
     Tuning,
-    /// For reporting results
+    /// The systems that are used for results that are published
     Judging,
 }
 
@@ -42,16 +43,17 @@ pub(super) enum Set {
 )]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Tier {
-    /// Two and three types on one server: compared with the optimum from the dynamic program
+    /// Systems with two or three types on a single server, which are compared with the optimum
     Exact,
-    /// 3 to 30 types on one server, fleets and gangs: compared with all rules and a proved bound
+    /// Systems with 3 to 30 types on a single server, and fleets and gangs, which are compared with
+    /// all rules and with a bound
     Bounded,
-    /// Logs of sites or with all demands distinct: backfilling rules, evaluated walk-forward
+    /// Random logs, for which backfilling rules are selected using a walk-forward evaluation
     Logs,
 }
 
 impl Tier {
-    /// Returns the number of systems in a set, and n such that --short uses every n-th.
+    /// Returns the number of systems in a set, and `n` such that `--short` uses every `n`-th one.
     pub(super) const fn systems(self) -> (u64, usize) {
         match self {
             Tier::Exact => (40, 5),
@@ -68,12 +70,11 @@ impl fmt::Display for Tier {
 }
 
 pub(super) struct System {
-    /// The system's name, such as `exact-07`.
+    /// The name of the system, such as `exact-07`.
     pub name: String,
     pub tier: Tier,
-    /// The load ρ.
     pub load: f64,
-    /// Description of types, servers and sizes.
+    /// A description of the types, the servers and the sizes.
     pub about: String,
     pub text: String,
     pub fleet: Fleet,
@@ -89,7 +90,7 @@ impl System {
         };
         let name = name(tier, n);
         let own = Fleet::parse(&draft.document("a draft", 1.0), &name)?.workload;
-        // Rounded, so that the text does not depend on the last digits of a solver.
+        // This is rounded, so that the text does not depend on the last digits of the solver.
         let factor = rounded(draft.load / own_load(None, &own)?, 2);
         let source = format!("synth bench, {NAME}, seed {seed}, load {}", draft.load);
         let text = draft.document(&source, factor);
@@ -124,7 +125,7 @@ impl Draw {
         Draw(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// Returns a number in [0, 1).
+    /// Returns a random number in [0, 1).
     pub(super) fn part(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (-53_f64).exp2()
     }
@@ -133,12 +134,12 @@ impl Draw {
         of[(self.part() * of.len() as f64) as usize]
     }
 
-    /// Returns an integer from `low` to `high`, inclusive.
+    /// Returns a random integer between `low` and `high`, inclusive.
     pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         low + (self.part() * f64::from(high - low + 1)) as u32
     }
 
-    /// Returns a log-uniform number.
+    /// Returns a random number with a log-uniform distribution.
     pub(super) fn spread(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.part())
     }
@@ -152,12 +153,11 @@ impl Draw {
     }
 }
 
-/// Rounds to this many digits after the first.
 fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.digits$e}").parse().unwrap_or(value)
 }
 
-/// A size distribution: description, and YAML without the mean.
+/// A size distribution, as a description and as YAML without the mean.
 type Law = (&'static str, &'static str);
 
 const EXPONENTIAL: Law = ("exponential", "law: exponential");
@@ -175,7 +175,7 @@ const HEAVY: [Law; 4] = [
 struct Draft {
     load: f64,
     law: Law,
-    /// By shape: number of servers (0 for a single server), and capacities.
+    /// The number of servers (0 for a single server) and the capacities of each shape.
     shapes: Vec<(u32, Vec<u32>)>,
     types: Vec<Kind>,
 }
@@ -226,7 +226,7 @@ fn amounts(values: &[u32]) -> String {
     named.join(", ")
 }
 
-/// Draws a system with a small dynamic program; even numbers have two types, odd ones three.
+/// Generates a system with a small dynamic program, with two types if `n` is even or three if not.
 fn exact(n: u64, draw: &mut Draw) -> Draft {
     let (types, most, loads): (u32, u32, &[f64]) = match n % 2 {
         0 => (2, 16, &[0.6, 0.7, 0.8, 0.9]),
@@ -252,8 +252,8 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
     }
 }
 
-/// Draws a system: of each five, three are one server, one is a fleet, one has gangs. Distributions
-/// cycle every fifteen.
+/// Generates a system. Of every five systems, three have a single server, one is a fleet and one
+/// has gangs. After 15 systems, the distributions are the same.
 fn bounded(n: u64, draw: &mut Draw) -> Draft {
     let law = match n / 5 % 3 {
         0 => EXPONENTIAL,

@@ -1,5 +1,3 @@
-//! The summary table of the results.
-
 use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,10 +10,10 @@ use synth::report::{self, Report, counted, percent};
 use synth::simulation::median;
 use synth::simulation::sweep::Knows;
 
-/// The distances from the optimum at which bounds are counted as near.
+/// A bound is near the optimum if the difference is less than one of these values.
 const NEAR: [f64; 2] = [0.15, 0.25];
 
-/// The ratio to the selected policy up to which a family alone counts as equally good.
+/// If the ratio to the selected policy is less than this, a family is as good as the selection.
 const ALIKE: f64 = 1.05;
 
 const LONG: usize = 20;
@@ -24,35 +22,30 @@ const LONG: usize = 20;
 struct Row {
     policy: String,
     knows: Knows,
-    /// The number of systems on which it ran.
     systems: usize,
-    /// The number of systems on which it converged.
     settled: usize,
-    /// Its mean relative to the best other policy without more information: median and maximum.
+    /// The median and the maximum of the mean relative to the best policy without more information.
     ratio: Option<[f64; 2]>,
-    /// The number of systems on which it is worse by 2 %, or did not converge but another did.
+    /// The number of systems for which it is worse by 2 %, or only another policy has converged.
     lost: usize,
-    /// The number of systems on which the selected policy lost to it.
+    /// The number of systems for which this policy is better than the selected policy.
     ahead: usize,
-    /// The relative distance from the optimum, or else from the bound: median and maximum.
+    /// The median and the maximum of the distance from the optimum, or from the bound.
     gap: Option<[f64; 2]>,
 }
 
-/// A family among which the policy was selected.
 #[derive(Serialize, JsonSchema)]
 struct Family {
     family: String,
-    /// The number of systems on which it was considered.
     systems: usize,
-    /// The number of systems on which it converged.
     settled: usize,
-    /// The number of systems on which its mean is at most 1.05 times that of the selected policy.
+    /// The number of systems for which the mean is at most 1.05 times that of the selected policy.
     alike: usize,
-    /// The mean relative to the selected policy: median and maximum.
+    /// The median and the maximum of the mean relative to the selected policy.
     ratio: Option<[f64; 2]>,
 }
 
-/// A system on which the selected or an additional policy is significantly worse than a rule.
+/// A system for which the selected or an additional policy is significantly worse than a rule.
 #[derive(Serialize, JsonSchema)]
 struct Miss {
     system: String,
@@ -60,7 +53,7 @@ struct Miss {
     policy: String,
     rule: String,
     better: String,
-    /// The lower end of the difference; absent if it did not converge.
+    /// The lower end of the difference, or `None` if the policy has not converged.
     surely: Option<f64>,
     ratio: Option<f64>,
     failure: Option<String>,
@@ -70,11 +63,11 @@ struct Miss {
 struct Section {
     tier: Tier,
     systems: usize,
-    /// The number of systems in the exact tier with known optimum.
+    /// The number of systems in the tier `exact` for which the optimum is known.
     closed: usize,
-    /// The bound divided by the optimum: median and minimum.
+    /// The median and the minimum of the bound divided by the optimum.
     tightness: Option<[f64; 2]>,
-    /// The number of these on which the bound is within 15 % and within 25 % of the optimum.
+    /// The number of these systems where the bound is within 15 % or within 25 % of the optimum.
     near: [usize; 2],
     policies: Vec<Row>,
     families: Vec<Family>,
@@ -248,7 +241,7 @@ impl Section {
         if let Some([median, least]) = self.tightness {
             let [near, far] = self.near;
             section.notes.push(format!(
-                "The optimum is known for {}; the median of the proved bound is {} of it, the minimum {}; it is within 15 % on {near} and within 25 % on {far}.",
+                "The optimum is known for {}. The median of the bound is {} of the optimum, and the minimum is {}. The bound is within 15 % of the optimum for {near} systems, and within 25 % for {far}.",
                 self.closed,
                 percent(median),
                 percent(least)
@@ -288,4 +281,4 @@ impl Miss {
     }
 }
 
-const KEY: &str = "On: systems on which the policy ran. Above the best: E[T] relative to the best other policy without more information. Lost: systems on which it is significantly more than 2 % worse than one of these, or did not converge but one did. Ahead: systems on which the selected policy lost to it. Above the selected policy: E[T] of the best policy of one family relative to the selected one, in the runs of the selection.";
+const KEY: &str = "The column \"on\" is the number of systems that the policy was used for. The value \"above the best\" is E[T] relative to the best other policy without more information. A policy has \"lost\" if it is significantly worse than one of these by more than 2 %, or if it did not converge and one of these did. It is \"ahead\" if it is better than the selected policy. The value \"above the selected policy\" is E[T] of the best policy of a family relative to the selected policy, in the runs of the selection.";

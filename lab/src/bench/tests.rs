@@ -10,7 +10,7 @@ use synth::multiresource::verbs::resolve::own_load;
 use synth::simulation::{Estimate, Health};
 use synth::trace::{AccountRow, Reason};
 
-/// A changed system is a different benchmark and needs a new version with a new name.
+/// If a system is changed, the benchmark must have a new version and a new name.
 #[test]
 fn systems_never_change() {
     let of = |set, tier, n| {
@@ -93,7 +93,7 @@ fn replayed_means_match_an_independent_first_fit() {
     }
 }
 
-/// The mean response time of the jobs in the second half \[s\], computed in ms and thousandths.
+/// Returns the mean response time in seconds of the second half of the jobs.
 fn first_fit_by_hand(text: &str) -> f64 {
     let whole = |cell: &str| (1000.0 * cell.parse::<f64>().unwrap()).round() as u64;
     let jobs = text.lines().skip(1).map(|line| {
@@ -165,7 +165,7 @@ fn terms() -> Terms {
     }
 }
 
-/// A policy whose replications are all near this mean; not converged if it is 0.
+/// Returns a policy with replications near this mean. If it is 0, it has not converged.
 fn ran(policy: &str, mean: f64) -> Ran {
     let is_settled = mean > 0.0;
     let values = (0..8).map(|r| Some(mean * (1.0 + 0.001 * f64::from(r % 3))));
@@ -202,7 +202,7 @@ fn line(n: u64, means: [f64; 2], optimum: Option<[f64; 2]>) -> Line {
     }
 }
 
-/// The longer runs decide. In the first case they did not converge for the second policy.
+/// The longer runs decide. In the first case, the second policy has not converged in these runs.
 #[test]
 fn losses_are_confirmed_by_longer_runs() {
     let known = Some([1.0, 1.0]);
@@ -218,7 +218,7 @@ fn losses_are_confirmed_by_longer_runs() {
     assert!(lines.iter().all(|own| own.lost(&own.runs[1]).is_none()));
 }
 
-/// On four systems the selected policy is 1 % worse, 10 % worse, not converged and 20 % better.
+/// The selected policy is worse by 1 %, worse by 10 %, not converged, and better by 20 %.
 #[test]
 fn lost_systems_are_counted_and_named() {
     let known = Some([1.0, 1.0]);

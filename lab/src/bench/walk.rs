@@ -1,4 +1,4 @@
-//! Measurements on logs: rules selected walk-forward, and rules in common use.
+//! This module measures rules on logs, which are either selected walk-forward or in common use.
 
 use std::sync::atomic::AtomicBool;
 
@@ -16,10 +16,10 @@ use synth::multiresource::replay::{Log, NoResult};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
 
-/// The number of logs per system; [`AGAIN`] times as many others to confirm losses.
+/// The number of logs for each system. To confirm a loss, [`AGAIN`] times as many are used.
 pub(super) const LOGS: u64 = 8;
 
-/// A policy: name, information, and rule (`None` for walk-forward selection).
+/// The name of a policy, its information, and its rule (or `None` if it is selected walk-forward).
 pub(super) type Entrant = (String, Knows, Option<RulePoint>);
 
 pub(super) fn measure(
@@ -57,12 +57,12 @@ pub(super) fn measure(
     })
 }
 
-/// Returns the selection, the rules in common use (also with known sizes), and additional ones.
+/// Returns the selection, the rules in common use (also with known sizes), and additional rules.
 pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();
     for (name, _) in &terms.policies {
-        // Other policies run only in the other tiers.
+        // All other policies are only used in the other tiers.
         if let Ok(mut point) = RulePoint::parse(name) {
             if !log.has_limits && point.estimate == OfSize::Limit {
                 point.estimate = OfSize::History;
@@ -71,7 +71,7 @@ pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
         }
     }
     all.extend(usual(log.has_limits).map(|(point, is_known)| {
-        // Without limits all rules use histories, so this is not part of the name.
+        // If there are no limits, all rules use the history, so this is not part of the name.
         let name = point.name();
         let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
         let name = short.unwrap_or(&name).to_owned();
@@ -83,7 +83,7 @@ pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     all.into_iter().unique_by(|own| own.0.clone()).collect()
 }
 
-/// Evaluates all policies walk-forward on each log; the replications are the means of the logs.
+/// Evaluates all policies on each log. The mean of each log is a replication.
 pub(super) fn walked(
     origin: &Origin,
     logs: &[Log],

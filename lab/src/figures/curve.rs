@@ -1,4 +1,3 @@
-//! Figures as tables (panels with curves of points) and as pictures.
 use std::error::Error;
 use std::path::Path;
 
@@ -28,15 +27,15 @@ pub(super) enum Kind {
     Approximation,
     Simulated,
     Check,
-    /// A single run, or a result from a paper.
+    /// A single run, or a result that is taken from a paper.
     Path,
-    /// The area between two bounds, as middle and half-width.
+    /// The area between two bounds, as the middle and the half-width.
     Bounds,
 }
 
 impl Kind {
-    /// Returns the name in tables, the style, and the text in the legend: appended to the label of
-    /// the curve, or replacing it if it applies to several curves.
+    /// Returns the name in a table, the style, and the text in the legend. The text is added to the
+    /// label of the curve, or replaces it if it is the same for multiple curves.
     fn traits(self) -> (&'static str, Style, &'static str) {
         match self {
             Kind::Exact => ("exact", Style::Line, ", exact"),
@@ -53,7 +52,7 @@ pub(super) struct Curve {
     pub label: String,
     pub color: usize,
     pub kind: Kind,
-    /// `None` if there is no mean.
+    /// The points of the curve, where the value is `None` if there is no mean.
     pub points: Vec<(f64, Option<Estimate>)>,
 }
 
@@ -88,7 +87,6 @@ impl Curve {
         found.and_then(|p| p.1)
     }
 
-    /// Returns the place from which on there is no mean.
     fn end(&self) -> Option<f64> {
         let missing = self.points.iter().rev().take_while(|p| p.1.is_none());
         missing.last().map(|p| p.0)
@@ -109,7 +107,7 @@ impl Curve {
         }
     }
 
-    /// Returns the legend entry. Entries for several curves have no colour of their own.
+    /// Returns the entry for the legend. If it is for multiple curves, it does not have a colour.
     fn entry(&self) -> (String, usize, Style) {
         let (_, style, words) = self.kind.traits();
         match is_common(style) {
@@ -148,7 +146,8 @@ impl Panel {
     pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> Done<f64> {
         let mut curves = self.curves.iter();
         let found = curves.find(|own| own.label == label && own.kind == kind);
-        let found = found.ok_or_else(|| format!("{} has no curve {label}", self.chart.title))?;
+        let found =
+            found.ok_or_else(|| format!("{} does not have a curve {label}", self.chart.title))?;
         Ok(found.at(x).map_or(f64::NAN, |own| own.mean))
     }
 }

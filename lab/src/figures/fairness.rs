@@ -1,6 +1,5 @@
-//! Figures 1 to 4 of the balanced-fairness paper (Bonald and Comte, Performance Evaluation 116,
-//! 2017): sensitivity of the mean service rate and delay to the size distribution, with 0, 1 and 5
-//! interruptions per job.
+//! Figures 1 to 4 of the paper on balanced fairness (Bonald and Comte, Performance Evaluation 116,
+//! 2017). They show how the mean service rate and the delay depend on the size distribution.
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::rules::of_events;
@@ -18,7 +17,7 @@ const INTERRUPTIONS: [(f64, usize, &str); 3] = [
     (5.0, GREEN, "five"),
 ];
 
-/// Title, drawn classes, workload document, and upper ends of the axes of rates and delays.
+/// The title, the classes to draw, the workload, and the upper ends of the axes.
 type System = (&'static str, &'static [&'static str], String, (f64, f64));
 
 fn three(rate: u32) -> String {
@@ -54,7 +53,7 @@ fn system(figure: u32) -> System {
     }
 }
 
-/// Draws a figure: rates above, delays below, one column per size distribution.
+/// Draws the rates at the top and the delays below, with a column for each size distribution.
 pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
     let (title, classes, text, (rate, delay)) = system(N);
     let cluster = Cluster::parse(&text, title)?.workload;
@@ -65,7 +64,8 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
         Ok(analysis::means(&scaled)?.numbers[class] / scaled.arrival_rates()[class])
     };
     let (mut above, mut below) = (Vec::new(), Vec::new());
-    // Range of the relative excess of delays over balanced fairness at 0.9 with one interruption.
+    // The difference between the delays and balanced fairness, for a load of 0.9 and an
+    // interruption.
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for trial in [Trial::Bimodal, Trial::Hyperexponential, Trial::Zipf] {
         let mut delays = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
         place: "figures 1 to 4",
         says: "one interruption per job suffices in practice",
         found: format!(
-            "{title}: at ρ = 0.9 delays are {:.0} to {:.0} % above balanced fairness",
+            "{title}: at ρ = 0.9, the delays are larger than for balanced fairness by {:.0} to {:.0} %",
             100.0 * least,
             100.0 * most
         ),

@@ -1,4 +1,4 @@
-//! Figure 4 of the heSRPT paper: medians of mean flow times over the speedup exponent.
+//! Figure 4 of the heSRPT paper, which shows the median of the mean flow time for each exponent.
 
 use std::ops::Range;
 
@@ -71,7 +71,7 @@ fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<PaperFinding> {
     CLAIMED.iter().enumerate().map(finding).collect()
 }
 
-/// A claim of the paper: text, index of the exponent, and accepted range of the ratio to heSRPT.
+/// The claim, the index of the exponent, and the range of the ratio to heSRPT that is accepted.
 type Claimed = (&'static str, usize, Range<f64>);
 
 const CLAIMED: [Claimed; 4] = [

@@ -1,4 +1,4 @@
-//! The figures of papers, recomputed as tables and pictures, with findings on the papers' claims.
+//! This module computes the figures of papers as tables and pictures, and checks their claims.
 
 mod curve;
 mod fairness;
@@ -20,21 +20,21 @@ use synth::kind::{
 use synth::report::{Csv, Section, WIDTH};
 use synth::typed::count;
 
-/// Recompute the figures of a paper: pictures, tables, and its claims compared with the results
+/// Compute the figures of a paper again, and compare its claims with the results
 #[derive(Args)]
 pub struct Arguments {
-    /// The paper
+    /// The paper with the figures
     paper: Paper,
 
-    /// Folder for figureN.svg, figureN.csv and findings.csv
+    /// The directory for the files figureN.svg, figureN.csv and findings.csv
     #[arg(long, value_name = "DIR")]
     output: PathBuf,
 
-    /// Draw only these figures
+    /// Only compute the figures with these numbers
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     figure: Vec<u32>,
 
-    /// Maximum events per simulated point (Borg cell B: three times as many)
+    /// The maximum number of events for each point (three times as many for cell B of Borg)
     #[arg(long, value_name = "EVENTS", default_value = "2e7", value_parser = count)]
     events: u64,
 }
@@ -54,33 +54,33 @@ impl RunVerb for Arguments {
     }
 }
 
-/// A paper with figures.
+/// A paper that contains figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Paper {
-    /// Chen, Grosof, Berg: Markovian Service Rate policies (POMACS 2025), figures 2 to 5
+    /// Figures 2 to 5 of Chen, Grosof, Berg: Markovian Service Rate policies (POMACS 2025)
     Msr,
-    /// Chen, Grosof, Berg: Quickswap (2025), figures 1 to 8
+    /// Figures 1 to 8 of Chen, Grosof, Berg: Quickswap (2025)
     Quickswap,
-    /// Berg, Vesilo, Harchol-Balter: heSRPT (2020), figure 4
+    /// Figure 4 of Berg, Vesilo, Harchol-Balter: heSRPT (2020)
     Hesrpt,
-    /// Bonald, Comte: balanced fairness (2017), figures 1 to 4
+    /// Figures 1 to 4 of Bonald, Comte: balanced fairness (2017)
     BalancedFairness,
 }
 
-/// A claim of a paper and the finding.
+/// A claim that is made in a paper, and the result of checking it.
 #[derive(Clone, Debug)]
 pub struct PaperFinding {
-    /// The section or figure.
+    /// The section or the figure of the paper.
     pub place: &'static str,
-    /// The claim.
+    /// The claim that is made.
     pub says: &'static str,
-    /// The finding.
+    /// The result of checking the claim.
     pub found: String,
-    /// Whether the claim holds; `None` if the runs were too short to tell.
+    /// Whether the claim is true, or `None` if the runs were too short to be sure.
     pub holds: Option<bool>,
 }
 
-/// Figures that are computed together, with the findings.
+/// A set of figures that are computed together, and the results for the claims.
 pub struct DrawnFigures {
     figures: Vec<Figure>,
     findings: Vec<PaperFinding>,
@@ -124,9 +124,8 @@ impl Paper {
 }
 
 impl Arguments {
-    /// Writes all or the requested figures as CSV and SVG, and the findings to `findings.csv`.
-    /// Returns the findings and whether all files were written; errors if a figure is unknown or
-    /// the folder not writable.
+    /// Writes the figures as CSV and SVG, and the results to `findings.csv`. Returns the results
+    /// and whether all files were written, or an error if a figure does not exist.
     fn write(&self, mut tell: impl FnMut(&str)) -> Done<(Vec<PaperFinding>, Done<()>)> {
         let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
         let parts = self.paper.parts();
@@ -134,7 +133,7 @@ impl Arguments {
         let known: Vec<u32> = known.copied().collect();
         if let Some(missing) = only.iter().find(|number| !known.contains(number)) {
             return refuse(format!(
-                "there is no figure {missing}: choose from {known:?}"
+                "there is no figure {missing}; it must be one of {known:?}"
             ));
         }
         folder_for_results(folder)?;
@@ -172,7 +171,7 @@ impl PaperFinding {
     }
 }
 
-/// Returns the table of findings.
+/// Returns a table with the result for each claim.
 pub fn report(findings: &[PaperFinding]) -> Section {
     let title = "Claims of the paper compared with the results";
     table!(title, findings, own => {

@@ -1,4 +1,4 @@
-//! A single run of MSFQ(ℓ), event by event.
+//! A single run of MSFQ(ℓ), with each of its events.
 
 use super::Done;
 use synth::multiresource::policy::{
@@ -7,9 +7,8 @@ use synth::multiresource::policy::{
 use synth::multiresource::workload::Workload;
 use synth::simulation::Streams;
 
-/// Returns the number in system at `count` equidistant times up to `length`, starting empty.
-/// Arrivals are the same for each ℓ; sizes are memoryless, so the next completion is drawn anew at
-/// each event.
+/// Returns the number of jobs at `count` points in time up to `length`, with the same arrivals for
+/// each ℓ. Since the sizes are memoryless, the next completion is generated at each event.
 pub(super) fn path(
     workload: &Workload,
     threshold: u32,
@@ -24,7 +23,7 @@ pub(super) fn path(
     let (types, total) = (workload.types(), workload.total_arrival_rate());
     let mut streams = Streams::new(1, 0);
     let mut next_arrival = streams.arrivals.exponential() / total;
-    // Picks an index with probability proportional to the rates.
+    // Returns a random index, where the probability is proportional to the rate.
     let pick = |rates: &[f64], place: f64| {
         let mut left = place * rates.iter().sum::<f64>();
         let found = rates.iter().position(|rate| {

@@ -1,4 +1,4 @@
-//! The Quickswap paper: figures 1 to 4 (one-or-all), 5 and 8 (four types), 6 and 7 (Borg cell B).
+//! The figures of the Quickswap paper: 1 to 4 (one-or-all), 5 and 8 (four types), 6 and 7 (Borg).
 
 use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis,
@@ -19,11 +19,11 @@ use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
 use synth::simulation::Estimate;
 
-/// The paper's threshold k − 1.
+/// The threshold k − 1 that is used in the paper.
 const MOST: usize = 31;
-/// Arrival rates of figure 3; the limit is 7.805.
+/// The arrival rates of figure 3, where the limit is 7.805.
 const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
-/// The rates of exact curves, in quarters.
+/// The rates of the exact curves, as a multiple of 1/4.
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
 
@@ -50,7 +50,6 @@ fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
     (0..=MOST).map(of).collect()
 }
 
-/// Figure 1: the same arrivals under MSF and MSFQ.
 pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
     let length = (events as f64 / 15.0).min(4000.0);
     let panel = |rate: f64, high| -> Done<Panel> {
@@ -124,7 +123,7 @@ pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// Returns mean response times: of all jobs, weighted by load, of light and of heavy jobs.
+/// Returns the mean response time of all jobs, weighted by load, of light jobs and of heavy jobs.
 fn four(workload: &Workload, response: [f64; 2]) -> [f64; 4] {
     let sum = |weights: [f64; 2]| weights[0] * response[0] + weights[1] * response[1];
     let types = workload.types();
@@ -142,7 +141,7 @@ fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
     }
 }
 
-/// Returns the exact means of MSF, nMSR, MSFQ(k − 1) and MSFQ at its best ℓ, and the approximation.
+/// Returns the means of MSF, nMSR, MSFQ(k − 1) and MSFQ with the best ℓ, and the approximation.
 fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
     let workload = one_or_all(rate)?;
     let exact = |threshold| -> Done<_> {
@@ -169,7 +168,6 @@ fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
 
 const MSFQ: &str = "MSFQ, ℓ = 31, strict";
 
-/// Figure 3: all jobs and each type over the arrival rate.
 pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let rates = FINE.map(|n| 0.25 * f64::from(n));
     let all = rates.map(|rate| Ok((rate, known(rate)?)));
@@ -248,7 +246,6 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<PaperFinding
     ])
 }
 
-/// Figure 4: mean lengths of the phases of a cycle.
 pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     let names = [
         "phase 1: heavy jobs",
@@ -256,7 +253,7 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
         "phase 4: the last ℓ end",
     ];
     let parts = ["phase 1", "phase 2", "phase 3", "phase 4"];
-    // Shorter phases are treated as absent.
+    // If a phase is shorter than this, it does not exist.
     let some = |length: f64| Some(length).filter(|length| *length > 1e-9);
     let panel = |title: &str, threshold: usize| -> Done<Panel> {
         let (mut exact, mut guesses) = (vec![Vec::new(); 3], vec![Vec::new(); 4]);
@@ -282,7 +279,7 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
         Ok(Panel::new(title, across, up, curves))
     };
     let panels = vec![panel("MSF", 0)?, panel("MSFQ, ℓ = 31", MOST)?];
-    // An absent phase has length 0.
+    // If a phase does not exist, its length is 0.
     let at = |n: usize, name| -> Done<f64> {
         let length = panels[n].at(name, Kind::Exact, 7.5)?;
         Ok(Some(length).filter(|own| !own.is_nan()).unwrap_or(0.0))
@@ -325,7 +322,7 @@ fn panel(title: &str, sweeps: &[&Sweep], (across, up): (Axis, Axis), part: Part)
 const WEIGHTED: Part = |run| run.weighted_response;
 const ALL: Part = |run| run.mean_response;
 
-/// Figure 5: four types. Figure 8: preemptive ServerFilling compared with non-preemptive policies.
+/// Draws figure 5 with four types, and figure 8 with ServerFilling.
 pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.25, 4.5, 4.75];
     let scene = |rate| at_rate(&model!("four_types"), rate);
@@ -342,10 +339,11 @@ pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
         vec![weighted, panel("all jobs", sweeps, axes(low), ALL)]
     };
     let five: Vec<&Sweep> = runs.iter().collect();
-    // As in the paper: the rules of figure 5 that it proposes or that are older, and ServerFilling.
+    // As in the paper, these are ServerFilling and the rules of figure 5 that are older or
+    // proposed.
     let eight: Vec<&Sweep> = runs[..5].iter().chain(&filling).collect();
     let at = |own: &Sweep, part: Part| own.curve(part).at(4.75);
-    // A policy without a mean counts as slow, but the first of two compared policies has one.
+    // A policy without a mean is slow. At least one of the policies that are compared has a mean.
     let mean = |found: Option<Estimate>| found.map_or(f64::INFINITY, |own| own.mean);
     let faster = |own: Option<Estimate>, other: Option<Estimate>, by: f64| {
         Some(own?.mean < by * other?.mean)
@@ -391,8 +389,8 @@ pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new(figures, findings))
 }
 
-/// Figures 6 and 7: Borg cell B. Sizes are up to 14 000 time units and cycles 100 000, so runs are
-/// few and long.
+/// Draws the figures 6 and 7 for cell B of Borg. A size can be up to 14 000 time units and a cycle
+/// up to 100 000, so there are only a few runs, but they are long.
 pub(super) fn figure6_and_7(events: u64) -> Done<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.46];
     let scene = |rate| at_rate(&model!("borg_cell_b"), rate);
@@ -426,7 +424,7 @@ pub(super) fn figure6_and_7(events: u64) -> Done<DrawnFigures> {
         place: "6.4",
         says: "on Borg Adaptive and Static win by two orders of magnitude at high λ",
         found: format!(
-            "weighted at λ = 4: Adaptive {adaptive}, Static {static_quickswap}, MSF {msf}, First-Fit {first_fit}; runs of ordinary length are too short for MSF and First-Fit"
+            "weighted at λ = 4: Adaptive {adaptive}, Static {static_quickswap}, MSF {msf}, First-Fit {first_fit}; a run with the usual length is too short for MSF and First-Fit"
         ),
         holds: ratio.map(|(msf, adaptive)| msf.mean / adaptive.mean > 50.0),
     };

@@ -1,4 +1,4 @@
-//! The compared policies, and their simulation over arrival rates or loads.
+//! The policies that are compared, and their simulation at different arrival rates or loads.
 
 use super::Done;
 use super::curve::{Curve, Kind, VERMILLION};
@@ -28,8 +28,7 @@ macro_rules! model {
 }
 pub(super) use model;
 
-/// Returns options for which the analysis is exact, without percentiles, which take most of the
-/// time.
+/// Returns the options for an exact analysis without percentiles, which need most of the time.
 pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
     SynthesisOptions {
         route,
@@ -40,10 +39,10 @@ pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOp
     }
 }
 
-/// Returns the MSR policy at its best switching rate (pMSR: 2) with the outlook of its route.
+/// Returns the MSR policy with the best switching rate (2 for pMSR), and the outlook for its route.
 pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig, Outlook)> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
-        return Err("no policy can stabilize this workload".into());
+        return Err("there is no policy that is stable for this workload".into());
     };
     let policy = synthesis.policy;
     let taken = synthesis
@@ -58,12 +57,11 @@ pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(Ms
 
 pub(super) enum Rule {
     Named(String),
-    /// Static Quickswap in which the next type starts while the last one drains.
+    /// Static Quickswap, where the next type is started while the current type is draining.
     Overlapping,
-    /// MSR, synthesized for each rate: preemption, switching rate if fixed, and whether it
-    /// backfills.
+    /// An MSR policy for each rate: the preemption, the switching rate if fixed, and backfilling.
     Msr(Preemption, Option<f64>, bool),
-    /// Adaptive MSR, tuned at each rate: objective and budget in events.
+    /// Adaptive MSR that is tuned for each rate, with the objective and the number of events.
     Adaptive(Objective, u64),
 }
 
@@ -116,7 +114,7 @@ impl Rule {
                 };
                 let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), *budget, 1);
                 let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options)? else {
-                    return Err("no policy can stabilize this workload".into());
+                    return Err("there is no policy that is stable for this workload".into());
                 };
                 let fleet = workload.clone().into();
                 let chosen = choose(&fleet, &options, &choice, synthesis, |_| ())?;
@@ -134,7 +132,7 @@ pub(super) type Plan = (&'static str, usize, Rule);
 pub(super) struct Sweep {
     pub label: &'static str,
     pub color: usize,
-    /// By arrival rate or load.
+    /// The run for each arrival rate or load.
     pub runs: Vec<(f64, Option<Run>)>,
 }
 
@@ -146,7 +144,7 @@ impl Sweep {
     }
 }
 
-/// Simulates all rules at all places. Each has its own seed, so that errors are independent.
+/// Simulates all rules. Each run has a different seed, so that the errors are independent.
 pub(super) fn sweep(
     scene: impl Fn(f64) -> Done<Workload>,
     plans: Vec<Plan>,

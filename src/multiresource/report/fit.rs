@@ -5,15 +5,15 @@ use crate::report::{Report, Section, counted, length, number, percent};
 use synth_advice::verbs::account_of;
 use synth_verb::table;
 
-/// Returns the report of a fit.
+/// Returns the report for the result of a fit.
 pub fn fit(fit: &Fit) -> Report {
     let proven = if fit.load_proven {
-        "proved"
+        "and this is proved"
     } else {
-        "not proved to be the least"
+        "which may not be the smallest one"
     };
     let summary = format!(
-        "{} in {} ({}), {}, on {}. Load: ρ = {:.5} of {}, {proven}; the mean utilization of the most used resource is {:.5}.",
+        "The log contains {} in {} ({}), with {}, on {}. The load is ρ = {:.5} for {}, {proven}. The mean utilization of the most used resource is {:.5}.",
         counted(fit.arrived as f64, "job"),
         length(fit.span),
         fit.log_format.name(),
@@ -61,13 +61,13 @@ fn dispersion(fit: &Fit) -> Section {
     });
     let excess = fit.excess.map_or(String::new(), |excess| {
         format!(
-            " Over windows much longer than {} the dispersion is {} above that of a constant rate.",
+            " If the window is much longer than {}, the dispersion is larger than for a constant rate by {}.",
             length(1.0 / excess.rate),
             number(excess.amount)
         )
     });
     section.note(format!(
-        "In the workload, jobs arrive {}.{excess} {} of the jobs arrived together with others of the same user or batch.",
+        "In the workload, the jobs arrive {}.{excess} In the log, {} of the jobs arrived together with another job of the same user or batch.",
         fit.arrivals,
         percent(fit.together)
     ))
@@ -89,7 +89,7 @@ fn predicted(fit: &Fit) -> Section {
     });
     match fit.arrived as usize > MOST_REPLAYED {
         true => section.note(format!(
-            "Only the first {MOST_REPLAYED} jobs of the log are replayed."
+            "Only the first {MOST_REPLAYED} jobs of the log are used for the replays."
         )),
         false => section,
     }
@@ -100,43 +100,43 @@ fn warnings(fit: &Fit) -> Vec<String> {
     let apart = fit.predicted.iter().filter(|own| own.differs());
     let apart = apart.map(|own| own.rule).join(", ");
     if !apart.is_empty() {
-        notes.push(format!("WAITS IN THIS WORKLOAD DIFFER FROM THOSE IN THE LOG under {apart}. For waits, guarantees and sizing, replay the log: synth replay TRACE --workload WORKLOAD --policies first-fit,POLICY. Load and stability are valid for both."));
+        notes.push(format!("THE WAITING TIMES IN THE WORKLOAD ARE NOT THE SAME AS IN THE LOG under {apart}. If you need waiting times, guarantees or the number of servers, use the log instead: `synth replay TRACE --workload WORKLOAD --policies first-fit,POLICY`. The load and the stability are valid for both."));
     }
     notes.extend_from_slice(&fit.lines.faults);
     let [first, _, last] = fit.thirds;
     if last > 2.0 * first || last < 0.5 * first {
         notes.push(format!(
-            "The load changes over time: {first:.3} in the first third of the log, {last:.3} in the last. Fit a part of the log with --from and --to."
+            "The load is not constant: it is {first:.3} in the first third of the log and {last:.3} in the last third. Use `--from` and `--to` to select a part of the log."
         ));
     }
     let censored = fit.censored as f64 / fit.arrived as f64;
     if censored > 0.05 {
         notes.push(format!(
-            "{} of the jobs were still running at the end of the log. Their mean size is computed up to the longest observed time and is a lower bound.",
+            "{} of the jobs were still running at the end of the log. Since the time after the longest observed one is not known, the mean size of the jobs is a lower bound.",
             percent(censored)
         ));
     }
     if let Some(drift) = fit.drift.filter(Drift::is_unusual) {
         notes.push(format!(
-            "The load of the last week, {:.3}, is outside the range of 95 % of the preceding weeks, {:.3} to {:.3}. Make a new policy; `synth fit --since POLICY` keeps the job types.",
+            "The load of the last week is {:.3}, which is outside of the range of 95 % of the previous weeks, from {:.3} to {:.3}. This means that you should create a new policy. Use `synth fit --since POLICY` to keep the job types.",
             drift.last_week, drift.usual[0], drift.usual[1]
         ));
     }
     let (jobs, share) = fit.of_no_type;
     if jobs > 0 {
         notes.push(format!(
-            "{jobs} jobs ({} of the work) demand more than every type of the policy and were left out: fit again without --since.",
+            "{jobs} jobs ({} of the work) were ignored because they are too large for all job types of the policy. To include them, do not use `--since`.",
             percent(share)
         ));
     }
     if fit.load >= 1.0 {
         notes.push(format!(
-            "The load is {:.3}, which no policy can sustain. The workload is written anyway.",
+            "The load is {:.3}, which is more than any policy can sustain. The workload is written anyway.",
             fit.load
         ));
         if fit.fluid_load < 1.0 {
             notes.push(format!(
-                "The actual jobs use {} of the scarcest resource, so the overload may come from rounding demands up to types. `synth judge LOG` compares queue orders with each job's own demand.",
+                "The jobs in the log only need {} of the most used resource, so the load may be too high because the demand of each job is rounded up to that of its type. Use `synth judge LOG` to compare queue orders without job types.",
                 percent(fit.fluid_load)
             ));
         }

@@ -1,4 +1,4 @@
-//! The reports on multiresource jobs.
+//! This module contains the reports for multiresource jobs.
 
 mod fit;
 mod optimum;
@@ -52,7 +52,7 @@ fn guarantees(artifact: &Artifact) -> Section {
     })
 }
 
-/// The schedules of the mix that proves the load, in loop order if the policy follows them.
+/// Returns the schedules of the mix that proves the load, in loop order if the policy uses them.
 fn schedules(artifact: &Artifact, workload: &Workload) -> Section {
     let rule = &artifact.policy;
     let title = match rule.msr() {

@@ -10,54 +10,53 @@ use crate::report::{Cell, Report, below, counted, number};
 use crate::simulation::{Estimate, Health};
 use synth_verb::table;
 
-/// A simulated policy, to be compared with the optimum.
+/// A policy that was simulated so that it can be compared with the optimum.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Distance {
-    /// Its name.
+    /// The name of the policy.
     pub policy: String,
-    /// Whether the run converged.
+    /// Whether the run of the policy has converged.
     pub health: Health,
-    /// The objective \[time\].
+    /// The value of the objective, as a time.
     pub response: Option<Estimate>,
 }
 
-/// The lower bounds on the objective of every policy, and simulated policies.
+/// The lower bounds on the objective of any policy, and the policies that were simulated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Least {
-    /// The load ρ.
+    /// The load `ρ` of the workload.
     load: f64,
-    /// The class of policies and the objective that the bounds are for.
+    /// The set of policies that the bounds are valid for, and the objective.
     #[serde(flatten)]
     sought: Problem,
-    /// The best lower bound \[time\]: no policy of the class has a smaller objective.
+    /// The best lower bound, as a time. There is no policy in the set with a smaller objective.
     pub lower_bound: f64,
-    /// The result of the dynamic program, if it was solved.
+    /// The result of the dynamic program if it was solved.
     #[serde(flatten)]
     optimum: Option<Optimum>,
-    /// The bound of the linear programs, if they were solved.
+    /// The lower bound from the linear programs if they were solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     linear: Option<Linear>,
-    /// Why the dynamic program was not solved.
+    /// The reason why the dynamic program was not solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
-    /// Simulated policies.
+    /// The policies that were simulated.
     pub policies: Vec<Distance>,
 }
 
-/// The lower bound that linear programs prove.
+/// A lower bound that is proved by linear programs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Linear {
-    /// The lower bound \[time\].
     bound: f64,
-    /// How it is proved.
+    /// A description of the proof.
     method: String,
-    /// Whether it also holds for policies that know job sizes.
+    /// Whether the bound is also valid for policies that know the size of each job.
     #[serde(skip)]
     knows_sizes: bool,
 }
 
 impl Least {
-    /// Creates the result from the outcome of the dynamic program and the bound of linear programs.
+    /// Creates a result from the dynamic program and the lower bound of the linear programs.
     pub fn new(
         load: f64,
         sought: Problem,
@@ -98,10 +97,12 @@ fn knows_sizes(proof: &Proof) -> bool {
 fn method(proof: &Proof) -> String {
     match proof {
         Proof::Potential(own) => format!(
-            "a potential function of the state, exact below {} jobs of the types, checked in integer arithmetic",
+            "a potential function of the state, which is exact below {} jobs of the types and is checked using integer arithmetic",
             own.exact.iter().join(", ")
         ),
-        Proof::Prices(cuts) if cuts.is_empty() => "the bound for jobs that never wait".into(),
+        Proof::Prices(cuts) if cuts.is_empty() => {
+            "the bound for jobs that do not have to wait".into()
+        }
         Proof::Prices(cuts) => format!("prices of {} of types", counted(cuts.len() as f64, "set")),
         Proof::Sizes(cut) => format!(
             "prices of {} and the remaining size of each job",
@@ -132,7 +133,7 @@ fn words(objective: Objective) -> (&'static str, &'static str) {
     }
 }
 
-/// Describes the bound that a file proves.
+/// Returns a description of the bound that is proved by a file.
 pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
@@ -145,7 +146,7 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     )
 }
 
-/// Returns the report of the bounds and of the policies' distances from them.
+/// Returns the report with the bounds and with the difference between each policy and the bounds.
 pub fn optimum(found: &Least, workload: &Workload) -> Report {
     let unit = workload.time_unit();
     let Problem {
@@ -154,7 +155,7 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         ..
     } = found.sought;
     let (what, symbol) = words(objective);
-    // The dynamic program applies to policies that know only the type of each job.
+    // The dynamic program is only valid for policies that only know the type of each job.
     let proved = found
         .linear
         .as_ref()
@@ -171,10 +172,13 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         None => format!("{low} {unit} ({floating})"),
     };
     let mut report = Report::from(format!(
-        "No policy {allowed}{knowing} has a {what} below {bound}."
+        "There is no policy {allowed}{knowing} with a {what} below {bound}."
     ));
     if let Some(linear) = &found.linear {
-        let text = format!("Linear program: proved by {}.", linear.method);
+        let text = format!(
+            "The bound of the linear program is proved by {}.",
+            linear.method
+        );
         report.summary.push(text);
     }
     if let Some(own) = &found.optimum {
@@ -183,35 +187,37 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
             _ => "jobs",
         };
         report.summary.push(format!(
-            "Dynamic program: at most {} {jobs}, {} states, {} sweeps; the optimum with these limits is between {} and {} {unit}.",
+            "Dynamic program: there are at most {} {jobs}, {} states and {} sweeps. With these limits, the optimum is between {} and {} {unit}.",
             own.limits.iter().join(" × "),
             own.states,
             own.sweeps,
             below(own.lower),
             number(own.upper_in_box),
         ));
-        // The growth measured before a cut is that of a program that was not solved.
+        // If the program was cut short, it was not solved, so the growth has no meaning.
         if own.growth.is_finite() && own.ended != Ended::Cut {
             let change = number(100.0 * own.growth);
             let growth = format!(
-                "The last enlargement of the state space by half changed it by {change} %."
+                "When the number of states was last increased by half, the optimum changed by {change} %."
             );
             report.summary.push(growth);
         }
         let why = match own.ended {
-            Ended::Cut => Some("interrupted, --time, or sweeps that no longer converge"),
-            Ended::Full => Some("a larger state space exceeds --work"),
+            Ended::Cut => Some(
+                "because of an interrupt, the option `--time`, or because the values no longer converge",
+            ),
+            Ended::Full => Some("because the number of states is limited by the option `--work`"),
             Ended::Close => None,
         };
-        report.warnings.extend(
-            why.map(|why| format!("CUT SHORT ({why}): the bound is valid but not the best.")),
-        );
+        report.warnings.extend(why.map(|why| {
+            format!("CUT SHORT, {why}: the bound is valid, but it is not the best one.")
+        }));
     }
     let refused = found.refused.as_ref();
     report
         .warnings
         .extend(refused.map(|why| format!("The dynamic program was not solved: {why}.")));
-    // A dynamic program that was cut short immediately has no bound yet.
+    // If the dynamic program was cut short at the start, there is no bound.
     let bound = Some(found.lower_bound).filter(|bound| *bound > 0.0);
     let over = |own: &Distance| Some(own.response?.mean / bound? - 1.0);
     report.sections.push(table!("", &found.policies, own => {

@@ -7,7 +7,7 @@ use crate::multiresource::workload::Fleet;
 use crate::report::{Report, load, number};
 use synth_verb::table;
 
-/// Returns the refusal of an overloaded workload: the proof, and the upgrades that would help.
+/// Returns the report for a load that is too high, with the proof and a list of upgrades.
 pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
     let certificate = &overload.certificate;
     let resources = fleet.envelope().resources().iter().zip(demand(fleet));
@@ -16,10 +16,10 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
         "demand [%]" => share,
     });
     let demand = demand
-        .note("A resource with a demand of 100 % or more is over-committed; if all are below 100 %, the jobs do not pack.");
+        .note("If the demand for a resource is 100 % or more, there is not enough of it. If it is less than 100 % for all resources, the jobs do not fit together well enough.");
     let worth = match fleet.is_one_server() {
-        true => "no schedule is worth more",
-        false => "all servers together are worth no more",
+        true => "no schedule has a value of more",
+        false => "all servers together do not have a value of more",
     };
     let shrink = load((1.0 / certificate.load).min(1.0));
     let prices = fleet.types().iter().zip(&certificate.prices);
@@ -29,14 +29,14 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
         "value of its work [%]" => *worth,
     });
     let prices = prices.note(format!(
-        "Running jobs are weighted by the price of their type: {worth} than {}, but the arriving work is worth 1.",
+        "If each running job has the price of its type, then {worth} than {}, but the value of the work that arrives is 1.",
         number(1.0 / certificate.bound)
     ));
     Report {
         summary: vec![
             overloaded(fleet, overload) + ".",
             format!(
-                "To be stable, either all arrival rates must be scaled down to less than {shrink} times the present ones, or capacity must be added."
+                "To make it stable, either scale all arrival rates to less than {shrink} times their current value or add more capacity."
             ),
         ],
         sections: vec![demand, prices, upgrades(fleet, steps, certificate.load)],
@@ -53,29 +53,31 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
     let bound = load(certificate.bound);
     if !overload.decided {
         return format!(
-            "undecided: the load is between {bound} and {}; give the proof more time with --time",
+            "it is not known if the workload can be stable, because the load is only known to be between {bound} and {}; use `--time` to set a longer time limit",
             load(certificate.load)
         );
     }
     let size = match overload.exact.as_ref().filter(|e| e.is_proven()) {
         Some(exactly) if bound == "1" && !exactly.load.is_integer() => {
-            format!("exceeds 1 (exactly computed) by less than {LOAD_MARGIN:e}")
+            format!("is greater than 1 (computed exactly) by less than {LOAD_MARGIN:e}")
         }
         Some(exactly) => format!("= {}{bound} exactly", fraction(&exactly.load)),
         None if certificate.bound > 1.0 + LOAD_MARGIN => format!("= {bound}"),
         None => {
             return format!(
-                "no policy can be shown to stabilize this {what}: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot distinguish from 1, and it must be below 1"
+                "no policy can be shown to be stable for this {what}: the load must be below 1, but the load ρ = 1 up to a difference of {LOAD_MARGIN:e}, which is too small for double precision"
             );
         }
     };
-    format!("no policy can stabilize this {what}: load ρ {size}, and it must be below 1")
+    format!(
+        "no policy can be stable for this {what}: the load must be below 1, but the load ρ {size}"
+    )
 }
 
-/// The largest denominator for which a fraction is easier to read than its decimals.
+/// The maximum denominator of a fraction that is easier to read than a decimal number.
 const SHORT: u32 = 1_000_000;
 
-/// Formats a load as `131/200 = `, or as nothing if the fraction is not short.
+/// Returns a string such as `131/200 = `, or an empty string if the fraction is too long.
 fn fraction(load: &BigRational) -> String {
     if load.is_integer() || *load.denom() > SHORT.into() {
         return String::new();

@@ -1,5 +1,3 @@
-//! The selection of a policy by simulation, and the reasons for it.
-
 use itertools::Itertools as _;
 
 use super::optimum::{allowed, knowing};
@@ -15,41 +13,43 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     let name = chosen.artifact.policy.followed().called();
     let proved = match stability {
         Stability::Unproved => "",
-        Stability::Guard(_) | Stability::Partition(_) => "; its guard proves that it is stable",
-        _ => "; it is proved to be stable",
+        Stability::Guard(_) | Stability::Partition(_) => {
+            "; there is a proof that it is stable, because it has a guard"
+        }
+        _ => "; there is a proof that it is stable",
     };
     let why = match &chosen.basis {
         Basis::Settled => match &chosen.choice {
             Some(record) if record.decided => {
                 let others = record.candidates.len() - 1;
                 format!(
-                    "none of the {others} other candidates is better by {} %",
+                    "none of the other {others} candidates is better by more than {} %",
                     100.0 * CLOSE
                 )
             }
             Some(record) if !record.promises.is_empty() => {
-                "it keeps the guarantees with the highest confidence or at the lowest cost".into()
+                "it meets the guarantees with the highest confidence or with the lowest cost".into()
             }
             record => {
                 let count = record.as_ref().map_or(1, |record| record.candidates.len());
-                format!("it has the lowest value of {count} candidates")
+                format!("it has the smallest value of all {count} candidates")
             }
         },
         Basis::Fairest(other, less) => format!(
-            "it is within {} % of the best candidate ({other}), and its worst-off job type has a {:.0} % lower slowdown",
+            "the difference to the best candidate ({other}) is less than {} %, and the slowdown of the job type with the largest slowdown is {:.0} % lower",
             100.0 * CLOSE,
             100.0 * less
         ),
-        Basis::StaysLeast => "no policy converged; this one had the shortest responses".into(),
-        Basis::RunsAway => "it was requested by name, but was unstable at this load".into(),
-        Basis::Guarded => "all policies were unstable, but its guard sustains the load".into(),
-        Basis::Unseen => "no simulation was long enough to assess any policy".into(),
-        Basis::Analysis => "analysis shows that no policy can be better by 1 %".into(),
-        Basis::Given => "its family was requested".into(),
+        Basis::StaysLeast => "none of the policies has converged, and this policy had the lowest response times".into(),
+        Basis::RunsAway => "it was selected by name, but it is not stable at this load".into(),
+        Basis::Guarded => "none of the policies is stable without a guard, but the guard of this policy can sustain the load".into(),
+        Basis::Unseen => "no run was long enough to compare the policies".into(),
+        Basis::Analysis => "it can be shown that no other policy is better by more than 1 %".into(),
+        Basis::Given => "this is the family that was specified".into(),
     };
     let cut = match chosen.is_cut {
         true => {
-            " The selection was cut short by the time limit or an interrupt: this is the best policy so far, and another run may select a different one."
+            " The selection was cut short by the time limit or by an interrupt. This is the best policy that was found so far, and the result of another run may be different."
         }
         false => "",
     };
@@ -98,7 +98,7 @@ pub(super) fn candidates(
         "parameters" => own.knobs.as_ref().filter(|_| in_full),
     });
     let (events, count) = (record.events as f64, record.replications);
-    section.notes.push(format!("Simulated: {events:.2e} events, {count} replications, seed {}; 95 % intervals. Times: the ratio to the first candidate, on the same arrivals and sizes; ≥: eliminated once it was that much worse at 95 % confidence. Slowdowns: the largest E[T_i]/E[S_i] of a type divided by the smallest.", record.seed));
+    section.notes.push(format!("The result of a simulation with {events:.2e} events, {count} replications and the seed {}. All intervals are 95 % confidence intervals. The column \"times\" is the ratio to the first candidate, using the same arrival times and job sizes. If it starts with ≥, the candidate was removed as soon as it was known to be worse by at least this factor. The column \"slowdowns\" is the largest value of `E[T_i]/E[S_i]` for any type divided by the smallest value.", record.seed));
     section.notes.extend(remark(record));
     section
 }
@@ -112,7 +112,10 @@ fn remark(record: &ChoiceLog) -> Option<String> {
         some.map(|own| own.name.as_str()).collect_vec()
     };
     let name = &own.name;
-    let raise = format!("raise --work (now {:.0e})", record.budget as f64);
+    let raise = format!(
+        "use a value for `--work` that is larger than {:.0e}",
+        record.budget as f64
+    );
     let better = names(&CandidateLog::is_better);
     let open = names(&|own| !record.decided && record.is_open(own));
     let level = names(&|own| own.is_level() && USUAL.contains(&&*own.name));
@@ -123,22 +126,22 @@ fn remark(record: &ChoiceLog) -> Option<String> {
                 .all(|own| own.outcome == Steadiness::Unsettled)
         {
             format!(
-                "The runs of all alternatives were too short for a comparison: {raise} before you rely on this selection."
+                "The runs of the other policies were too short, so this selection is not reliable. For a better result, {raise}."
             )
         } else if !better.is_empty() {
             format!("Significantly better: {}.", list(&better))
         } else if USUAL.contains(&&**name) {
             format!(
-                "If your scheduler already runs {name}, change nothing: no alternative is significantly better."
+                "If your scheduler already uses {name}, there is no need to change it, because none of the other policies is significantly better."
             )
         } else if !level.is_empty() && !name.ends_with("priority") {
             format!(
-                "If you already run {}, change nothing: it is equally good within 1 % or within chance.",
+                "If you already use {}, there is no need to change it, because the difference is less than 1 % or not significant.",
                 list(&level)
             )
         } else if !open.is_empty() {
             format!(
-                "It is undecided whether {name} is better than {}: {raise}.",
+                "It is not known whether {name} is better than {}. To find out, {raise}.",
                 list(&open)
             )
         } else {
@@ -151,10 +154,10 @@ pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
     let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
     let (knowing, least) = (knowing(floor.knows_sizes), below(floor.least));
     let near = match floor.is_near_optimum {
-        true => "is close to it",
-        false => "may be well above it",
+        true => "is close to this bound",
+        false => "may be much larger",
     };
     format!(
-        "Proved lower bound: no policy {allowed}{knowing} has a {what} below {least} {unit}; the optimum {near} (see `synth optimum`)."
+        "There is a proof that no policy {allowed}{knowing} has a {what} below {least} {unit}. The optimum {near} (see `synth optimum`)."
     )
 }

@@ -1,4 +1,4 @@
-//! The report on a policy file, for readers who have never seen it.
+//! This module creates the report for a policy file, for readers who have not seen it before.
 
 use super::stability::{bottlenecks, growth, load_of};
 use super::{guarantees, schedules, start_latency, unmet_by};
@@ -9,7 +9,7 @@ use synth_verb::cells;
 
 const SHOWN: usize = 12;
 
-/// Returns the report on a policy: its purpose, schedules, switching rates and claims.
+/// Returns the report for a policy, with its purpose, its schedules, its rates and its claims.
 pub fn show(checked: &Checked) -> Report {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
     let workload = fleet.envelope();
@@ -54,6 +54,7 @@ const PROMISED: [Quantity; 5] = [
     Quantity::ResponseP95,
 ];
 
+/// Returns a short description of the job types and the servers.
 pub fn about(fleet: &Fleet) -> String {
     let types = counted(fleet.types().len() as f64, "type");
     if fleet.is_one_server() {
@@ -63,7 +64,7 @@ pub fn about(fleet: &Fleet) -> String {
     format!("{types} on {} servers of {shapes}", fleet.servers())
 }
 
-/// Returns the switching rates, if the policy has a chain of its own that is small enough to show.
+/// Returns the switching rates, if the policy has its own chain and it is small enough.
 fn rates(artifact: &Artifact) -> Section {
     let unit = &artifact.workload.time_unit;
     let mut section = Section::new("Switching rates, by schedule", ["from"]);
@@ -81,7 +82,7 @@ fn rates(artifact: &Artifact) -> Section {
     section
 }
 
-/// Describes features that the policy runs with but that the analysis behind a claim leaves out.
+/// Describes the features of the policy that are not included in the analysis of a claim.
 fn without(artifact: &Artifact, claim: &Claim) -> Option<String> {
     let own = &claim.holds_for.own;
     let rule = artifact.policy.msr()?;
@@ -94,6 +95,6 @@ fn without(artifact: &Artifact, claim: &Claim) -> Option<String> {
         (false, false) => return None,
     };
     Some(format!(
-        "The claims are for the analysed policy, without {what} that it runs with; `synth simulate` measures the effect."
+        "The claims are the result of an analysis that does not include {what}. Use `synth simulate` to measure the effect of this."
     ))
 }

@@ -1,5 +1,3 @@
-//! Reports on named rules, simulations and comparisons.
-
 use crate::artifact::Quantity as _;
 use crate::law::Size;
 use crate::multiresource::artifact::{Claim, Method};
@@ -14,7 +12,7 @@ use crate::report::{
 use crate::simulation::sweep::Knows;
 use synth_verb::table;
 
-/// Returns the report of a simulation with the verdicts on the claims.
+/// Returns the report for a simulation, with the result of the check of each claim.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Report {
     let (unit, own) = (workload.time_unit(), &run.own);
     let shares = own.utilization.iter().zip(&own.wastage);
@@ -28,12 +26,12 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Rep
     let guarded = match counters.guards {
         0 => String::new(),
         guards => format!(
-            ", guard {guards} times, {} of the time",
+            "; the guard was used {guards} times, for {} of the time",
             percent(own.guarded)
         ),
     };
     let overall = overall.note(format!(
-        "Weighted by load: E[T] = {} {unit}; fairness (Jain): {}; switches {}, preemptions {}, setups {}{guarded}.",
+        "The mean response time weighted by load is {} {unit}. The fairness (Jain) is {}. The number of switches is {}, of preemptions {}, and of setups {}{guarded}.",
         estimate(run.weighted_response),
         run.fairness.map_or("–".into(), number),
         counters.switches,
@@ -47,29 +45,31 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Rep
     })
 }
 
-/// Returns notes about the run under the conditions that the claims hold for.
+/// Returns notes on the run that uses the same conditions as the claims.
 pub fn as_analysed(run: &Run) -> Vec<String> {
     let how = match run.health {
         Health::Settled => None,
         Health::Unstable => Some("is unstable"),
         Health::Unsettled => Some("did not converge"),
     };
-    let how = how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: these claims cannot be measured."));
-    let interrupted = "Interrupted: the claims are judged by the results so far.".to_owned();
+    let how = how.map(|how| format!("If the policy runs under the same conditions as its claims, it {how}, so these claims cannot be measured."));
+    let interrupted =
+        "The run was interrupted, so the claims are only checked using the results so far."
+            .to_owned();
     let interrupted = (run.ending == Ending::Interrupted).then_some(interrupted);
     how.into_iter().chain(interrupted).collect()
 }
 
-/// Describes the start latency of jobs and what includes it; `None` if jobs start immediately.
+/// Returns a description of the start latency of the jobs, or `None` if jobs start immediately.
 pub fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
     let latency = start_latency_of(law, workload.time_unit());
     Some(format!(
-        "{latency} Loads, numbers of jobs and all claims also include it: job sizes in claims are the latency plus the run time."
+        "{latency} It is also included in the load, in the number of jobs and in all claims, so the size of a job in a claim is the sum of the latency and the run time."
     ))
 }
 
-/// Describes a start latency with this distribution.
+/// Returns a description of a start latency with the given distribution.
 pub fn start_latency_of(law: &Size, unit: &str) -> String {
     let mean = format!("{} {unit}", number(law.mean()));
     let length = match law {
@@ -77,11 +77,11 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
         law => format!("{mean} on average ({})", law.law()),
     };
     format!(
-        "Start latency: a job holds its capacity for {length} before it runs; its response time includes this, its waiting time does not."
+        "Start latency: a job holds its capacity for {length} before it starts to run. This is included in the response time, but not in the waiting time."
     )
 }
 
-/// Returns the quantities that a comparison shows in addition to response times.
+/// Returns the values that are shown in a comparison in addition to the response times.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let types = counted(workload.types().len() as f64, "job type");
@@ -114,7 +114,7 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     }
 }
 
-/// Returns the table of named rules.
+/// Returns a table of all rules that have a name.
 pub fn rules() -> Section {
     let name = |rule: &NamedRule| match &rule.parameter {
         Some(Parameter {

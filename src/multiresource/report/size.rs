@@ -1,5 +1,3 @@
-//! The report of a sizing: the examined sizes and the smallest one that meets the target.
-
 use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
@@ -10,40 +8,40 @@ use crate::multiresource::workload::Workload;
 use crate::report::{Cell, Column, Report, Section};
 use synth_verb::cells;
 
-/// A size that was examined.
+/// One of the sizes that were tested.
 #[derive(Debug)]
 pub struct Looked {
-    /// The size as text.
+    /// A description of the size.
     pub words: String,
-    /// Whether the target is met.
+    /// Whether the target is met at this size.
     pub verdict: SizeVerdict,
-    /// The best policy found.
+    /// The name of the best policy at this size.
     pub policy: Option<&'static str>,
-    /// The run of that policy.
+    /// The run of the best policy at this size.
     pub run: Option<Run>,
 }
 
-/// Whether a size meets the target.
+/// Whether a given size meets the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeVerdict {
-    /// All guarantees are kept, with their whole 95 % intervals.
+    /// All guarantees are met, and this is true for the whole 95 % interval of each of them.
     Surely,
-    /// All guarantees are kept in simulation, but not with their whole intervals.
+    /// All guarantees are met in the simulation, but not for the whole interval.
     Kept,
-    /// The best policy found misses a guarantee, but the interval includes success.
+    /// The best policy that was found does not meet a guarantee, but this may be due to chance.
     NotFound,
-    /// A guarantee is missed with its whole interval.
+    /// There is a guarantee that is not met for any value in its interval.
     Broken,
-    /// All policies were unstable in simulation.
+    /// All policies were unstable in the simulation.
     RunsAway,
-    /// No policy sustains the load; `true` if that is proved.
+    /// No policy can sustain the load. The value is `true` if this has been proved.
     Overloaded(bool),
-    /// A job type does not fit on any server.
+    /// There is a job type that does not fit on any server.
     NoRoom(String),
 }
 
 impl SizeVerdict {
-    /// Returns the verdict for a run in which all guarantees are kept.
+    /// Returns the verdict for a run where all guarantees are met.
     pub fn kept(run: Option<&Run>, promises: &[Promise], workload: &Workload) -> Self {
         let is_sure = |promise: &Promise| {
             let share = run.and_then(|run| share(run, promise, workload));
@@ -56,68 +54,73 @@ impl SizeVerdict {
         }
     }
 
-    /// Returns whether all guarantees are kept.
+    /// Returns `true` if all guarantees are met.
     pub fn is_kept(&self) -> bool {
         matches!(self, SizeVerdict::Surely | SizeVerdict::Kept)
     }
 
+    /// Returns `true` if the size can sustain the load.
     pub fn carries(&self) -> bool {
         !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::NoRoom(_))
     }
 
-    /// Describes the verdict.
+    /// Returns a description of the verdict.
     pub fn words(&self) -> &str {
         match self {
             SizeVerdict::Surely => "meets the target",
-            SizeVerdict::Kept => "borderline, probably meets it",
-            SizeVerdict::NotFound => "borderline, probably misses it",
+            SizeVerdict::Kept => "not certain, but it probably meets the target",
+            SizeVerdict::NotFound => "not certain, but it probably misses the target",
             SizeVerdict::Broken => "misses the target",
-            SizeVerdict::RunsAway => "all policies tried are unstable",
-            SizeVerdict::Overloaded(true) => "no policy can sustain the load (proved)",
-            SizeVerdict::Overloaded(false) => "unknown whether a policy can sustain the load",
+            SizeVerdict::RunsAway => "all of the policies are unstable",
+            SizeVerdict::Overloaded(true) => "there is a proof that no policy can sustain the load",
+            SizeVerdict::Overloaded(false) => {
+                "it is not known if there is a policy that can sustain the load"
+            }
             SizeVerdict::NoRoom(why) => why,
         }
     }
 }
 
-/// The result of a sizing.
+/// The result of the search for the smallest size.
 #[derive(Debug)]
 pub struct Sizing<'a> {
-    /// The guarantees to keep.
+    /// The guarantees that must be met.
     pub promises: &'a [Promise],
-    /// The budget per size, in simulated events of First-Fit with few types.
+    /// The number of First-Fit events for each size (with a small number of types).
     pub budget: u64,
-    /// The workload.
+    /// The workload of the system.
     pub workload: &'a Workload,
-    /// The name of the unit that is bought.
+    /// The name of the unit that would be bought.
     pub what: &'a str,
-    /// The present number of units.
+    /// The current number of units.
     pub present: u64,
     /// The smallest number of units that meets the target.
     pub least: u64,
-    /// The examined sizes.
+    /// The sizes that were tested.
     pub looked: BTreeMap<u64, Looked>,
     /// Whether the search was interrupted.
     pub interrupted: bool,
 }
 
 impl Sizing<'_> {
-    /// Returns the report: the size needed, and what happens at it and at its neighbours.
+    /// Returns the report, which shows the required size and the results for its neighbours.
     pub fn report(&self) -> Report {
         let own = &self.looked[&self.least];
         let now = match self.looked.get(&self.present) {
             Some(now) if self.present != self.least => format!("; now {}", now.words),
             _ => ", as now".to_owned(),
         };
-        let first = format!("Smallest size found that meets --slo: {}{now}.", own.words);
+        let first = format!(
+            "The smallest size that meets `--slo` is {}{now}.",
+            own.words
+        );
         let mut report = Report::from(first);
         let budget = self.budget as f64;
         if own.verdict != SizeVerdict::Surely {
-            report.warnings.push(format!("This size is borderline: runs with --work {budget:.0e} per size did not decide it. Raise --work, or buy one more."));
+            report.warnings.push(format!("It is not certain that this size is large enough, because the runs with --work {budget:.0e} for each size were too short. Use a larger value for `--work`, or add one more unit to be safe."));
         }
         if self.interrupted {
-            let note =
-                "INTERRUPTED: not all smaller sizes were examined; this is the best result so far.";
+            let note = "INTERRUPTED: some of the smaller sizes have not been tested, so this is only the best result so far.";
             report.warnings.push(note.into());
         }
         report.sections.push(self.table().note(MEANING));
@@ -177,9 +180,8 @@ impl Sizing<'_> {
     }
 }
 
-const MEANING: &str = "Jobs arrive as they do now. These are simulation results, not proofs. A policy was selected separately for each size: to use it, write that size into the workload.";
+const MEANING: &str = "The arrival rates of the jobs are not changed. These are the results of a simulation and not a proof. The policy is selected again for each size. To use this policy, change the size in the workload file.";
 
-/// Returns the share of jobs that kept a guarantee in a run, with the half-width of its interval.
 fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)> {
     let watch = promise.watch(workload)?;
     let seen = run.watched.iter().find(|own| own.watch == watch)?;

@@ -1,4 +1,4 @@
-//! Stability: the load that a policy, or any policy, can sustain, and upgrades that raise it.
+//! The load that one policy or any policy can sustain, and the upgrades that increase it.
 
 use itertools::Itertools as _;
 
@@ -14,17 +14,17 @@ use super::unmet_by;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Stability {
-    /// Proved by the loads `ρ_i < 1`.
+    /// There is a proof that uses the loads `ρ_i < 1`.
     Loads,
-    /// Proved by `Σ λ_i/(μ_i c_i) < 1`; holds the sum.
+    /// There is a proof that uses `Σ λ_i/(μ_i c_i) < 1`, where the value is this sum.
     Turns(f64),
-    /// Proved: from this many jobs on, a policy with loads `ρ_i < 1` takes over.
+    /// There is a proof: from this number of jobs, a policy with the loads `ρ_i < 1` is used.
     Guard(u64),
-    /// Proved by a Lyapunov function: a job's weight grows with the number of jobs of its type.
+    /// There is a proof using a Lyapunov function: a job's weight grows with the jobs of its type.
     Weights,
-    /// Proved: all servers work while there is work for them.
+    /// There is a proof, because all servers are working if there is enough work for them.
     Fills,
-    /// Proved: from this many jobs on, each type has slots of its own.
+    /// There is a proof, because from this number of jobs each type has its own slots.
     Partition(u64),
     Unproved,
 }
@@ -44,45 +44,45 @@ impl Stability {
         }
     }
 
-    /// Describes the stability. `seen` is whether the policy converged, if it was simulated.
+    /// Describes the stability. If the policy was simulated, `seen` is whether it converged.
     pub(super) fn words(self, is_fleet: bool, seen: Option<bool>) -> String {
         match self {
-            Stability::Unproved if is_fleet && seen.is_none() => "proved only for exponential sizes and Poisson arrivals: each type has more slots than its offered load".into(),
+            Stability::Unproved if is_fleet && seen.is_none() => "proved only if the sizes are exponential and the arrivals are a Poisson process, because each type has more slots than its offered load".into(),
             Stability::Unproved => match seen {
-                Some(true) => "observed in simulation at this load, not proved",
-                Some(false) => "neither proved nor observed, since its runs did not converge",
-                None => "not proved for these sizes or arrivals, and not simulated; run `synth simulate`",
+                Some(true) => "the policy was stable in the simulation at this load, but there is no proof",
+                Some(false) => "there is no proof, and the policy did not converge in the simulation",
+                None => "there is no proof for these sizes or arrivals, and the policy has not been simulated; use `synth simulate` to test it",
             }.into(),
-            Stability::Turns(time) => format!("proved, since Σ λ_i/(μ_i c_i) = {} < 1", number(time)),
-            Stability::Guard(jobs) => format!("proved by a guard: from {jobs} jobs in the system on, an MSR policy with all loads ρ_i below 1 takes over"),
-            Stability::Partition(jobs) => format!("proved by a guard: from {jobs} jobs in the system on, each type has slots of its own with a load ρ_i below 1"),
-            Stability::Loads if is_fleet => "proved: each type has more slots than its offered load".into(),
-            Stability::Loads => "proved by the loads ρ_i < 1".into(),
-            Stability::Weights => "proved for any load below 1 by a Lyapunov function: a job's weight grows with the number of jobs of its type".into(),
-            Stability::Fills => "proved for any load below 1: all servers work whenever there are jobs for them".into(),
+            Stability::Turns(time) => format!("proved, because the sum Σ λ_i/(μ_i c_i) = {} is less than 1", number(time)),
+            Stability::Guard(jobs) => format!("proved, because if there are at least {jobs} jobs in the system, a guard switches to an MSR policy where the load ρ_i of each type is less than 1"),
+            Stability::Partition(jobs) => format!("proved, because if there are at least {jobs} jobs in the system, a guard gives each type its own slots with a load ρ_i that is less than 1"),
+            Stability::Loads if is_fleet => "proved, because the number of slots of each type is greater than its offered load".into(),
+            Stability::Loads => "proved, because the load ρ_i of each type is less than 1".into(),
+            Stability::Weights => "proved for any load below 1 using a Lyapunov function, because the weight of a job grows with the number of jobs of the same type".into(),
+            Stability::Fills => "proved for any load below 1, because all servers are working if there are enough jobs for them".into(),
         }
     }
 }
 
-/// Describes the load and its proof. `best` is the load of the best schedules if the policy uses
-/// others.
+/// Describes the load. If the policy does not use the best schedules, `best` is their load.
 pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
     let evidence = &artifact.evidence;
     let (own, gap) = (load(evidence.load), evidence.gap);
     let proof = match evidence.proven {
         true if fleet.gangs().next().is_some() => {
-            "a proved lower bound: jobs on several servers are split into tasks".into()
+            "proved as a lower bound, where jobs that need multiple servers are split into tasks"
+                .into()
         }
-        true => format!("proved to a relative gap of {PROOF_GAP:.0e}"),
+        true => format!("proved with a relative gap of {PROOF_GAP:.0e}"),
         false => {
             format!(
-                "NOT PROVED: an upper bound with a gap of {gap:.2e}; raise --time to continue the search"
+                "NOT PROVED: this is an upper bound, and the gap is {gap:.2e}; use a larger value for `--time` to get a better bound"
             )
         }
     };
     let best = best.map_or(String::new(), |best| {
         let best = load(best);
-        format!(" The policy does not use the best schedules; with them the load is {best}.")
+        format!(" The policy does not use the best schedules. If it did, the load would be {best}.")
     });
     format!("Load: ρ = {own} of the maximum that any policy can sustain ({proof}).{best}")
 }
@@ -105,7 +105,7 @@ pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the fraction of each resource (R) that the jobs need, ignoring server shapes.
+/// Returns the fraction of each resource (R) that the jobs need, ignoring the server shapes.
 pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| {
         let types = fleet.types().iter();
@@ -118,7 +118,7 @@ pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
 
 pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let evidence = &artifact.evidence;
-    // The load of a workload with gangs is only a bound, so the true limit may be lower.
+    // If there are gangs, the load is only a lower bound, so the real limit may be lower.
     let is_bound = fleet.gangs().next().is_some();
     let [some, none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
     let is_tight = some >= none * (1.0 - PROOF_GAP);
@@ -130,8 +130,8 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let workload = fleet.envelope();
     let mut assumed = claims.filter_map(|claim| unmet_by(claim, artifact, workload).words());
     let how = match (own, assumed.next()) {
-        (None, _) => "unknown; measure it with `synth compare --loads`".into(),
-        (_, Some(assumed)) => format!("computed as if {assumed}"),
+        (None, _) => "this is not known; use `synth compare --loads` to measure it".into(),
+        (_, Some(assumed)) => format!("this is computed as if {assumed}"),
         _ if Stability::of(workload, &artifact.policy) == Stability::Unproved => {
             "by its loads".into()
         }
@@ -150,8 +150,8 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the factor on all arrival rates below which the policy is stable, or `None` if unknown.
-/// Loads are proportional to the arrival rates, so the largest load is 1 at that factor.
+/// Returns the factor on all arrival rates below which the policy is stable, or `None` if it is not
+/// known. It is where the largest load is equal to 1, because loads are proportional to the rates.
 fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
@@ -179,8 +179,7 @@ fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
 
 const SAME: f64 = 5e-5;
 
-/// Returns the upgrades that lower the load, the most effective first. `load` is the present load
-/// under the best policy.
+/// Returns the upgrades that reduce the `load` under the best policy, the most effective one first.
 pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section {
     let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;
     let (helping, idle): (Vec<_>, Vec<_>) = upgrades.found.iter().partition(helps);
@@ -194,20 +193,20 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section
     });
     if !idle.is_empty() {
         let names = idle.iter().map(|step| name(fleet, step)).join("; ");
-        section
-            .notes
-            .push(format!("Without effect on the load: {names}."));
+        section.notes.push(format!(
+            "The following upgrades do not change the load: {names}."
+        ));
     }
     if upgrades.skipped > 0 {
         let skipped = upgrades.skipped;
         section.notes.push(format!(
-            "{skipped} more upgrades were not examined for lack of time."
+            "There was not enough time to check the other {skipped} upgrades."
         ));
     }
     section
 }
 
-/// Returns the name of an upgrade: the smallest amount with which more jobs fit together.
+/// Returns the name of an upgrade, the smallest amount that allows more jobs to run together.
 fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);

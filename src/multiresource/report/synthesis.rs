@@ -11,12 +11,12 @@ use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::{Report, Section, claims, classes, number};
 use synth_verb::table;
 
-/// A policy and how it was found.
+/// A policy and the way in which it was found.
 #[derive(Debug)]
 pub enum Synthesized {
-    /// Found by analysis.
+    /// The policy is the result of an analysis.
     Analysed(Box<Synthesis>),
-    /// Selected by simulation, or made for a fleet.
+    /// The policy was selected by simulation, or it is for a fleet.
     Chosen(Box<Chosen>),
 }
 
@@ -37,7 +37,7 @@ impl Synthesized {
     }
 }
 
-/// Returns the report of a synthesis. `in_full` adds how the policy was found.
+/// Returns the report for a synthesis. If `in_full` is `true`, it explains the result.
 pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
@@ -84,7 +84,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
             let most = claim.map(|own| own.value + own.half_width.unwrap_or(0.0));
             if most.is_some_and(|most| most > own.allowed()) {
                 let budget = record.budget as f64;
-                report.warnings.push(format!("The guarantee {} is borderline: raise --work (now {budget:.0e}) to decide whether it is kept.", own.words(unit)));
+                report.warnings.push(format!("It is not certain that the guarantee {} is met. To find out, use a value for `--work` that is larger than {budget:.0e}.", own.words(unit)));
             }
         }
     }
@@ -104,7 +104,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
         let skipped = skipped.iter().map(|why| format!("Not considered: {why}."));
         report.warnings.extend(skipped);
     } else {
-        let more = "Use --verbose to see how the policy was found, and `synth show FILE` for all its claims.";
+        let more = "Use `--verbose` to see how the policy was found, and `synth show FILE` to see all of its claims.";
         report.summary.push(more.into());
     }
     report
@@ -124,12 +124,12 @@ const SHOWN_CLAIMS: [Quantity; 9] = [
 
 fn unclaimed(chosen: &Chosen) -> Vec<String> {
     let impossible = chosen.retracted.iter();
-    let impossible = impossible.map(|why| format!("A claim is impossible: {why}"));
+    let impossible = impossible.map(|why| format!("One of the claims is not possible: {why}"));
     let unknown = chosen.unclaimed.iter();
-    let unknown = unknown.map(|why| format!("No simulated mean is claimed: {why}"));
+    let unknown = unknown.map(|why| format!("There is no claim about the simulated mean: {why}"));
     let notes = impossible.chain(unknown);
     notes
-        .map(|note| note + ". Raise --work to get more.")
+        .map(|note| note + ". Use a larger value for `--work` to get more claims.")
         .collect()
 }
 
@@ -137,44 +137,46 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let (artifact, unit) = (&synthesized.artifact, workload.time_unit());
     let reasons = synthesized.out_of_reach.iter().take(REASONS).join("; ");
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
-        return format!("No mean is claimed: {reasons}.");
+        return format!("There is no claim about the mean: {reasons}.");
     };
     let policy = &synthesized.policy;
     let preempts = policy.preemption != Preemption::None;
     let is_phantom = preempts || policy.empty_slots == EmptySlots::Phantom;
     let without = match policy.backfill != Backfill::None || !is_phantom {
         true => {
-            ", without the backfilling and the release of empty slots that it runs with (`synth simulate` measures their effect)"
+            ", but this does not include the backfilling and the release of empty slots (use `synth simulate` to measure their effect)"
         }
         false => "",
     };
     let unmet = unmet(&mean.holds_for, None, workload, preempts);
     let how = match unmet.words() {
         _ if mean.method == Method::ApproximationQueueLength => {
-            "approximately (bounds are exact)".into()
+            "as an approximation (the bounds are exact)".into()
         }
         None => "exactly".into(),
-        // Only a chain that waits for completions depends on the size distribution.
+        // The size distribution is only relevant if the chain waits for jobs to complete.
         Some(assumed) if (unmet.sizes || unmet.independence) && !preempts => {
             format!(
-                "as if {assumed}; with these sizes not even stability is proved, so simulate it"
+                "as if {assumed}; there is no proof that it is stable with these sizes, so you should simulate it"
             )
         }
         Some(assumed) => {
-            format!("as if {assumed} (loads and stability are exact; simulate it to get the means)")
+            format!(
+                "as if {assumed} (the loads and the stability are exact, but you have to simulate it to get the means)"
+            )
         }
     };
     let more = match reasons.is_empty() {
         true => String::new(),
-        false => format!(" {reasons}; raise --work to get more."),
+        false => format!(" {reasons}; use a larger value for `--work` to get more results."),
     };
     format!(
-        "E[T] = {} {unit} over all jobs, {how}{without}.{more}",
+        "The mean response time of all jobs is E[T] = {} {unit}, {how}{without}.{more}",
         number(mean.value)
     )
 }
 
-/// The number of types for which the reason of a missing result is given.
+/// The maximum number of types for which the report gives the reason why there is no result.
 const REASONS: usize = 3;
 
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
@@ -186,7 +188,8 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
         ..
     } = policy;
     if policy.order.len() == 1 {
-        return "One schedule serves all types, so there is no switching.".into();
+        return "There is a single schedule for all types, so the policy does not need to switch."
+            .into();
     }
     let largest = claim(
         &synthesis.artifact,
@@ -198,13 +201,17 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     });
     let drains = synthesis.drains;
     let how = match preemption {
-        Preemption::Full => "preemption at each switch".into(),
-        _ if policy.rates.is_some() => format!("route {route}"),
-        Preemption::None => format!("route {route}, {drains} completions to wait for per cycle"),
-        Preemption::Setup => format!("route {route}, {drains} setups per cycle"),
+        Preemption::Full => "and jobs are preempted at each switch".into(),
+        _ if policy.rates.is_some() => format!("and the route is {route}"),
+        Preemption::None => {
+            format!("and the route is {route}, with {drains} completions to wait for in each cycle")
+        }
+        Preemption::Setup => {
+            format!("and the route is {route}, with {drains} setups in each cycle")
+        }
     };
     format!(
-        "Switching rate α = {} /{unit} (stable {stable}), {how}.",
+        "The switching rate is α = {} /{unit} (the policy is stable {stable}), {how}.",
         number(*switching_rate)
     )
 }
@@ -219,7 +226,7 @@ fn routes(workload: &Workload, log: &SynthesisLog) -> Section {
     })
 }
 
-/// Formats an exact value with seven significant digits.
+/// Formats an exact value using seven significant digits.
 fn digits(value: f64) -> String {
     if !(1e-5..1e9).contains(&value) {
         return format!("{value:.6e}");
@@ -228,7 +235,7 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the exact means of MSFQ for several thresholds, including the policy's own.
+/// Returns the exact mean response times of MSFQ for several thresholds.
 pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) -> Section {
     let unit = workload.time_unit();
     let table = outlook.table(own.map(|l| l as usize));
@@ -243,14 +250,17 @@ pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) 
         "" => row.is_best.then_some("ℓ*"),
         "objective, the paper's approximation [1]" => row.approximation,
     });
-    section.notes.push("ℓ = 0 is Most Servers First.".into());
+    section
+        .notes
+        .push("If ℓ = 0, this is the policy Most Servers First.".into());
     let unknown = table
         .unknown
         .iter()
-        .map(|why| format!("–: unknown, since {why}."));
+        .map(|why| format!("–: this value is not known, because {why}."));
     section.notes.extend(unknown);
     if !table.is_complete {
-        let note = "ℓ* is the best of the examined thresholds whose means are certain.";
+        let note =
+            "ℓ* is the best threshold of all thresholds with a mean that is known for certain.";
         section.notes.push(note.into());
     }
     section

@@ -1,4 +1,4 @@
-//! `synth drive`: a policy that makes decisions for an external scheduler.
+//! `synth drive` runs a policy that makes the decisions for an external scheduler.
 
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -14,18 +14,20 @@ use crate::multiresource::live::protocol;
 use crate::multiresource::policy::LearnedRuntimes;
 use crate::typed::PolicyFile;
 
-/// Run a policy for a scheduler in any language: events in, decisions out, one JSON object per line
+/// Run a policy for a scheduler that can be written in any language, using one JSON object per line
+/// for each event and each decision
 #[derive(Args)]
 #[command(after_help = include_str!("drive.txt").trim_ascii_end())]
 pub struct Arguments {
     #[command(flatten)]
     policy: PolicyFile,
 
-    /// Seed of the policy's clocks
+    /// The seed for the random number generator of the policy
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
-    /// File of learned run-time estimates: read at the start if it exists, written at the end
+    /// A file with run-time estimates, which is read at the start if it exists and written at the
+    /// end
     #[arg(long, value_name = "FILE")]
     learned: Option<PathBuf>,
 }
@@ -41,7 +43,7 @@ impl RunVerb for Arguments {
         let policy = &self.policy.policy;
         if is_standard_input(policy) {
             return refuse(
-                "events are read from standard input: save the policy to a file and name the file",
+                "the events are read from standard input, so you have to save the policy to a file and use the name of the file",
             );
         }
         let policy = Checked::read_with(policy, caller.changes)?;
@@ -50,7 +52,7 @@ impl RunVerb for Arguments {
         let mut scheduler = Scheduler::with_learned(&policy, self.seed, learned.as_ref());
         if self.learned.is_some() && scheduler.learned().is_none() {
             return refuse(format!(
-                "--learned applies only to backfilling policies, which estimate sizes, but this policy is {}: omit it",
+                "`--learned` can only be used with backfilling policies, because they estimate the sizes of jobs, but this policy is {}",
                 policy.artifact().policy.called()
             ));
         }
@@ -61,7 +63,7 @@ impl RunVerb for Arguments {
         let mut output = VerbOutput::default();
         if driven.refused > 0 {
             let (refused, lines) = (driven.refused, driven.lines);
-            let note = format!("{refused} of {lines} lines were refused");
+            let note = format!("{refused} of {lines} lines were not valid");
             output.notes.push(note);
         }
         if let (Some(file), Some(learned)) = (&self.learned, scheduler.learned()) {
@@ -78,7 +80,7 @@ fn learned_from(file: &Path) -> Result<Option<LearnedRuntimes>, String> {
         Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),
         Err(why) => Err(format!("cannot read {name}: {why}")),
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|why| {
-            format!("{name} was not written by `synth drive --learned`: {why}; remove it to start from the estimates in the policy file")
+            format!("{name} is not a file that was written by `synth drive --learned`: {why}; to use the estimates in the policy file instead, remove this file")
         }),
     }
 }

@@ -1,3 +1,5 @@
+//! `synth export` writes the files that are needed to use a policy with another program.
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,50 +15,55 @@ use crate::multiresource::live::only_starts;
 use crate::report::Section;
 use synth_slurm::order::{self, SlurmOrder};
 
-/// Write a policy or workload as files for another program
+/// Write the files that are needed to use a policy or a workload with another program
 #[derive(Args)]
 pub struct Export {
-    /// The program to write files for
+    /// The program that the files are written for
     #[arg(value_enum, value_name = "PROGRAM")]
     to: Target,
 
-    /// A policy file; for slurm-priority also a queue order: saf (smallest limit × CPUs first), sjf
-    /// (shortest limit first), widest (most CPUs first) or wfp3; for lp a workload
+    /// The policy file. For slurm-priority, this can also be a queue order: saf (smallest limit ×
+    /// CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3. For lp, this is a
+    /// workload file
     #[arg(value_name = "FILE")]
     source: PathBuf,
 
-    /// The partition; for slurm-priority also several that share nodes, separated by commas
+    /// The name of the partition. For slurm-priority, this can be a list of partitions with the
+    /// same nodes, separated by commas
     #[arg(long, value_name = "NAME", required_if_eq_any([("to", "slurm"), ("to", "slurm-priority")]))]
     partition: Option<String>,
 
-    /// The namespace of the jobs, for kueue [default: default]
+    /// The namespace of the jobs, which is only used for kueue [default: default]
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
 
-    /// Folder for the files [default: slurm or kueue]; for lp the file [default: standard output]
+    /// The directory for the files [default: slurm or kueue], or the name of the file for lp
+    /// [default: standard output]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Overwrite existing files
+    /// Overwrite the files if they already exist
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// Slurm with the bridge: the policy decides when the jobs of a partition start
+    /// Use Slurm with the bridge, so that the policy decides when a job is started
     Slurm,
-    /// Plain Slurm with a queue order by limit, CPUs and wait; no job is held and no daemon runs
+    /// Use Slurm with a queue order that is a function of the limit, the number of CPUs and the
+    /// waiting time. Jobs are not held, and no additional daemon is needed
     SlurmPriority,
-    /// Kueue on Kubernetes: the policy decides when jobs start
+    /// Use Kueue on Kubernetes, so that the policy decides when a job is started
     Kueue,
-    /// Any LP solver, to check the proof: the program whose optimum gives the load, in LP format
+    /// Write the linear program that is used to compute the load, in LP format. It can be used to
+    /// check the proof with any LP solver
     Lp,
 }
 
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
-        // A queue order is given by name, not as a file.
+        // The name of a queue order is not the path to a file.
         let is_name = self.to == Target::SlurmPriority && !self.source.exists();
         let read = Some(&self.source).filter(|_| !is_name);
         files(read, self.output.iter().filter(|_| self.to == Target::Lp))
@@ -73,7 +80,7 @@ impl RunVerb for Export {
             _ => None,
         };
         if let Some(option) = misplaced {
-            return refuse(format!("{option} does not apply to this program: omit it"));
+            return refuse(format!("{option} cannot be used for this program"));
         }
         match self.to {
             Slurm => self.slurm(caller),
@@ -94,10 +101,10 @@ impl Export {
         if let Err(why) = bridgeable(&policy) {
             return Ok(refusal(why));
         }
-        // The service may start in another folder.
+        // The service may be started in a different directory.
         let named = std::path::absolute(file)?;
         let files = export_slurm(&policy, &named, self.partition())?;
-        let says = "how to try it with --dry-run, and how to uninstall";
+        let says = "how to test it with `--dry-run`, and how to uninstall it";
         let mut written = self.filled("slurm", files, says)?;
         let gangs = gangs(&policy).replace("**", "");
         written
@@ -125,7 +132,7 @@ impl Export {
             let name = self.source.to_string_lossy();
             SlurmOrder::named(&name).ok_or_else(|| {
                 format!(
-                    "`{name}` is neither a file nor a queue order: give a policy file, saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
+                    "`{name}` is neither a file nor a queue order; it must be a policy file, saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
                 )
             })?
         };
@@ -143,7 +150,9 @@ impl Export {
 
     fn saved(&self, why: &str) -> VerbResult<&Path> {
         match &*self.source {
-            file if is_standard_input(file) => refuse(format!("{why}: save it and name the file")),
+            file if is_standard_input(file) => refuse(format!(
+                "{why}, so you have to save it and use the name of the file"
+            )),
             file => Ok(file),
         }
     }
@@ -162,7 +171,7 @@ impl Export {
         let names = || output.documents.iter().map(|(file, _)| file);
         if let Some(there) = names().find(|file| file.exists() && !self.force) {
             return refuse(format!(
-                "{} already exists: choose another folder, or overwrite it with --force",
+                "{} already exists; use a different directory, or use `--force` to overwrite it",
                 there.display()
             ));
         }
@@ -172,7 +181,7 @@ impl Export {
         let listed = names().map(|file| format!("  {}", file.display()));
         let readme = folder.join("README.md");
         let first = format!(
-            "Read {} first: it explains the order of the steps, {says}.",
+            "You should read {} first. It describes the steps that are needed, {says}.",
             readme.display()
         );
         let section = Section {
@@ -185,7 +194,7 @@ impl Export {
     }
 }
 
-const LOOK_AND_GO_BACK: &str = "how to preview the changes, and how to revert them";
+const LOOK_AND_GO_BACK: &str = "how to see the changes before they are made, and how to undo them";
 
 fn refusal(why: String) -> VerbOutput {
     VerbOutput {

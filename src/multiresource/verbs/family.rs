@@ -1,4 +1,4 @@
-//! The policies to consider: a family, a named rule, or a policy of the user's own.
+//! The policies to consider, which can be a family, a single rule or a policy of the user.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -14,49 +14,51 @@ use crate::multiresource::simulator::Contender;
 use crate::multiresource::synthesis::{Families, MsfqOutlook};
 use crate::multiresource::workload::Fleet;
 
-/// The policies to consider, and how they are assessed.
+/// The set of policies to consider, and the method that is used to compare them.
 pub enum Sought {
-    /// By analysis: an MSR policy on one server, or slots for each type over a fleet.
+    /// Use analysis to find an MSR policy on one server, or the number of slots for each type in a
+    /// fleet.
     Analysed,
-    /// By analysis: an MSR policy with given schedules.
+    /// Use analysis for an MSR policy with the given schedules.
     Own(Box<MsrConfig>),
-    /// By analysis: strict MSFQ with this threshold, or with the best one if `None`.
+    /// Use analysis for strict MSFQ with this threshold, or with the best one if it is `None`.
     StrictMsfq(Option<u32>),
-    /// By simulation: the best of several policies.
+    /// Use simulation to find the best of several policies.
     Among(Families),
 }
 
 /// A family of policies.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Family {
-    /// Markovian Service Rate: a clock moves between the working schedules of the program
+    /// A Markovian Service Rate policy, where a clock switches between the working schedules
     Msr,
-    /// Serve one type at a time, or the largest jobs first until others starve
+    /// Serve one job type at a time, or the largest jobs first until the others wait too long
     Quickswap,
-    /// MSFQ exactly as in the Quickswap paper, with the threshold whose exact mean is best
+    /// The same policy as MSFQ in the Quickswap paper, using the threshold with the best exact mean
     MsfqStrict,
-    /// Working schedules, left and chosen by queue lengths
+    /// Use the working schedules, and switch between them based on the queue lengths
     AdaptiveMsr,
-    /// First-Fit with a reservation that opens when it is worth the drain
+    /// Use First-Fit with a reservation, which is only made if it is worth waiting for the drain
     Reserving,
-    /// The schedule of greatest value, net of the cost of draining
+    /// Use the schedule with the largest value, minus the cost of the drain
     Tdc,
-    /// The schedule of greatest weight
+    /// Use the schedule with the largest weight
     TunedMaxWeight,
-    /// Fixed slots for each type on the servers of a fleet
+    /// Give each job type a fixed number of slots on the servers of a fleet
     Partition,
-    /// On a fleet: First-Fit and variants, EASY, and rules that keep capacity free for short jobs
+    /// For a fleet, use First-Fit and its variants, EASY, or one of the rules that keep some
+    /// capacity free for short jobs
     Pooled,
-    /// The best of all families
+    /// Use the best policy of all families
     Auto,
 }
 
-/// The value of `--family`.
+/// The value of the option `--family`.
 #[derive(Clone)]
 pub enum FamilyName {
-    /// All policies of a family.
+    /// All policies of the given family.
     Family(Family),
-    /// A named rule with fixed parameters.
+    /// The rule with this name, with fixed parameters.
     Rule(Contender),
 }
 
@@ -71,13 +73,13 @@ impl FromStr for FamilyName {
             let all = Family::value_variants().iter();
             let mut names =
                 all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
-            format!("{why}; known families: {}", names.join(", "))
+            format!("{why}; the known families are {}", names.join(", "))
         })
     }
 }
 
 impl FamilyName {
-    /// Returns the preemption that the rule needs; for families the default, none.
+    /// Returns the preemption that is needed by the rule, or none for a family.
     pub fn preemption(&self) -> Preemption {
         match self {
             FamilyName::Rule(rule) if rule.preempts() => Preemption::Full,
@@ -85,7 +87,7 @@ impl FamilyName {
         }
     }
 
-    /// Returns the policies to consider; errors if the preemption does not suit the family or rule.
+    /// Returns the policies to consider, or an error if they do not support the preemption.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             FamilyName::Rule(rule) => {
@@ -103,17 +105,17 @@ impl FamilyName {
             }
         };
         match (self, preemption) {
-            (FamilyName::Family(Family::TunedMaxWeight), Preemption::None) => {
-                refuse("tuned-max-weight preempts jobs: it requires --preemption full or setup")
-            }
+            (FamilyName::Family(Family::TunedMaxWeight), Preemption::None) => refuse(
+                "tuned-max-weight requires `--preemption full` or `--preemption setup`, because it preempts jobs",
+            ),
             (FamilyName::Rule(rule), Preemption::None | Preemption::Setup) if stops => {
                 refuse(format!(
-                    "{} preempts jobs at no cost: it requires --preemption full",
+                    "{} requires `--preemption full`, because it preempts jobs at no cost",
                     rule.name()
                 ))
             }
             (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
-                "only the families msr and tuned-max-weight and the rules max-weight and server-filling preempt: all others require --preemption none",
+                "preemption can only be used for the families msr and tuned-max-weight and for the rules max-weight and server-filling; all others require --preemption none",
             ),
             _ => Ok(sought),
         }
@@ -147,6 +149,7 @@ impl Family {
 }
 
 impl Sought {
+    /// Reads a policy that was written by the user.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         Ok(match own_policy(&text, &called(file), fleet)? {

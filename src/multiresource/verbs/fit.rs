@@ -1,3 +1,5 @@
+//! `synth fit` creates a workload from a log.
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -15,38 +17,39 @@ use crate::multiresource::workload::Fleet;
 use crate::trace::{self, Servers, Source, Trace};
 use crate::typed::{count, share};
 
-/// Fit a workload to a log: job types, size distributions and arrivals
+/// Create a workload from a log, with job types, size distributions and arrival rates
 #[derive(Args)]
 pub struct Arguments {
-    /// The log, plain or gzip-compressed (`-`: standard input)
+    /// The path to the log, which may be compressed using gzip (`-`: standard input)
     #[arg(id = "trace", value_name = "TRACE")]
     trace: PathBuf,
 
-    /// File to write the workload to (`-`: standard output) [default: not written]
+    /// The file that the workload is written to (`-`: standard output) [default: not written]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write the results of the fit as JSON
+    /// Also write the results of the fit to the given file as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Maximum number of job types
+    /// The maximum number of job types
     #[arg(long, value_name = "K", default_value = "48", value_parser = count)]
     max_types: u64,
 
-    /// How much the load may grow by merging demands into types
+    /// The maximum increase of the load if similar demands are combined into a single type
     #[arg(long, value_name = "SHARE", default_value = "0.2%", value_parser = share)]
     rounding_loss: f64,
 
-    /// Arrival process of the workload
+    /// The arrival process of the workload
     #[arg(long, value_enum, default_value_t = FittedArrivals::Auto)]
     arrivals: FittedArrivals,
 
-    /// Also distinguish types by the time limits of jobs
+    /// Also use the time limit of a job to determine its type
     #[arg(long, conflicts_with = "since")]
     by_limit: bool,
 
-    /// Keep the job types of this policy; the weight of jobs halves every 14 days back
+    /// Use the same job types as this policy. Recent jobs are more important: the weight of a job
+    /// is reduced by half every 14 days
     #[arg(long, value_name = "POLICY")]
     since: Option<PathBuf>,
 
@@ -106,7 +109,10 @@ fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
 }
 
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
-    let (name, needed) = (file.display().to_string(), "--since needs a policy file");
+    let (name, needed) = (
+        file.display().to_string(),
+        "`--since` requires a policy file",
+    );
     let (checked, _): (Checked, _) = read_policy(&name, needed, caller.changes)?;
     Ok(checked.workload().clone())
 }
@@ -116,14 +122,14 @@ fn types_of(fleet: &Fleet, reading: &trace::ReadOptions) -> VerbResult<Vec<(Stri
     let servers = reading.servers.as_ref().unwrap_or(&own);
     let places = places(&servers.resources, &own.resources).ok_or_else(|| {
         format!(
-            "the policy is for servers with {}, but the log has {}: give the same resources with --capacity or --servers",
+            "the policy is for servers with {}, but the log has {}; use `--capacity` or `--servers` to specify the same resources",
             own.resources.join(", "),
             servers.resources.join(", ")
         )
     })?;
     if fleet.types().iter().any(|kind| kind.limit().is_some()) {
         return refuse(
-            "the policy distinguishes types by limits, which --since does not support: fit the log again with --by-limit instead",
+            "the job types of the policy depend on the limit of a job, which is not supported by `--since`; use `--by-limit` to create a new workload from the log instead",
         );
     }
     let types = fleet.types().iter().map(|kind| {

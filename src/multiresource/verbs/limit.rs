@@ -1,4 +1,4 @@
-//! The largest stable load of policies, by bisection between converged and unstable runs.
+//! This module finds the largest stable load of a policy, using bisection between runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -20,34 +20,34 @@ use crate::simulation::{Estimate, Health, Settings};
 use crate::typed::{RunLength, part};
 use synth_verb::table;
 
-/// Find the load up to which policies are stable, by simulation
+/// Find the maximum load at which a policy is stable, using simulation
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The workload, a YAML file (`-`: standard input)
+    /// The path to the workload, which is a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// Policies: rule names (see `synth rules`) or policy files
+    /// The policies to test: names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Maximum distance between the stable and the unstable load
+    /// The maximum difference between the largest stable and the smallest unstable load
     #[arg(long, default_value = "1%", value_parser = part)]
     within: f64,
 
     #[command(flatten)]
     length: RunLength,
 
-    /// Also write all runs as JSON to this file (`-`: to standard output, in place of the table)
+    /// Also write the result of each run to this file as JSON (`-`: standard output)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 const ABOUT: &str = "\
-All arrival rates are scaled by the same factor. Loads are fractions of the maximum that any policy can sustain: at 1 \
-no policy is stable (proved). A load counts as stable if a run converged, and as unstable if the number of jobs grew. \
-Runs between the two are inconclusive; longer runs (--events, 1e8 by default) narrow the gap.";
+All arrival rates are scaled by the same factor. A load is a fraction of the maximum that any policy can sustain, so no policy \
+is stable at a load of 1. This is proved. A policy is stable if a run has converged, and unstable if the number of jobs is growing. \
+If it is neither of these, longer runs may help (use --events, which is 1e8 by default).";
 
 const EVENTS: u64 = 100_000_000;
 
@@ -64,10 +64,11 @@ struct Seen {
 #[derive(Serialize, JsonSchema)]
 struct Limit {
     policy: String,
-    /// In ascending order of load.
+    /// The runs of the policy, sorted by load.
     runs: Vec<Seen>,
 }
 
+/// The result of `synth limit`.
 #[derive(Serialize, JsonSchema)]
 pub struct Limits {
     limits: Vec<Limit>,
@@ -123,8 +124,7 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The first run has 1/`FIRST` of the events; inconclusive ones are repeated `LONGER` times as
-/// long.
+/// The first run has 1/`FIRST` of the events. If it is inconclusive, it is `LONGER` times as long.
 const LONGER: u64 = 5;
 const FIRST: u64 = LONGER.pow(2);
 
@@ -156,7 +156,7 @@ fn seen(
     }
 }
 
-/// Returns the highest-load converged run, and the lowest-load unstable run above it.
+/// Returns the converged run with the highest load, and the unstable run above it.
 fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
     let settled = runs.iter().rfind(|run| run.health == Health::Settled);
     let above = |run: &Seen| settled.is_none_or(|own| run.load > own.load);
@@ -165,7 +165,8 @@ fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
 }
 
 impl Arguments {
-    /// Returns the load of the next run; `None` once the gap is small or full of inconclusive runs.
+    /// Returns the load of the next run, or `None` if the gap is small or all runs are
+    /// inconclusive.
     fn next(&self, runs: &[Seen]) -> Option<f64> {
         let [settled, unstable] = sides(runs);
         let low = settled.map_or(0.0, |run| run.load);

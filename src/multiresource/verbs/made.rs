@@ -1,4 +1,4 @@
-//! Verbs that analyse a user's own policy or size a system.
+//! This module contains the verbs that analyze a policy of the user and find the size of a system.
 
 use std::path::PathBuf;
 
@@ -14,15 +14,16 @@ use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::workload::Fleet;
 use crate::report::WIDTH;
 
-/// Analyse or simulate a policy of your own, and write it as a policy file
+/// Analyze or simulate your own policy, and write it as a policy file
 #[derive(Args)]
 pub struct Analyze {
-    /// The policy, a YAML file: the schedules and weights or rates of an MSR policy (analysed), or
-    /// the turns of Static Quickswap or a backfilling order (simulated); see docs/policies.md
+    /// The path to the policy, which is a YAML file. It contains the schedules and the weights or
+    /// rates of an MSR policy, which is analyzed, or the turns of Static Quickswap or the order of
+    /// a backfilling policy, which is simulated. See docs/policies.md
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    /// The workload, a YAML file (`-`: standard input)
+    /// The path to the workload, which is a YAML file (`-`: standard input)
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
 
@@ -32,7 +33,7 @@ pub struct Analyze {
     #[command(flatten)]
     msr: MsrArgs,
 
-    /// Also write the policy to this file (`-`: to standard output)
+    /// Also write the policy to the given file (`-`: to standard output)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -51,32 +52,32 @@ impl RunVerb for Analyze {
     }
 }
 
-/// Find the smallest number of servers, or amount of a resource, that meets all targets
+/// Find the smallest number of servers or amount of a resource that is needed to meet all targets
 #[derive(Args)]
 #[command(
-    after_help = "Jobs arrive as they do now. On a fleet, --shape names the servers to count; on one server, the resource to vary."
+    after_help = "The arrival rates of the jobs are not changed. For a fleet, --shape is the name of a server shape. For a single server, it is the name of a resource."
 )]
 pub struct Size {
-    /// The workload, a YAML file (`-`: standard input)
+    /// The path to the workload, which is a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// The server shape, or on one server the resource, whose smallest sufficient amount is sought
+    /// The server shape, or the resource for a single server, that should be as small as possible
     #[arg(long, value_name = "NAME", requires = "slo")]
     shape: String,
 
-    /// Family of policies, or name of a rule, as for `synth FILE` [default: auto]
+    /// The name of a family of policies or of a rule, as for `synth FILE` [default: auto]
     #[arg(long, value_name = "NAME")]
     family: Option<FamilyName>,
 
     #[command(flatten)]
     making: MakingArgs,
 
-    /// Also explain how the policy was found
+    /// Also print how the policy was found
     #[arg(long, short)]
     verbose: bool,
 
-    /// Also write the policy for the size found to this file (`-`: standard output)
+    /// Also write the policy for this size to the given file (`-`: to standard output)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

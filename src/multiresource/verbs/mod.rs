@@ -1,4 +1,4 @@
-//! The verbs of multiresource jobs.
+//! This module contains the verbs that are specific to multiresource jobs.
 
 pub mod drive;
 pub mod export;
@@ -19,7 +19,7 @@ use crate::document::Parsed;
 use crate::kind::{Caller, Format, Notice, schema_of};
 use crate::multiresource::synthesis::SynthesisLog;
 
-/// The result formats of these verbs.
+/// The result formats that are used by these verbs.
 pub const FORMATS: &[Format] = &[
     ("synth-log", schema_of::<SynthesisLog>),
     ("synth-replay", schema_of::<replay::Replays>),

@@ -1,4 +1,4 @@
-//! `synth optimum`: a lower bound on the mean response time, and how far policies are above it.
+//! `synth optimum` computes a lower bound, and how far a policy is above this bound.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -24,62 +24,62 @@ use crate::report::number;
 use crate::simulation::Settings;
 use crate::typed::{RunLength, count, load, part, positive};
 
-/// Bound what any policy can achieve: the optimum of small systems, a proved lower bound for others
+/// Compute a lower bound for any policy. For a small system, this is close to the optimum
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The workload, a YAML file (`-`: standard input)
+    /// The path to the workload, which is a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// Scale the arrival rates to this load ρ, a fraction of the sustainable maximum
+    /// Scale the arrival rates to this load ρ, a fraction of the maximum that can be sustained
     #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
     load: Option<f64>,
 
-    /// What may happen to running jobs: nothing, or preemption at no cost or with a setup
+    /// Whether a running job can be preempted, either at no cost or with a setup
     #[arg(long, value_enum, default_value = "none")]
     preemption: Preemption,
 
-    /// Setup rate γ [1/time unit]; required with `--preemption setup`
+    /// The setup rate γ [1/time unit], which is required with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true, required_if_eq("preemption", "setup"))]
     setup_rate: Option<f64>,
 
-    /// The metric to bound
+    /// The metric that the lower bound is computed for
     #[arg(long, value_enum, default_value = "mean")]
     minimize: Objective,
 
-    /// Relative gap between the bounds at which to stop
+    /// Stop if the relative difference between the bounds is smaller than this value
     #[arg(long, default_value = "0.5%", value_parser = part)]
     tolerance: f64,
 
-    /// Also simulate these policies: rule names (see `synth rules`) or policy files
+    /// Also simulate these policies: names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Maximum number of states of the dynamic program (20 bytes each); the linear program has at
-    /// most one row per 2000 of them. If the dynamic program would start with more states, only the
-    /// linear program is solved
+    /// The maximum number of states of the dynamic program (each of which needs 20 bytes). The
+    /// linear program has at most one row for every 2000 states. If the dynamic program needs more
+    /// states than this, only the linear program is used
     #[arg(long, default_value = "2e7", value_parser = count, value_name = "STATES")]
     work: u64,
 
-    /// Also write the linear-programming bound with its proof to this file, for `synth check`
+    /// Also write the bound of the linear program and its proof to this file, for `synth check`
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
 
     #[command(flatten)]
     length: RunLength,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 const ABOUT: &str = "\
-On one server with Poisson arrivals and exponential sizes, a dynamic program with few enough states (see --work) gives a bound \
-close to the optimum. Its states are schedules times waiting jobs of each type or, with preemption, the numbers of jobs. \
-Otherwise the bound comes from a linear program: it is proved, but may be far below the optimum.";
+If there is a single server, the arrivals are Poisson and the sizes are exponential, a dynamic program is used to compute a bound that is \
+close to the optimum, unless it has too many states (see --work). A state is a schedule and the number of waiting jobs of each type or, with preemption, the number of jobs of each type. \
+Otherwise, a linear program is used. This bound is proved, but it may be much smaller than the optimum.";
 
-/// The number of states of the dynamic program per row of the linear program.
+/// The number of states of the dynamic program for each row of the linear program.
 const STATES_A_ROW: u64 = 2000;
 
 const EVENTS: u64 = 50_000_000;
@@ -95,7 +95,7 @@ impl NamesFiles for Arguments {
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
-            return refuse("--setup-rate goes with --preemption setup");
+            return refuse("`--setup-rate` can only be used with `--preemption setup`");
         }
         let own = known(Fleet::read(&self.workload)?, caller);
         own.counts_amounts()?;
@@ -109,7 +109,7 @@ impl RunVerb for Arguments {
             Some(to) => (to, own.scaled(to / load)?),
             None if load >= 1.0 => {
                 return refuse(format!(
-                    "the load ρ is {load}, but at loads of 1 and more all response times are infinite: give --load with a smaller one"
+                    "the load ρ is {load}, but if the load is 1 or more, the response times are infinite; use `--load` to set a smaller load"
                 ));
             }
             None => (load, own.clone()),
@@ -165,7 +165,7 @@ impl Arguments {
         self.length.settings(EVENTS).time.unwrap_or(TIME)
     }
 
-    /// Solves the dynamic program, if it applies, and the linear programs, whose bound is proved.
+    /// Solves the dynamic program if it can be used, and the linear programs, which prove a bound.
     fn bounds(
         &self,
         fleet: &Fleet,
@@ -185,7 +185,7 @@ impl Arguments {
         let mut step = |step: OptimumStep| {
             let [low, high] = step.bounds.map(number);
             listener(&format!(
-                "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
+                "the dynamic program has {} states ({:.0} MB); after sweep {}, the optimum is between {low} and {high}",
                 step.states,
                 step.bytes() / 1e6,
                 step.sweeps
@@ -199,7 +199,7 @@ impl Arguments {
         if interrupt.load(Ordering::Relaxed) && solved.is_ok() {
             return Ok((solved, None));
         }
-        listener("solving linear programs for a bound");
+        listener("solving the linear programs for the bound");
         let rows = count(self.work / STATES_A_ROW);
         let is_over = || interrupt.load(Ordering::Relaxed);
         let bound = lower_bound(fleet, self.minimize, self.preemption, rows, &is_over)?;

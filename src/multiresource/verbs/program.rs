@@ -1,5 +1,3 @@
-//! The program whose optimum gives the load, as an LP file for independent solvers.
-
 use std::path::{Path, PathBuf};
 
 use super::known;
@@ -7,12 +5,12 @@ use crate::kind::{Caller, VerbOutput, VerbResult};
 use crate::multiresource::schedule::{Packing, maximal};
 use crate::multiresource::workload::{Fleet, JobType};
 
-/// The maximum number of schedules per server shape, and of nodes visited to enumerate them.
+/// The maximum number of schedules for each shape, and of nodes that are visited to find them.
 const MOST: usize = 200_000;
 const VISITS: usize = 20_000_000;
 
-/// Writes the program of a workload: maximize t such that a mix of maximal schedules serves all
-/// arrival rates times t. The load is 1/t.
+/// Writes the program of a workload. It finds the maximum `t` such that there is a mix of maximal
+/// schedules that can serve all arrival rates multiplied by `t`. The load is `1/t`.
 pub(super) fn write(
     file: &Path,
     output: PathBuf,
@@ -22,8 +20,9 @@ pub(super) fn write(
     fleet.counts_amounts()?;
     let (text, schedules) = lp(&fleet)?;
     let constraints = fleet.types().len() + fleet.shapes().len();
-    let note =
-        format!("{schedules} schedules, {constraints} constraints: maximize t; the load ρ is 1/t.");
+    let note = format!(
+        "The program has {schedules} schedules and {constraints} constraints. It finds the maximum value of t, and the load ρ is 1/t."
+    );
     Ok(VerbOutput {
         documents: vec![(output, text)],
         notes: vec![note],
@@ -42,7 +41,7 @@ fn lp(fleet: &Fleet) -> Result<(String, usize), String> {
     for (shape, h) in fleet.shapes().iter().zip(1..) {
         let all = maximal(&Packing::new(shape.server()), MOST, VISITS).ok_or_else(|| {
             format!(
-                "servers of shape {} have more than {MOST} maximal schedules, too many to write the program",
+                "the program is too large to be written, because a server of the shape {} has more than {MOST} maximal schedules",
                 shape.name()
             )
         })?;

@@ -1,4 +1,4 @@
-//! Guarantees as written on the command line, such as `g8: wait 95 % < 6 h`.
+//! This module parses a guarantee that is used as an option, such as `g8: wait 95 % < 6 h`.
 
 use crate::document::suggest;
 use crate::multiresource::artifact::{Delay, Promise};
@@ -28,7 +28,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     };
     let percent: f64 = percent.parse().map_err(|_| form())?;
     if !(percent > 0.0 && percent < 100.0) {
-        return Err(wrong("give a percentage between 0 and 100"));
+        return Err(wrong("the percentage must be between 0 and 100"));
     }
     let digits: &str = time.trim_end_matches(char::is_alphabetic);
     let glued = &time[digits.len()..];
@@ -41,7 +41,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     };
     let within = time * factor(unit, workload.time_unit()).map_err(|why| wrong(&why))?;
     if !(within > 0.0 && within.is_finite()) {
-        return Err(wrong("give a positive time"));
+        return Err(wrong("the time must be positive"));
     }
     Ok(Promise {
         job_type: job_type.into(),
@@ -52,7 +52,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     })
 }
 
-/// Returns a unit in multiples of the workload's own unit.
+/// Returns the value of a time unit, as a multiple of the time unit of the workload.
 fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
     let Some(unit) = unit.filter(|unit| *unit != own) else {
         return Ok(1.0);
@@ -60,7 +60,7 @@ fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
     let unit = if unit == "m" { "min" } else { unit };
     let ratio = seconds_in(unit).zip(seconds_in(own)).map(|(a, b)| a / b);
     ratio.ok_or_else(|| {
-        format!("the workload's time unit is `{own}`: give the time in that, without `{unit}`")
+        format!("the time unit of the workload is `{own}`, so you have to use this unit instead of `{unit}`")
     })
 }
 

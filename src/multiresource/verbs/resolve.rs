@@ -1,4 +1,4 @@
-//! Whether a policy applies to a workload, and the load of a workload.
+//! This module checks that a policy can be used for a workload, and computes loads.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::multiresource::program::{self, SolveLimits};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 
-/// Checks that a policy file is for these types; if there are none yet, its own types are used.
+/// Checks that a policy file is valid for the given types. If there are none, it uses its own.
 pub(super) fn has_types_of(
     policy: &NamedPolicy<MultiresourceKind>,
     types: &mut Option<Fleet>,
@@ -21,7 +21,7 @@ pub(super) fn has_types_of(
 }
 
 /// Checks that two workloads have the same types, servers and time unit, so that a policy for one
-/// runs on the other. The error names the difference.
+/// of them can be used for the other. If this is not the case, the error describes the difference.
 pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
     let demands = |fleet: &Fleet| {
         let types = fleet.types().iter();
@@ -33,7 +33,7 @@ pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
     if demands(own) == demands(other) && own.devices() == other.devices() {
         if own.time_unit() != other.time_unit() {
             return Err(format!(
-                "the policy's rates are per {}, but the workload's are per {}: write the workload in the policy's time unit",
+                "the time unit of the policy is {}, but the time unit of the workload is {}; use the time unit of the policy for the workload",
                 own.time_unit(),
                 other.time_unit()
             ));
@@ -43,18 +43,18 @@ pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
     Err(match (own.servers(), other.servers()) {
         (1, 2..) => "the policy is for one server, but the workload is a fleet",
         (2.., 1) => "the policy is for a fleet, but the workload is one server",
-        _ => "the policy was made for other job types or servers: synthesize one for this workload",
+        _ => "the policy was created for different job types or servers; create a new policy for this workload",
     }
     .into())
 }
 
-/// The largest relative gap of a load that arrival rates may be scaled by.
+/// The maximum relative gap of a load that can be used to scale the arrival rates.
 const SCALED_BY: f64 = 0.01;
 
-/// Computes the load ρ by which arrival rates are scaled.
+/// Returns the load `ρ` that is used to scale the arrival rates.
 ///
 /// # Errors
-/// If the gap is too large after the time limit, or the solver fails.
+/// Returns an error if the gap is too large at the end of the time limit, or if the solver fails.
 pub fn own_load(time: Option<Duration>, fleet: &Fleet) -> VerbResult<f64> {
     let usual = SolveLimits::default();
     let limits = SolveLimits {
@@ -70,7 +70,7 @@ fn known_load(load: f64, bound: f64) -> VerbResult<f64> {
     if load > bound * (1.0 + SCALED_BY) {
         let [bound, load] = [bound, load].map(number);
         return refuse(format!(
-            "the load ρ is between {bound} and {load}, which is too imprecise to scale by: leave out the types with the least load, or raise the time limit"
+            "the load ρ is between {bound} and {load}, which is not precise enough to scale the arrival rates; remove the types with the smallest load, or increase the time limit"
         ));
     }
     Ok(load)

@@ -1,9 +1,8 @@
-//! Sizing: the smallest number of servers of a shape, or amount of a resource, with which a policy
-//! meets all targets.
-//!
-//! At each size a policy is selected as `--slo` alone would do, with the same seed and budget.
-//! Steps upwards double until a size is sufficient, then bisection follows. Simulation results need
-//! not be monotone, so both neighbours of the answer are examined as well.
+//! This module finds the smallest number of servers of a shape, or the smallest amount of a
+//! resource, with which a policy can meet all targets. For each size, a policy is selected in the
+//! same way as for `--slo`, using the same seed and the same budget. The step size is doubled until
+//! a size is large enough, and then bisection is used. Since the results of a simulation may not be
+//! monotone, both neighbours of the result are also tested.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -21,10 +20,10 @@ use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::report::Report;
 
-/// The largest examined size is this many times the first size that sustains the load.
+/// The maximum size to test, as a multiple of the first size that can sustain the load.
 const MOST: u64 = 16;
 
-/// The first step upwards is 1/`FIRST` of the present size.
+/// The size of the first step is the current size divided by `FIRST`.
 const FIRST: u64 = 8;
 
 const SERVERS: u64 = 100_000;
@@ -33,11 +32,11 @@ pub(super) struct Sizes<'a> {
     fleet: &'a Fleet,
     name: &'a str,
     h: usize,
-    /// The resource and its step, if a resource is sized.
+    /// The resource and the size of a step, if this is for a resource.
     amount: Option<(usize, Decimal)>,
 }
 
-/// The fleet of the smallest size with its policy and report, or the answer that there is none.
+/// The fleet with the smallest size, its policy and its report, or the reason why there is none.
 pub(super) type SizeAnswer = Result<
     (Fleet, Box<(Synthesized, SynthesisLog)>, Option<Report>),
     SynthesisAnswer<Multiresource>,
@@ -59,11 +58,11 @@ impl<'a> Sizes<'a> {
             resources.filter_map(|(j, own)| Some((own.name(), j, size_step(fleet, 0, j)?)));
         let (what, all): (_, Vec<(&str, Self)>) = if fleet.is_one_server() {
             let all = demanded.map(|(name, j, step)| (name, of(0, Some((j, step)))));
-            ("the server's resources are", all.collect())
+            ("the resources of the server are", all.collect())
         } else {
             let shapes = fleet.shapes().iter().enumerate();
             let all = shapes.map(|(h, shape)| (shape.name(), of(h, None)));
-            ("the server shapes are", all.collect())
+            ("the shapes of the servers are", all.collect())
         };
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
         let unknown = || format!("--shape {name}: {}", suggest(name, what, &names));
@@ -79,7 +78,6 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Returns the smallest size to examine. A fleet keeps at least two servers.
     fn least_of_all(&self) -> u64 {
         let is_alone = self.amount.is_none() && self.fleet.shapes().len() == 1;
         1 + u64::from(is_alone)
@@ -90,7 +88,6 @@ impl<'a> Sizes<'a> {
         steps(step, size)
     }
 
-    /// Formats a size, as in `48 a100-node`.
     fn words(&self, size: u64) -> String {
         let amount = self.amount(size).map(|own| own.to_string());
         format!("{} {}", amount.unwrap_or(size.to_string()), self.name)
@@ -129,7 +126,7 @@ impl<'a> Sizes<'a> {
                 Ok(fleet) => Ok(solve(&fleet, request, &mut listener)?),
                 Err(why) => Err(why),
             };
-            // An interrupted solve is inconclusive.
+            // If the solver was interrupted, there is no result.
             if solved.is_ok() && is_over() {
                 break;
             }
@@ -146,7 +143,7 @@ impl<'a> Sizes<'a> {
             return Ok(Err(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
                     why: format!(
-                        "no size up to {} meets --slo (result there: {}). Nothing is written: relax the target, or raise --work",
+                        "there is no size up to {} that meets `--slo` (the result for this size: {}). No file has been written. To get a result, use a less strict target or a larger value for `--work`",
                         last.words,
                         last.verdict.words()
                     )
@@ -169,7 +166,7 @@ impl<'a> Sizes<'a> {
         Ok(Ok((self.of(least)?, policy, Some(sizing.report()))))
     }
 
-    /// Returns the next size to examine; `None` once the answer and its neighbours are known.
+    /// Returns the next size to test, or `None` if the result and its neighbours are already known.
     fn next(&self, tries: &Tries) -> Option<u64> {
         let Some(kept) = least(tries) else {
             return self.upwards(tries);
@@ -242,8 +239,7 @@ fn looked(
     (looked, found)
 }
 
-/// Explains that a response-time guarantee is impossible because jobs alone run longer, if that is
-/// known exactly.
+/// Returns the reason why a response time cannot be met: the jobs run for too long even if alone.
 fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
     let mut types = fleet.types().iter();
     let kind = types.find(|kind| kind.name() == promise.job_type)?;
@@ -256,7 +252,7 @@ fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
     };
     (longer > promise.allowed()).then(|| {
         format!(
-            "{} cannot be met at any size: {:.1} % of these jobs have a longer run time alone",
+            "{} cannot be met with any size, because the run time of {:.1} % of these jobs is longer than this",
             promise.words(fleet.time_unit()),
             100.0 * longer
         )

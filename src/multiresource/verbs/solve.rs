@@ -1,4 +1,4 @@
-//! Solving: finding a policy for one server or a fleet, by analysis or by simulation.
+//! This module finds a policy for a server or for a fleet, using analysis or simulation.
 
 use std::sync::atomic::Ordering;
 
@@ -15,31 +15,32 @@ use crate::multiresource::synthesis::{
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
+/// The options of a search for a policy.
 pub struct SolveRequest {
     /// The options of the synthesis.
     pub options: SynthesisOptions,
-    /// The policies to consider.
+    /// The set of policies to consider.
     pub sought: Sought,
-    /// The options of the selection by simulation.
+    /// The options that are used if a policy is selected by simulation.
     pub choice: ChoiceOptions,
 }
 
-/// The outcome.
+/// The result of the search for a policy.
 pub enum Solved {
-    /// A policy that is not checked yet, and the log of its synthesis.
+    /// A policy that has not been checked, and the log of its synthesis.
     Policy(Box<(Synthesized, SynthesisLog)>),
-    /// The load is at least 1, or undecided.
+    /// The load is at least 1, or it is not known if it is less than 1.
     Overloaded(Box<Overload>),
-    /// No policy was found that keeps the guarantees.
+    /// There is no policy that meets all guarantees.
     Unkept(Box<Unkept>),
-    /// No policy can be used, with the reason.
+    /// There is no policy that can be used. The value is the reason.
     Broken(String),
 }
 
-/// Makes a policy.
+/// Finds a policy for the given fleet.
 ///
 /// # Errors
-/// If options conflict or the solver fails.
+/// Returns an error if the options cannot be used together, or if the solver fails.
 pub fn solve(
     fleet: &Fleet,
     request: &SolveRequest,
@@ -90,7 +91,7 @@ fn of_server(
         Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
     };
     msr.and_then(|msr| {
-        // Before the selection, which uses all remaining time.
+        // This must be done before the selection, because the selection uses all of the time.
         let known = [msr.policy.schedules.clone()];
         let mut log = SynthesisLog {
             upgrades: synthesis::upgrades(fleet, options, &known),
@@ -141,11 +142,12 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
     })
 }
 
-/// The rows of the linear program of a bound; ten types with hundreds of schedules take a second.
+/// The maximum number of rows. With ten types and hundreds of schedules, this takes a second.
 const ROWS: usize = 2000;
 
-/// Returns a proved lower bound for all policies: from the dynamic program if it converges quickly
-/// and sizes are unknown, otherwise the best bound of the linear programs in the remaining time.
+/// Returns a lower bound for all policies, with a proof. This is the bound of the dynamic program
+/// if it converges quickly and if the sizes are not known. Otherwise it is the best bound of the
+/// linear programs in the time that is left.
 pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<Floor> {
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);

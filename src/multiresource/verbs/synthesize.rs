@@ -1,4 +1,4 @@
-//! `synth FILE`: from a workload to a policy that has passed the checker.
+//! `synth FILE` creates a policy for a workload, and the policy is then verified by the checker.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,42 +25,43 @@ use crate::multiresource::workload::Fleet;
 use crate::report::Section;
 use crate::typed::{count, positive, seconds, time};
 
-/// The shares of the time limit until the proof that the mix is optimal, and until the analysis,
-/// must end. The rest is for the selection by simulation and for the checker.
+/// The proof that the mix is optimal and the analysis must end when this fraction of the time limit
+/// has been used. The rest of the time is used for the simulations and for the checker.
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// The default budget per size of a selection for `synth size`, in events of First-Fit with few
-/// types.
+/// The default budget for each size in `synth size`, in events of First-Fit with few types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 
-/// The options of every verb that makes a policy.
+/// The options of every verb that creates a policy.
 #[derive(Args, Clone, Default)]
 pub struct MakingArgs {
-    /// What may happen to running jobs [default: none, or as the rule of --family needs]
+    /// Whether a running job can be preempted [default: none, or as needed by the rule in
+    /// `--family`]
     #[arg(long, value_enum)]
     preemption: Option<Preemption>,
 
-    /// Setup rate γ [1/time unit]; required with `--preemption setup`
+    /// The setup rate γ [1/time unit], which is required with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
-    /// The metric to minimize
+    /// The metric that should be as small as possible
     #[arg(long, value_enum, default_value = "mean")]
     minimize: Objective,
 
-    /// A target for jobs of one type, as in 'g8: wait 95 % < 6 h'; write `response` instead of
-    /// `wait` to include the run time; may be repeated. The best policy that meets all targets is
-    /// selected; if none does, nothing is written
+    /// A target for the jobs of one type, such as 'g8: wait 95 % < 6 h'. Use `response` instead of
+    /// `wait` to include the run time. This option can be used multiple times. The result is the
+    /// best policy that meets all of the targets. If there is none, nothing is written
     #[arg(long, value_name = "TARGET")]
     slo: Vec<String>,
 
-    /// Budget for tuning, selection and analysis, in events of First-Fit with few types; 1e8 takes
-    /// about seven seconds of processor time [default: 4e8; 4e7 for each size of `synth size`]
+    /// The budget for tuning, selection and analysis, as a number of events for First-Fit with a
+    /// small number of types. A value of 1e8 takes about seven seconds of processor time [default:
+    /// 4e8, or 4e7 for each size of `synth size`]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     work: Option<u64>,
 
-    /// Seed of the simulations: the same seed gives the same policy
+    /// The seed for the simulations. If the seed is the same, the policy is also the same
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -71,63 +72,70 @@ pub struct SynthesisArgs {
     #[command(flatten)]
     making: MakingArgs,
 
-    /// Also explain how the policy was found: the proof, all compared families, schedules, upgrades
+    /// Also print how the policy was found, with the proof and everything that was compared
     #[arg(long, short)]
     verbose: bool,
 
-    /// Family of policies, or the name of a rule [default: auto, the best of all, selected by
-    /// simulation]
+    /// The name of a family of policies or of a rule [default: auto, which is the best of all
+    /// families, selected by simulation]
     ///
-    /// By analysis, proved stable: msr (a clock moves between the working schedules of the
-    /// program); msfq-strict (MSFQ exactly as in its paper, if one of two types needs the whole
-    /// server, with the best threshold; msfq-strict:20 sets it); on a fleet partition (slots for
-    /// each type). Tuned by simulation: quickswap (one type at a time, or the largest jobs first
-    /// until others starve), adaptive-msr (working schedules left and chosen by queue lengths),
-    /// reserving (First-Fit with a reservation that opens when it is worth the drain), tdc (the
-    /// schedule of greatest value, net of the cost of draining); with --preemption full or setup
-    /// tuned-max-weight (the schedule of greatest weight); on a fleet pooled (First-Fit and its
-    /// variants, EASY, and rules that keep capacity free for short jobs). auto: the best of these
-    /// and of First-Fit, most and least servers first and EASY by mean sizes; with --preemption
-    /// full, of msr, tuned-max-weight and ServerFilling; with setup, of all that do not preempt,
-    /// msr and tuned-max-weight. Any other name is that of a rule with fixed parameters, such as
-    /// first-fit or msfq:20 (`synth rules` lists them)
+    /// The following families are found by analysis, with a proof that they are stable: msr (a
+    /// clock switches between the working schedules of the program), msfq-strict (this is MSFQ as
+    /// in its paper, if there are two types and one of them needs the whole server; it uses the
+    /// best threshold, or the given one as in msfq-strict:20) and, for a fleet, partition (each
+    /// type has its own slots). The parameters of the following families are found by simulation:
+    /// quickswap (one type at a time, or the largest jobs first until the other jobs have to wait
+    /// too long), adaptive-msr (the queue lengths determine when to leave a working schedule and
+    /// which one is next), reserving (First-Fit with a reservation that is only made if it is worth
+    /// waiting for the drain), tdc (the schedule with the largest value, minus the cost of the
+    /// drain), tuned-max-weight with --preemption full or setup (the schedule with the largest
+    /// weight) and, for a fleet, pooled (First-Fit and its variants, EASY, and rules that keep some
+    /// capacity free for short jobs). If this is auto, the result is the best of these families and
+    /// of First-Fit, most and least servers first and EASY by mean sizes. With --preemption full,
+    /// it is the best of msr, tuned-max-weight and ServerFilling. With --preemption setup, it is
+    /// the best of all policies that do not preempt, msr and tuned-max-weight. Any other value is
+    /// the name of a rule with fixed parameters, such as first-fit or msfq:20 (use `synth rules` to
+    /// list all rules)
     #[arg(long, value_name = "NAME")]
     family: Option<FamilyName>,
 
     #[command(flatten)]
     msr: MsrArgs,
 
-    /// Also write candidates, tuning and comparisons as JSON (`-`: standard output, with --output)
+    /// Also write the candidates, their parameters and the comparisons to the given file as JSON
+    /// (`-`: to standard output, with --output)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
-    /// Time limit for the whole synthesis, in seconds or as 10min or 1h. Proof, analysis and
-    /// selection stop then, the answer says so, and it depends on the machine [default: no limit]
+    /// The time limit for the whole synthesis, in seconds or with a unit, such as 10min or 1h. The
+    /// proof, the analysis and the selection are stopped at this time. If this happens, it is
+    /// reported, and the result depends on the speed of the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 
-    /// File of the user's own policy.
+    /// The path to a policy that was written by the user.
     #[arg(skip)]
     own: Option<PathBuf>,
 
-    /// The shape or resource to size.
+    /// The name of the server shape or resource that is sized.
     #[arg(skip)]
     size: Option<String>,
 }
 
-/// The options of policies of the family msr.
+/// The options that are only used for the family msr.
 #[derive(Args, Clone, Default)]
 pub struct MsrArgs {
-    /// Switching rate α, in switches per time unit of the preemptive loop; tuned by default
+    /// The switching rate α, which is the number of switches of the preemptive loop per time unit.
+    /// By default, it is tuned automatically
     #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
     switching_rate: Option<f64>,
 
-    /// Route between schedules: sequential-eager, concurrent-eager, concurrent-late or
-    /// sequential-late; tuned by default
+    /// The route that is used to switch between schedules: sequential-eager, concurrent-eager,
+    /// concurrent-late or sequential-late. By default, it is selected automatically
     #[arg(long)]
     route: Option<Route>,
 
-    /// Use of the capacity that the schedule leaves free [default: first-fit]
+    /// How to use the capacity that is not used by the schedule [default: first-fit]
     #[arg(long, value_enum)]
     backfill: Option<Backfill>,
 }
@@ -181,10 +189,10 @@ impl SynthesisArgs {
         self.making.work.unwrap_or(default)
     }
 
-    /// Returns the options of the MSR policy from which every selection starts.
+    /// Returns the options for the MSR policy that is used at the start of every selection.
     fn options(&self, sought: &Sought) -> SynthesisOptions {
         let effort = self.work(BUDGET) as f64 / BUDGET as f64;
-        // A selection by simulation spends its work on the simulations.
+        // If the policy is selected by simulation, all of the work is used for the simulations.
         let effort = match sought {
             Sought::Among(_) => effort.max(1.0),
             _ => effort,
@@ -224,16 +232,18 @@ impl SynthesisArgs {
         ]);
         match (&sought, typed, simulated) {
             (Sought::Among(_) | Sought::StrictMsfq(_), Some(name), _) => refuse(format!(
-                "{name} requires --family msr: omit {name} or the other family"
+                "{name} requires --family msr, so it cannot be used with any other family"
             )),
             (Sought::Own(own), Some(_), _)
                 if own.rates.is_some() && self.msr.switching_rate.is_some() =>
             {
-                refuse("the policy's rates determine how often it switches: omit --switching-rate")
+                refuse(
+                    "`--switching-rate` cannot be used, because the rates of the policy determine how often it switches",
+                )
             }
             (Sought::Own(_) | Sought::Analysed | Sought::StrictMsfq(_), _, Some(name)) => {
                 refuse(format!(
-                    "{name} requires a family that is selected by simulation; msr, msfq-strict and partition are made by analysis"
+                    "{name} requires a family that is selected by simulation, but msr, msfq-strict and partition are created using analysis"
                 ))
             }
             _ => Ok(sought),
@@ -269,10 +279,11 @@ impl SynthesisArgs {
     }
 }
 
-/// Makes a policy, for one server or a fleet, and has it checked.
+/// Creates a policy for a single server or for a fleet, and runs the checker on it.
 ///
 /// # Errors
-/// If options conflict, the solver fails, or the checker rejects the policy.
+/// Returns an error if the options cannot be used together, if the solver fails, or if the policy
+/// is rejected by the checker.
 pub fn synthesize(
     fleet: &Fleet,
     args: &SynthesisArgs,
@@ -335,14 +346,14 @@ pub fn synthesize(
     })
 }
 
-/// Checks a policy; its log gets the lower bound if the log is printed or written.
+/// Runs the checker on a policy, and adds the lower bound to its log if the log is used.
 fn checked(
     fleet: &Fleet,
     args: &SynthesisArgs,
     request: &SolveRequest,
     (found, mut log): (Synthesized, SynthesisLog),
 ) -> VerbResult<(Synthesized, SynthesisLog)> {
-    // Checks as much as the remaining time permits.
+    // The checker uses as much work as is possible in the time that is left.
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
@@ -366,12 +377,12 @@ fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Opt
     Some(report::thresholds(workload, &outlook, own))
 }
 
-const OVER_A_FLEET: &str =
-    "this family needs a fleet, but the workload is one server: choose another --family";
+const OVER_A_FLEET: &str = "this family can only be used for a fleet, but the workload is a single server; use a different value for `--family`";
 
-const NO_PRIORITIES: &str = "The families of policies ignore the priorities of the workload; to use them, choose `--family priority` or `--family strict-priority`.";
+const NO_PRIORITIES: &str = "The priorities in the workload are not used by the families of policies. To use them, set `--family priority` or `--family strict-priority`.";
 
-const STOPS_NOTHING: &str = "No job is preempted: policies for fleets do not preempt.";
+const STOPS_NOTHING: &str =
+    "Jobs are not preempted, because this is not supported by policies for fleets.";
 
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     use Family::{Auto, Partition, Pooled};
@@ -385,7 +396,7 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     ]);
     match typed.or(args.msr.typed()) {
         Some(name) => Err(format!(
-            "{name} applies to one server, but the workload is a fleet: omit it, or choose --family auto, pooled or partition"
+            "{name} applies to one server, but the workload is a fleet; do not use it, or set `--family` to auto, pooled or partition"
         )),
         None => Ok(()),
     }
@@ -396,5 +407,5 @@ fn first_typed(options: &[(&'static str, bool)]) -> Option<&'static str> {
     typed.map(|(name, _)| *name)
 }
 
-/// The minimum work for re-solving in the checker even if no time is left, roughly in nanoseconds.
+/// The minimum work of the checker even if there is no time left, where 1 is about a nanosecond.
 const LEAST_CHECK: f64 = 5e8;

@@ -1,4 +1,4 @@
-//! Figures 4 and 5: rules over the load, for the paper's model and for Google's Borg trace.
+//! Figures 4 and 5, which compare rules at different loads, for two models.
 
 use super::super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
@@ -98,15 +98,15 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-/// The mean response times \[s\] of figure 5, one rule per line, at downsampling factors 0.1 to
-/// 0.9; computed from the saved outputs of the authors' program.
+/// The mean response times of figure 5 in seconds, with one rule per line, for a downsampling
+/// factor of 0.1 to 0.9. They are computed from the saved results of the program of the authors.
 const PUBLISHED: &str = include_str!("borg.csv");
 
 const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
 
 const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
 
-/// Adds bursts to a workload: for ten minutes per hour the arrival rate is ten times as high.
+/// Adds bursts to a workload. The arrival rate is ten times as high for ten minutes in every hour.
 const BURSTS: &str =
     "modulation: {factors: [1, 10], switching: [[0, 3.3e-4], [1.67e-3, 0]]}\nserver:";
 
@@ -124,7 +124,7 @@ fn published() -> Done<Vec<Curve>> {
     PUBLISHED.lines().zip(COLORS).map(curve).collect()
 }
 
-/// Figure 5: the Borg trace as published, its ten types as a stationary workload, and with bursts.
+/// Draws figure 5: the Borg trace, its ten types with a constant rate, and with bursts.
 pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     let (steady, text) = (
         model!("borg_top10"),
@@ -168,7 +168,7 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     let [f, p, m] = [0, 2, 4].map(own);
     let [less, less_than_m] = [f, m].map(|other| 100.0 * (1.0 - p / other));
     let saved = format!(
-        "the authors' saved outputs: {p} compared with {f} and {m} s, {less:.0} and {less_than_m:.0} % less"
+        "in the results of the authors, this is {p} compared with {f} and {m} s, which is {less:.0} and {less_than_m:.0} % less"
     );
     let stationary = format!("stationary, Poisson: {} s", three(&steady));
     let in_bursts = format!("in bursts of ten minutes: {} s", three(&bursty));

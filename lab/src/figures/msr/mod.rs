@@ -1,4 +1,4 @@
-//! The MSR paper: figures 2 to 4 of section 7 (Σ E[Q_i]) and 5 of section 8.
+//! The figures 2 to 4 in section 7 (Σ E[Q_i]) and figure 5 in section 8 of the MSR paper.
 
 mod loads;
 mod theory;
@@ -15,7 +15,7 @@ use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
 use theory::{Placed, at_load, at_rate, exact, full, smsr, spread, theorem8, total};
 
-/// The paper's α for pMSR, and the value used for α → ∞.
+/// The value of α for pMSR in the paper, and the value that is used for α → ∞.
 const ALPHA: f64 = 2.0;
 const ENDLESS: f64 = 1e6;
 
@@ -23,7 +23,6 @@ fn jobs(range: (f64, f64)) -> Axis {
     axis("mean number in system E[Q] [jobs]", range, true)
 }
 
-/// Figure 2: pMSR and nMSR over the switching rate.
 pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     let (mut panels, mut findings) = (Vec::new(), Vec::new());
     for (load, heights) in [
@@ -70,7 +69,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Paper
     Ok((panel, finding))
 }
 
-/// Draws nMSR on its four routes, the worst first so that the best is on top.
+/// Draws nMSR with each of its four routes, the best one last so that it is visible.
 fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperFinding; 2])> {
     let workload = at_load(load)?;
     let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
@@ -114,7 +113,6 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperF
     Ok((panel, findings))
 }
 
-/// Figure 3: sMSR over the setup rate, compared with nMSR and pMSR.
 pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let workload = at_load(0.9)?;
     let gammas = spread(0.5, 3e4, 49);

@@ -1,4 +1,4 @@
-//! Theoretical results on MSR policies, as curves.
+//! The results of the theory of MSR policies, as curves.
 
 use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, of_events, plain, tuned};
@@ -12,7 +12,6 @@ use synth::multiresource::synthesis::{PHASE_LIMIT, SynthesisOptions};
 use synth::multiresource::workload::Workload;
 use synth::simulation::Estimate;
 
-/// The mean number in system under one policy \[jobs\].
 #[derive(Clone, Copy, Default)]
 pub(super) struct Theory {
     pub lower: f64,
@@ -35,7 +34,7 @@ pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
     Ok(total)
 }
 
-/// Returns the model at a load; its own load is 0.9.
+/// Returns the model at the given load. Without scaling, the load is 0.9.
 pub(super) fn at_load(load: f64) -> Done<Workload> {
     Ok(model!("section7").scaled(load / 0.9)?)
 }
@@ -68,8 +67,7 @@ pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> Done<Curv
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
-/// Returns curves with the paper's bounds and approximation; every `step`-th policy is also
-/// simulated.
+/// Returns the bounds and the approximation in the paper, and simulates every `step`-th policy.
 pub(super) fn full(
     label: &str,
     color: usize,
@@ -105,8 +103,8 @@ pub(super) fn full(
     ])
 }
 
-/// Counts the means outside the bounds of theorem 8 as printed, which uses the distribution of
-/// states *before* a completion, over routes, 41 rates and types.
+/// Counts the means that are outside of the bounds in theorem 8 as printed, which uses the
+/// distribution of the states *before* a completion, for all routes, 41 rates and all types.
 pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
     let (mut all, mut printed, mut corrected) = (0, 0, 0);
     for route in Route::ALL {
@@ -137,7 +135,7 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
         place: "theorem 8",
         says: "bounds E[Q_i] (nMSR)",
         found: format!(
-            "ρ = {load}: of {all} means, {printed} are outside the bounds as printed and {corrected} outside the corrected ones"
+            "ρ = {load}: of {all} means, {printed} are outside of the bounds as printed, and {corrected} are outside of the corrected bounds"
         ),
         holds: Some(printed == 0),
     })

@@ -1,47 +1,47 @@
-//! Calibration of forecast quantiles on the outcomes of earlier forecasts.
+//! This module calibrates the quantiles of a forecast using the outcomes of previous forecasts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The probabilities of the forecast quantiles: shares of jobs that start by the forecast times.
+/// The probabilities of the quantiles: the fraction of jobs that start before the forecast time.
 pub const LEVELS: [f64; 3] = [0.1, 0.5, 0.9];
 
-/// Waits are offset by this many seconds before logarithms are taken.
+/// The number of seconds that is added to a wait before the logarithm is computed.
 const GRAIN: f64 = 60.0;
 
-/// The step of each level in logits per outcome: larger steps adapt sooner but are noisier.
+/// The step size of each level in logits. A larger step is faster, but there is more noise.
 const STEPS: [f64; 3] = [0.05, 0.03, 0.05];
 
-/// The factor on the step size for the first outcomes.
+/// The factor by which the step size is multiplied for the first outcomes.
 const FIRST: f64 = 10.0;
-/// The number of outcomes after which the factor starts to fade out.
+/// The number of outcomes after which this factor becomes smaller.
 const SOON: f64 = 20.0;
 
-/// The minimum growth of the logarithm of a wait per logit beyond the draws.
+/// The minimum increase of the logarithm of the wait for each logit that is beyond the draws.
 const LEAST: f64 = 0.05;
 
-/// Adjusts the levels at which quantiles of the draws are taken to the outcomes of earlier
-/// forecasts.
+/// The levels that are used to compute the quantiles of the draws, which depend on the outcomes of
+/// previous forecasts.
 ///
-/// Each outcome, known once the job has started or the forecast time has passed, moves the level by
-/// `STEPS · (level − 1{started by then})`, so that in the long run the share of jobs that started
-/// is the level (Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS
-/// 2021).
+/// The outcome is known when the job has started or when the forecast time has passed. Each outcome
+/// changes the level by `STEPS · (level − 1{started by then})`, so the fraction of jobs that have
+/// started converges to the level (Gibbs, Candès, "Adaptive conformal inference under distribution
+/// shift", NeurIPS 2021).
 #[derive(Clone, Debug, Default)]
 pub struct Calibration {
-    /// By quantile, in logits.
+    /// The shift of each quantile in logits.
     shift: [f64; 3],
     seen: [u32; 3],
-    /// Pending outcomes: time when known, quantile, and whether the job started by then.
+    /// For each outcome, when it is known, the quantile, and whether the job has started by then.
     open: Vec<(f64, usize, bool)>,
 }
 
-/// The 10 %, 50 % and 90 % quantiles of the wait from now on \[s\].
+/// The 10 %, 50 % and 90 % quantiles of the time until the job starts, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Quantiles(pub [f64; 3]);
 
 impl Calibration {
-    /// Learns from the outcomes known at this time \[s\].
+    /// Updates the levels using all outcomes that are known at the given time in seconds.
     pub fn look(&mut self, now: f64) {
         for (_, n, started) in self.open.extract_if(.., |own| own.0 <= now) {
             let first = FIRST / (1.0 + f64::from(self.seen[n]) / SOON);
@@ -51,14 +51,14 @@ impl Calibration {
         }
     }
 
-    /// Returns the calibrated quantiles of draws, which are in ascending order.
+    /// Returns the calibrated quantiles of a list of draws, which must be sorted.
     pub fn quantiles(&self, draws: &[f64]) -> Quantiles {
         let at = |n: usize| quantile(draws, logit(LEVELS[n]) + self.shift[n]);
         let [low, middle, high] = [0, 1, 2].map(at);
         Quantiles([low.min(middle), middle, high.max(middle)])
     }
 
-    /// Records a forecast made at `now` for a job that waited for `wait` \[s\]; ties do not count.
+    /// Records a forecast at `now` for a job with the given `wait` in seconds. Ties are ignored.
     pub fn said(&mut self, now: f64, said: Quantiles, wait: f64) {
         let outcomes = said.0.into_iter().enumerate();
         let outcomes = outcomes.filter(|(_, said)| *said != wait);
@@ -71,7 +71,7 @@ fn logit(level: f64) -> f64 {
     (level / (1.0 - level)).ln()
 }
 
-/// Returns the quantile of ascending draws at a level in logits, extrapolated beyond the draws.
+/// Returns the quantile of sorted draws. If the level is beyond the draws, it is extrapolated.
 fn quantile(draws: &[f64], logits: f64) -> f64 {
     let count = draws.len() as f64;
     let level = 1.0 / (1.0 + (-logits).exp());

@@ -26,7 +26,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Advances to the next arrival instant and returns the jobs that arrive then.
+    /// Moves to the next time when jobs arrive, and returns these jobs.
     pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, Stopped> {
         for job in &self.log.jobs[self.past.jobs().len()..self.next] {
             self.past.came(job);

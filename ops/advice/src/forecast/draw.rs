@@ -1,4 +1,4 @@
-//! Monte Carlo simulation of the queue from its present state.
+//! This module implements the Monte Carlo simulation of the queue, starting from its current state.
 
 use std::collections::HashMap;
 
@@ -14,37 +14,38 @@ use synth_traces::replay::{
     Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Stopped, Walk, early, gathered,
 };
 
-/// The servers, and how the jobs of a log map to job types.
+/// The servers of the site, and the job type of each kind of job in a log.
 #[derive(Clone, Debug)]
 pub struct ForecastSite {
+    /// The servers.
     pub fleet: Fleet,
     /// The job type of each kind of job.
     pub types: Vec<u32>,
-    /// Converts ticks to the policy's time.
+    /// The clock that is used to convert ticks to the time of the policy.
     pub clock: Clock,
-    /// Ticks per second.
+    /// The number of ticks in one second.
     pub per_second: f64,
 }
 
-/// A waiting or running job.
+/// A job that is waiting or running at the time of the forecast.
 #[derive(Clone, Debug)]
 pub struct PresentJob {
-    /// The job; its size is ignored.
+    /// The job. Its size is not used.
     pub job: ReplayJob,
-    /// Its start in the policy's time, if it runs.
+    /// The time when the job was started, or `None` if it is waiting.
     pub started: Option<f64>,
-    /// Its servers in a fleet; empty if unknown.
+    /// The servers that the job is running on. This is empty if they are not known.
     pub servers: Vec<usize>,
 }
 
 /// The state of the system at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The time on the axis of submissions \[ticks\].
+    /// The time of the snapshot, in ticks since the first submission.
     pub at: f64,
-    /// The jobs by submission time.
+    /// The waiting and running jobs, sorted by the time of their submission.
     pub jobs: Vec<PresentJob>,
-    /// Servers used by others, with units of each resource.
+    /// The servers that are used by others, and the number of units of each resource.
     pub occupied: Vec<(usize, Vec<u64>)>,
 }
 
@@ -53,45 +54,45 @@ pub struct Snapshot {
 pub struct Draws {
     /// The number of runs.
     pub runs: u32,
-    /// The seed of all random numbers.
+    /// The seed for all random numbers.
     pub seed: u64,
 }
 
 impl Draws {
-    /// Returns the default number of runs with this seed.
+    /// Creates a new set of parameters with the given seed and the default number of runs.
     pub fn new(seed: u64) -> Self {
         Draws { runs: 60, seed }
     }
 }
 
-/// The maximum number of present jobs in all runs together, but at least [`FEWEST`] runs are made.
+/// The maximum total number of jobs in all runs, unless there are fewer than [`FEWEST`] runs.
 const JOBS: u32 = 10_000;
 const FEWEST: u32 = 16;
 
-/// A run simulates this many times the present jobs, and is repeated if starts are missing.
+/// The number of jobs in a run, as a multiple of the present jobs. If starts are missing, it grows.
 const FIRST: usize = 8;
 const MORE: usize = 8;
 const MOST: usize = 50_000;
 
 const DAY: f64 = 86_400.0;
 
-/// Future arrivals are resampled from this many preceding days.
+/// The number of days in the past that are used to generate the jobs that arrive in the future.
 const DAYS: f64 = 28.0;
 
-/// Horizon of future arrivals if there are no limits \[d\].
+/// The number of days for which jobs arrive in the future if the jobs do not have a limit.
 const WEEK: f64 = 7.0;
 
-/// Future arrivals end at this multiple of the latest start by limits, plus one day.
+/// The time until which jobs arrive, as a multiple of the last start by limits, plus one day.
 const LATER: f64 = 1.5;
 
-/// The longest forecast wait \[s\].
+/// The maximum wait in a forecast, in seconds.
 const HORIZON: f64 = 60.0 * DAY;
 
-/// The probabilities to share the run-time level with all similar jobs, or all of the user.
+/// The probability that a job uses the same level as all similar jobs, or as all jobs of the user.
 const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl ForecastSite {
-    /// Creates the site of a log; errors if the jobs' amounts exceed the range of exact arithmetic.
+    /// Creates a new site for a log. Returns an error if the amounts are too large to be exact.
     pub fn of_log(log: &Log) -> Result<Self, DocumentError> {
         let clock = Clock::whole(Speed::ONE);
         let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
@@ -108,16 +109,16 @@ impl ForecastSite {
         DecisionState::promised(jobs, types, fleet, self.clock)
     }
 
-    /// Converts a duration from the policy's time to seconds.
+    /// Converts a duration in the time of the policy to seconds.
     pub fn seconds(&self, time: f64) -> f64 {
         self.clock.ticks(time) / self.per_second
     }
 
-    /// Forecasts the waits of some present jobs \[s\], cut off at two months.
+    /// Returns the forecast for some of the present jobs, where the maximum wait is two months.
     ///
-    /// Returns for each job the draws in ascending order, and the wait if all jobs ran up to their
-    /// limits and no more arrived (infinite without limits). Errors if the policy makes an invalid
-    /// decision.
+    /// For each job, the result contains the sorted list of draws, and the wait if all jobs run
+    /// until their limits and no new jobs arrive (infinite without limits). All values are in
+    /// seconds. Returns an error if the policy makes an invalid decision.
     pub fn forecast(
         &self,
         moment: &Snapshot,
@@ -168,7 +169,7 @@ impl Ahead<'_> {
         own.started.map_or(0.0, ran)
     }
 
-    /// Returns the draws in the policy's time, infinite beyond the horizon of arrivals \[ticks\].
+    /// Returns the draws in the time of the policy, which are infinite beyond the last arrival.
     fn draws(
         &self,
         policy: &dyn Policy,
@@ -192,7 +193,7 @@ impl Ahead<'_> {
                 let mut all: Vec<ReplayJob> = standing.collect();
                 let until = self.come(horizon, &mut levels, most, &mut all);
                 let starts = self.run(&all, rule.clone_rule(), seed)?;
-                // Arrivals after all starts make no difference.
+                // If a job arrives after all starts, it is not relevant.
                 let until = self.site.clock.submit(until) - self.now;
                 let is_whole = until == f64::INFINITY || most >= MOST;
                 if is_whole || starts.iter().all(|start| *start < until) {
@@ -217,8 +218,7 @@ impl Ahead<'_> {
         self.run(&all.collect::<Vec<_>>(), policy.clone_rule(), 0)
     }
 
-    /// Appends future arrivals, days of the past drawn with replacement, until there are `most`
-    /// jobs. Returns the time up to which arrivals are complete.
+    /// Adds jobs of random days until there are `most`, and returns the end of the arrivals.
     fn come(
         &self,
         horizon: f64,
@@ -278,8 +278,8 @@ impl Ahead<'_> {
     }
 }
 
-/// Random run-time levels; some jobs of a user share one, since their errors are correlated. Every
-/// second run is antithetic to the one before.
+/// The random levels of the run times. The errors of the jobs of a user are correlated, so some of
+/// them use the same level. Every second run is antithetic to the previous one.
 struct Levels {
     random: RandomStream,
     mirrored: bool,

@@ -1,4 +1,4 @@
-//! A map of the waits of hypothetical jobs by width and limit, at typical moments of a log.
+//! This module computes the waits of hypothetical jobs with different widths and limits.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,29 +9,28 @@ use super::past::Past;
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Kinds, Log, ReplayJob, Stopped};
 
-/// The waits by width and limit. Times are in seconds.
+/// The waits of hypothetical jobs for each width and limit. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Map {
-    /// The number of moments.
+    /// The number of moments at which the jobs are simulated.
     pub moments: usize,
-    /// The jobs' demands in ascending order.
+    /// The demands of the jobs, in ascending order.
     pub widths: Vec<String>,
-    /// The jobs' limits in ascending order.
+    /// The limits of the jobs, in ascending order.
     pub limits: Vec<f64>,
-    /// By width and limit.
+    /// The results for each width and each limit.
     pub cells: Vec<Vec<MapCell>>,
 }
 
-/// The waits of jobs of one width and limit.
+/// The waits of the jobs with a given width and limit.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MapCell {
-    /// The share that starts immediately.
+    /// The fraction of these jobs that can be started immediately.
     pub at_once: f64,
-    /// The quantiles of the wait.
+    /// The quantiles of the waits.
     pub waits: Quantiles,
 }
 
-/// Hypothetical jobs whose waits are simulated at regular moments.
 pub(super) struct Probes {
     per_second: f64,
     names: Vec<String>,
@@ -47,7 +46,7 @@ const SIDES: usize = 5;
 const MOMENTS: usize = 40;
 const RUNS: u32 = 10;
 
-/// The quantiles of the jobs' widths and limits that are chosen.
+/// The quantiles of the widths and the limits that are used for the jobs.
 const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
 fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
@@ -57,7 +56,7 @@ fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
     values
 }
 
-/// The minimum ratio of neighbouring widths or limits.
+/// The minimum ratio between two neighbouring widths or limits.
 const APART: f64 = 1.3;
 
 impl Probes {

@@ -1,12 +1,14 @@
-//! Forecasts of job starts: the times by which 10 %, 50 % and 90 % of such jobs start.
+//! This module computes when a job will start, as the times at which 10 %, 50 % and 90 % of such
+//! jobs have started.
 //!
-//! Limits are nearly always far above run times. So the queue is simulated many times under the
-//! site's rule ([`ForecastSite::forecast`]), with run times drawn from those of similar past jobs
-//! relative to their limits ([`Past`]) and conditioned on the age of running jobs. Jobs of one user
-//! partly share their quantile level, since errors are correlated. Later arrivals are days of the
-//! last four weeks, drawn with replacement. Such draws are overconfident, so their quantiles are
-//! calibrated on the outcomes of earlier forecasts ([`Calibration`]): job by job on a log
-//! ([`Scoring`]), or for a running scheduler ([`OnlineForecasts`]).
+//! In most cases, the limit of a job is much larger than its run time. For this reason, the queue
+//! is simulated many times using the rule of the site ([`ForecastSite::forecast`]). The run time of
+//! a job is drawn from those of similar jobs in the past, relative to their limits ([`Past`]), and
+//! depends on how long the job has been running. The errors of the jobs of a user are correlated,
+//! so some of these jobs use the same quantile. New jobs are those of random days in the last four
+//! weeks. The result is usually too certain, so it is calibrated using the outcomes of previous
+//! forecasts ([`Calibration`]), for a log ([`Scoring`]) or for a running scheduler
+//! ([`OnlineForecasts`]).
 //!
 //! # Bibliography
 //! Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021. Smith,

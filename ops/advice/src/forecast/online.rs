@@ -1,5 +1,3 @@
-//! Forecasts for a running scheduler, calibrated on their own outcomes.
-
 use std::collections::HashMap;
 
 use super::calibration::{Calibration, Quantiles};
@@ -10,25 +8,23 @@ use synth_operator::protocol::Foresight;
 use synth_operator::{JobView, Scheduler};
 use synth_traces::replay::{Clock, ReplayJob, Speed};
 
-/// Forecasts for successive schedulers, with a record of their accuracy.
+/// The forecasts for a scheduler that is running, and the record of how accurate they were.
 pub struct OnlineForecasts {
     draws: Draws,
     calibration: Calibration,
     open: HashMap<String, (f64, Quantiles)>,
-    /// The number of forecast jobs that have started, and how many started by each quantile.
     outcomes: (usize, [usize; 3]),
-    /// The length of a second in the scheduler's time unit.
     second: f64,
     now: f64,
 }
 
-/// Ticks per second, since clusters may count in milliseconds.
+/// The number of ticks in one second. The time of a cluster may be in milliseconds.
 const TICKS: f64 = 1000.0;
 
 const FEWEST: usize = 10;
 
 impl OnlineForecasts {
-    /// Creates forecasts with an empty record.
+    /// Creates a new set of forecasts with an empty record.
     pub fn new(seed: u64) -> Self {
         OnlineForecasts {
             draws: Draws::new(seed),
@@ -40,7 +36,7 @@ impl OnlineForecasts {
         }
     }
 
-    /// Returns the number of forecast jobs that have started, and the shares by each quantile.
+    /// Returns the number of forecast jobs that have started, and the fraction for each quantile.
     pub fn record(&self) -> (usize, [f64; 3]) {
         let (count, by) = self.outcomes;
         let share = |started| started as f64 / count.max(1) as f64;
@@ -57,22 +53,21 @@ impl OnlineForecasts {
     fn waits(&self, scheduler: &Scheduler, job: &str) -> Result<Vec<f64>, String> {
         let rule = scheduler.rule();
         if rule.preempts() {
-            return Err(
-                "the policy preempts jobs, and forecasts are only for policies that do not".into(),
-            );
+            return Err("the policy preempts jobs, which is not supported for forecasts".into());
         }
         if scheduler.runs(job) {
             return Err("the job has already started".into());
         }
         let present = scheduler.present();
         let place = present.iter().position(|(id, _)| **id == *job);
-        let place =
-            place.ok_or("the capacity that it needs is used by others, or servers are down")?;
+        let place = place.ok_or(
+            "the resources that are needed by the job are used by others, or the servers are down",
+        )?;
         let past = self.past(scheduler, &present);
         let known = past.known();
         if known < FEWEST {
             return Err(format!(
-                "{known} jobs have ended so far, but {FEWEST} are needed to estimate run times"
+                "only {known} jobs have ended so far, but at least {FEWEST} jobs are needed to estimate the run times"
             ));
         }
         let there = |(_, seen): &(_, JobView)| PresentJob {
@@ -113,7 +108,7 @@ impl OnlineForecasts {
         }
     }
 
-    /// Returns the scheduler's past. Jobs that could not run now are not resampled as arrivals.
+    /// Returns the past of the scheduler. If a job could not run now, it is not used for arrivals.
     fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobView)]) -> Past {
         let mut past = Past::default();
         let ended = scheduler.ended();

@@ -1,16 +1,16 @@
-//! The past of a log at one moment: run times relative to limits, and arrivals.
+//! The past of a log at a given time, with the run times relative to the limits, and the arrivals.
 
 use std::collections::HashMap;
 
 use synth_traces::replay::ReplayJob;
 use synth_traces::trace::Observed;
 
-/// Jobs that have arrived, some of which have ended.
+/// The jobs that have arrived. Some of these jobs have already ended.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// Run times of the ended jobs of each class, the latest last.
+    /// The run times of all jobs in each class that have ended, sorted by the time when they ended.
     lengths: HashMap<Class, Vec<f64>>,
-    /// All arrived jobs by submission; the size is NaN if a job has not ended.
+    /// All jobs that have arrived, sorted by submission. If a job has not ended, its size is NaN.
     came: Vec<ReplayJob>,
 }
 
@@ -19,20 +19,20 @@ enum Class {
     Same(u32, u64, u32),
     Promised(u32, u64),
     User(u32, bool),
-    /// A limit within the same power of two.
+    /// A limit that is rounded to the same power of two.
     Limit(i32),
     All(bool),
 }
 
 impl Class {
-    /// Returns a job's classes, the narrowest first, each with the number of latest jobs to use.
+    /// Returns the classes of a job, the smallest first, and how many of the last jobs to use.
     fn all(job: &ReplayJob) -> [(Class, usize); 5] {
         let (user, promised) = (job.user, job.promised);
         let has_limit = promised.is_finite();
         [
             (Class::Same(user, promised.to_bits(), job.kind), 20),
             (Class::Promised(user, promised.to_bits()), 20),
-            // User 0 means unknown.
+            // If the user is not known, this is 0.
             (Class::User(user, has_limit), if user == 0 { 0 } else { 30 }),
             (Class::Limit(promised.log2().floor() as i32), 60),
             (Class::All(has_limit), 60),
@@ -40,35 +40,34 @@ impl Class {
     }
 }
 
-/// The number of jobs of a narrow class that weigh as much as all wider classes.
+/// The number of jobs in a small class that have the same weight as all of the larger classes.
 const DOUBT: f64 = 2.0;
 
-/// The unit of run times: the limit, or a tick if there is none.
 fn unit(job: &ReplayJob) -> f64 {
     let limit = Some(job.promised).filter(|limit| limit.is_finite());
     limit.unwrap_or(1.0)
 }
 
 impl Past {
-    /// Adds an arrived job, ignoring its size.
+    /// Adds a job that has arrived. The size of the job is not used.
     pub fn came(&mut self, job: &ReplayJob) {
         let size = f64::NAN;
         self.comes_with(&ReplayJob { size, ..*job });
     }
 
-    /// Adds an arrived job; its size is NaN if it has not ended.
+    /// Adds a job that has arrived. If it has not ended, the size must be NaN.
     pub fn comes_with(&mut self, job: &ReplayJob) {
         self.came.push(*job);
     }
 
-    /// Records that the n-th job has ended after running for `size` \[ticks\].
+    /// Records that the `n`-th job has ended, after running for `size` ticks.
     pub fn ended(&mut self, n: usize, size: f64) {
         self.came[n].size = size;
         let job = self.came[n];
         self.learn(&job);
     }
 
-    /// Learns the run time of an ended job, unless it already ran when the log began.
+    /// Adds the run time of a job that has ended, unless it was already running at the start.
     pub fn learn(&mut self, job: &ReplayJob) {
         if job.seen == Observed::Initial {
             return;
@@ -79,18 +78,18 @@ impl Past {
         }
     }
 
-    /// Returns the number of ended jobs.
+    /// Returns the number of jobs that have ended.
     pub fn known(&self) -> usize {
         let all = [true, false].map(|has| self.lengths.get(&Class::All(has)).map_or(0, Vec::len));
         all.iter().sum()
     }
 
-    /// Returns all arrived jobs.
+    /// Returns all jobs that have arrived.
     pub fn jobs(&self) -> &[ReplayJob] {
         &self.came
     }
 
-    /// Returns the distribution of the run time of a job that has run for `ran` \[ticks\].
+    /// Returns the distribution of the run time of a job that has been running for `ran` ticks.
     pub fn law(&self, job: &ReplayJob, ran: f64) -> RuntimeLaw {
         let unit = unit(job);
         let mut lengths: Vec<(f64, f64)> = Vec::new();
@@ -115,7 +114,7 @@ impl Past {
             *share = sum;
         }
         if lengths.is_empty() {
-            // No similar job ran longer: assume the limit, or twice the elapsed time.
+            // If no similar job ran for longer, this is the limit or twice the elapsed time.
             let longest = match job.promised {
                 f64::INFINITY => 2.0 * ran + 1.0,
                 promised if promised > ran => promised.min(1e15),
@@ -127,12 +126,12 @@ impl Past {
     }
 }
 
-/// A run-time distribution \[ticks\]: run times in ascending order with cumulative probabilities.
+/// The distribution of a run time in ticks: the sorted run times with cumulative probabilities.
 #[derive(Clone, Debug)]
 pub struct RuntimeLaw(Vec<(f64, f64)>);
 
 impl RuntimeLaw {
-    /// Returns the quantile at a level in \[0, 1\].
+    /// Returns the quantile at the given level, which must be between 0 and 1.
     pub fn at(&self, level: f64) -> f64 {
         let place = self.0.partition_point(|(_, up_to)| *up_to < level);
         self.0[place.min(self.0.len() - 1)].0

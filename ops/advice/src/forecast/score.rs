@@ -1,5 +1,3 @@
-//! Evaluation of forecasts on a log.
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -14,20 +12,20 @@ use super::map::{Map, Probes};
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, NoResult, Stopped, Walk};
 
-/// A forecast and its outcome. Times are in seconds.
+/// A forecast and its outcome. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ScoredForecast {
-    /// The line of the job in the log.
+    /// The line of the log that contains the job.
     pub line: u32,
-    /// The submission time after the first submission.
+    /// The time between the first submission and the submission of this job.
     pub submitted: f64,
-    /// The number of waiting jobs at that time, including this one.
+    /// The number of jobs that were waiting at that time, including this job.
     pub waiting: usize,
-    /// The 10 %, 50 % and 90 % quantiles of its wait.
+    /// The 10 %, 50 % and 90 % quantiles of the wait in the forecast.
     pub said: Quantiles,
-    /// Its wait if all jobs ran up to their limits and no more arrived; infinite without limits.
+    /// The wait if all jobs run until their limits and no jobs arrive (infinite without limits).
     pub by_limits: f64,
-    /// Its actual wait.
+    /// The actual wait of the job.
     pub wait: f64,
     #[serde(skip)]
     draws: Vec<f64>,
@@ -35,64 +33,65 @@ pub struct ScoredForecast {
     place: usize,
 }
 
-/// An evaluation of forecasts on a log.
+/// The parameters that are used to evaluate the forecasts for a log.
 pub struct Scoring<'a> {
-    /// The log.
+    /// The log that contains the jobs.
     pub log: &'a Log,
     /// The parameters of the simulation.
     pub draws: Draws,
-    /// Every n-th waiting job is forecast, n ≥ 1.
+    /// If this is `n`, a forecast is made for every `n`-th job that waits. It must be at least 1.
     pub every: usize,
-    /// Ends the evaluation once set.
+    /// If this is set, the evaluation is stopped.
     pub interrupt: &'a AtomicBool,
 }
 
-/// The forecasts of a log and their accuracy.
+/// The forecasts for a log, and how accurate they are.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Scored {
-    /// The evaluated forecasts; the first tenth only calibrates.
+    /// The forecasts that are evaluated. The first tenth is only used for calibration.
     pub forecasts: Vec<ScoredForecast>,
-    /// The number of jobs that waited, and of all jobs.
+    /// The number of jobs that had to wait, and the number of all jobs.
     pub waited: [usize; 2],
-    /// The accuracy, if any job waited.
+    /// The accuracy of the forecasts, or `None` if no job had to wait.
     pub record: Option<ForecastRecord>,
-    /// The waits by width and limit, if requested.
+    /// The waits for each width and limit if this was requested.
     pub map: Option<Map>,
-    /// The mean and maximum computing time \[s\], and the number of waiting jobs at the maximum.
+    /// The mean and the maximum time for a forecast in seconds, and the waiting jobs at the
+    /// maximum.
     #[serde(skip)]
     pub took: (f64, f64, usize),
-    /// The final calibration.
+    /// The state of the calibration at the end of the log.
     #[serde(skip)]
     pub calibration: Calibration,
 }
 
-/// The accuracy of forecasts. Times are in seconds.
+/// The accuracy of a set of forecasts. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ForecastRecord {
     /// The number of forecasts.
     pub forecasts: usize,
-    /// The shares of jobs that started by the 10 %, 50 % and 90 % quantiles.
+    /// The fraction of the jobs that have started at the 10 %, 50 % and 90 % quantiles.
     pub started: [f64; 3],
-    /// The same without calibration.
+    /// The same values without calibration.
     pub uncalibrated: [f64; 3],
-    /// The median absolute error of the median forecast.
+    /// The median of the absolute error of the 50 % quantile.
     pub error: f64,
-    /// The median absolute error if limits are used as run times.
+    /// The median of the absolute error if the limits are used instead of the run times.
     pub error_by_limits: f64,
-    /// The share of jobs that started before the time that limits give.
+    /// The fraction of the jobs that started before the time that is computed from the limits.
     pub before_limits: f64,
 }
 
-/// The share of the first forecasts that is not evaluated.
+/// The fraction of the forecasts at the start that are not evaluated.
 const LEARNING: f64 = 0.1;
 
-/// Longer waits count as this long \[s\].
+/// The maximum value of a wait in seconds. Longer waits are replaced by this value.
 const ENDLESS: f64 = 60.0 * 86_400.0;
 
 impl Scoring<'_> {
-    /// Forecasts jobs that wait at their submission under the rule that `make` builds; `mapped`
-    /// adds the map. `listener` gets the number of arrived jobs. Errors if the rule cannot serve
-    /// the jobs.
+    /// Computes a forecast for each job that has to wait, using the rule that is created by `make`.
+    /// If `mapped` is `true`, the map is included. The `listener` is called with the number of jobs
+    /// that have arrived. Returns an error if the rule cannot be used for the jobs.
     pub fn run(
         &self,
         make: impl FnOnce(&ForecastSite) -> Result<Box<dyn Policy>, String>,

@@ -9,7 +9,7 @@ use synth_multiresource::simulator::Contender;
 use synth_traces::replay::Log;
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
-/// Submission, run time, processors, limit (−1 if unknown) and user of a job.
+/// The submission time, run time, number of processors, limit (−1 if not known) and user of a job.
 type Line = (u64, u64, u64, i64, u64);
 
 fn log(processors: u64, jobs: &[Line]) -> Log {
@@ -58,7 +58,7 @@ fn chance(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// On one FCFS server with jobs that run exactly up to their limits, forecasts are exact.
+/// If there is a single FCFS server and all jobs run until their limits, the forecasts are exact.
 #[test]
 fn forecasts_are_exact_if_jobs_run_up_to_their_limits() {
     let mut below = chance(5);
@@ -80,7 +80,7 @@ fn forecasts_are_exact_if_jobs_run_up_to_their_limits() {
     assert_eq!((record.error, record.error_by_limits), (0.0, 0.0));
 }
 
-// By hand: a job with limit 100 started 40 s ago; similar jobs ran for 50 or 80 s.
+// By hand: a job with a limit of 100 was started 40 s ago. Similar jobs ran for 50 or 80 s.
 #[test]
 fn remaining_run_times_are_conditioned_on_the_age() {
     let past = [(0, 30), (1000, 50), (2000, 80), (3000, 50), (4000, 80)];
@@ -116,12 +116,12 @@ fn remaining_run_times_are_conditioned_on_the_age() {
     assert_eq!(*by_limits, 60.0);
     let are_known = draws.iter().all(|wait| [10.0, 40.0].contains(wait));
     assert!(are_known, "{draws:?}");
-    // Half of the draws, within four standard errors of 60 independent ones.
+    // This is half of the draws. The error is at most four standard errors of 60 independent draws.
     let early = draws.iter().filter(|wait| **wait == 10.0).count() as f64;
     assert!((early - 30.0).abs() < 4.0 * 15.0_f64.sqrt(), "{early}");
 }
 
-/// The standard errors are for a third as many independent jobs, since neighbours wait together.
+/// The standard errors are for a third of the jobs, because neighbours are not independent.
 #[test]
 fn quantiles_are_calibrated_on_a_random_log() {
     let jobs = drawn(1200);
@@ -176,7 +176,7 @@ fn forecasts_do_not_depend_on_the_future() {
     for (n, own) in others[..from].iter_mut().enumerate() {
         let begin = (own.0 - jobs[0].0) as f64;
         let end = begin + waits.get(&(n as u32 + 2)).copied().unwrap_or(0.0) + own.1 as f64;
-        // Earlier waits are unknown, so only the last hundred jobs change.
+        // Earlier waits are not known, so this only changes the last hundred jobs.
         if n > 150 && end > until {
             own.1 = own.1.max(2) - 1;
             hidden += 1;

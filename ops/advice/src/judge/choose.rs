@@ -1,5 +1,3 @@
-//! Selection of a rule on the past of a log.
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use itertools::{Itertools as _, iproduct};
@@ -12,57 +10,58 @@ use super::point::{RulePoint, between, plain};
 use synth_multiresource::policy::RuntimeEstimate;
 use synth_traces::replay::{Log, Stopped};
 
-/// The metric to minimize.
+/// The metric that should be as small as possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgeObjective {
-    /// The mean wait, with a weight of one fifth on the bounded slowdown
+    /// The mean wait, where the bounded slowdown is included with a weight of one fifth
     #[default]
     Wait,
-    /// The mean bounded slowdown, max(1, response / max(size, 10 s))
+    /// The mean of the bounded slowdown, which is max(1, response / max(size, 10 s))
     Slowdown,
-    /// Both with equal weight
+    /// The mean wait and the mean of the bounded slowdown, with the same weight
     Both,
 }
 
-/// Criteria by which a rule is selected.
+/// The criteria that are used to select a rule.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Goal {
-    /// The metric to minimize.
+    /// The metric that should be as small as possible.
     pub objective: JudgeObjective,
-    /// Guaranteed maximum wait, as a multiple of the longest wait under the current rule.
+    /// The maximum wait that is guaranteed, as a multiple of the longest wait of the current rule.
     pub longest: Option<f64>,
-    /// The current rule.
+    /// The rule that is currently used.
     pub now: RulePoint,
 }
 
-/// A selected rule.
+/// A rule that has been selected.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChosenRule {
     /// The rule.
     pub point: RulePoint,
-    /// Its metric relative to the current rule: the geometric mean over the training periods.
+    /// The metric divided by that of the current rule (the geometric mean over training periods).
     pub ratio: f64,
-    /// The guaranteed maximum wait \[s\].
+    /// The maximum wait that is guaranteed, in seconds.
     pub promised: Option<f64>,
-    /// Whether it kept the guarantee on the training period; otherwise it came nearest.
+    /// Whether the guarantee was met in the training period. If not, this rule came closest.
     pub keeps: bool,
-    /// The number of rules tried.
+    /// The number of rules that were tested.
     pub tried: usize,
 }
 
-/// The default guarantee on the maximum wait, as a multiple.
+/// The default for the guaranteed wait, as a multiple of the longest wait.
 const USUAL: f64 = 4.0;
 
-/// Waits are offset by this many seconds so that ratios of near-zero waits stay bounded.
+/// The number of seconds that is added to each wait, so that the ratio of small waits is bounded.
 const GRAIN: f64 = 10.0;
 
 impl Goal {
-    /// Returns the default guarantee for a log, without limits `None`.
+    /// Returns the default guarantee for a log, or `None` if the jobs do not have limits.
     ///
-    /// A rule with the best mean may starve wide long jobs for months, which later worsens even the
-    /// mean: on SDSC SP2 selections without a guarantee have 1.2 to 1.5 times the mean wait of
-    /// EASY, with it 0.8 times. Without limits, freeing capacity in time costs more than it gains.
+    /// A rule with the best mean can cause wide and long jobs to wait for months, which later makes
+    /// the mean worse. For SDSC SP2, the mean wait without a guarantee is 1.2 to 1.5 times the mean
+    /// wait of EASY, and with a guarantee it is 0.8 times. If there are no limits, freeing the
+    /// capacity in time has a cost that is larger than the benefit.
     pub fn usual_promise(log: &Log) -> Option<f64> {
         log.has_limits.then_some(USUAL)
     }
@@ -78,27 +77,27 @@ impl Goal {
     }
 }
 
-/// Margin, as a logarithm, by which an unusual rule has to beat the rules in common use.
+/// The minimum difference between an unusual rule and the rules in common use, as a logarithm.
 const MARGIN: f64 = 0.02;
 
-/// Penalty for an e-fold longest wait under a guarantee, in logarithms of the metric.
+/// The penalty if the longest wait is larger by a factor of `e`, in logarithms of the metric.
 const LONG: f64 = 0.1;
 
-/// The number of unusual rules that are tried on more than two training periods.
+/// The number of unusual rules that are tested on more than two training periods.
 const FINALISTS: usize = 12;
 
-/// The number of (estimate, reservation) combinations for which intermediate orders are tried.
+/// The number of pairs of an estimate and a reservation for which intermediate orders are tested.
 const KINDS: usize = 2;
 
-/// The fractions of the guaranteed maximum wait after which a job moves to the head of the queue.
+/// The time after which a job moves to the front, as a fraction of the guaranteed maximum wait.
 const PROMISED: [f64; 2] = [0.25, 0.5];
 
 struct Tried {
     point: RulePoint,
-    /// Logarithm of the metric on each training period so far.
+    /// The logarithm of the metric for each training period that has been used.
     scores: Vec<f64>,
     handicap: f64,
-    /// Its longest wait on the first period, relative to the guarantee.
+    /// The longest wait in the first period divided by the guaranteed wait.
     excess: f64,
 }
 
@@ -107,7 +106,7 @@ impl Tried {
         self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
 
-    /// Sort key: candidates that keep the guarantee first.
+    /// Returns the sort key, so that the candidates that meet the guarantee are first.
     fn rank(&self) -> (bool, f64) {
         match self.excess <= 1.0 {
             true => (false, self.score() + self.handicap),
@@ -130,7 +129,8 @@ struct Race<'a> {
     interrupt: &'a AtomicBool,
 }
 
-/// Selects the best rule on training periods: the first is as recorded, the last is the busiest.
+/// Returns the best rule for the given training periods. The first one must be the past as
+/// recorded, and the last one must have the highest load.
 pub(super) fn choose(
     goal: &Goal,
     pasts: &[Past<'_>],
@@ -146,7 +146,7 @@ pub(super) fn choose(
     };
     let plain = race.promised(plain(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, 0.0)?;
-    // Without a tight guarantee, intermediate orders are no better on held-out periods.
+    // Without a strict guarantee, intermediate orders are not better on held-out periods.
     let is_narrow = goal.longest.is_some_and(|times| times < USUAL);
     let kinds = all.iter().map(|own| own.point).filter(|_| is_narrow);
     let kinds = kinds.unique_by(|own| (own.reservations.rule(), own.estimate.name()));
@@ -166,10 +166,9 @@ pub(super) fn choose(
 }
 
 impl Race<'_> {
-    /// The guaranteed maximum wait \[s\].
     fn longest(&self) -> Option<f64> {
         let longest = self.goal.longest? * self.now.first()?.longest_wait;
-        // A period without waits gives no guarantee.
+        // If no job had to wait in this period, there is no guarantee.
         (longest > 0.0).then_some(longest)
     }
 
@@ -184,7 +183,7 @@ impl Race<'_> {
         iproduct!(parts, &points).map(with).collect()
     }
 
-    /// Tries rules on the busiest period first; unusual rules are cut to [`FINALISTS`] after two.
+    /// Tests all rules on the busiest period. After two, [`FINALISTS`] unusual rules are left.
     fn run(&self, points: Vec<RulePoint>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
         let entrant = |point| Tried {
             point,

@@ -1,4 +1,4 @@
-//! Run-time estimates of all kinds, learned from the jobs of a log that have ended.
+//! This module computes all estimates of the run time, using the jobs in a log that have ended.
 
 use std::cmp::Ordering;
 
@@ -14,16 +14,16 @@ use synth_traces::trace::Observed;
 /// The accuracy of an estimate.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OfEstimate {
-    /// The estimate.
+    /// The type of the estimate.
     pub estimate: RuntimeEstimate,
-    /// For all jobs, and by users.
+    /// The accuracy for all jobs and for each user.
     pub worth: [Worth; 3],
 }
 
-/// One estimator of each kind, with its estimates of all jobs.
+/// The estimators of all kinds, and their estimates for each job.
 #[derive(Clone)]
 pub(super) struct Estimates {
-    /// In the order of [`RuntimeEstimate::NAMED`].
+    /// The estimators in the same order as [`RuntimeEstimate::NAMED`].
     kinds: [Kind; 4],
     open: Vec<usize>,
     next: usize,
@@ -32,12 +32,12 @@ pub(super) struct Estimates {
 #[derive(Clone)]
 struct Kind {
     estimator: Estimator,
-    /// By job \[ticks\].
+    /// The estimate for each job in ticks.
     table: Vec<f64>,
 }
 
 impl Estimates {
-    /// Creates all kinds, since the current rule may use any; `day` is in units of the clock.
+    /// Creates all estimators, since the current rule may use any. `day` is in units of the clock.
     pub(super) fn new(day: f64) -> Self {
         Estimates {
             kinds: RuntimeEstimate::NAMED.map(|(_, estimate)| Kind {
@@ -54,7 +54,7 @@ impl Estimates {
         &[Limit, History, Tree][usize::from(!log.has_limits)..]
     }
 
-    /// Processes arrivals, and ends before this time; `shares` are by type.
+    /// Updates the estimates for all jobs that arrive or end before this time.
     pub(super) fn look(
         &mut self,
         scene: &DecisionState<'_>,
@@ -65,7 +65,7 @@ impl Estimates {
         let come = self.next..ends.len();
         self.next = ends.len();
         self.open.extend(come.clone());
-        // At one instant ends come before arrivals.
+        // If a job ends and another one arrives at the same time, the end is first.
         let arrival = |n: usize| (scene.clock.submit(scene.jobs[n].submit), true, n);
         let mut events: Vec<(f64, bool, usize)> = come.map(arrival).collect();
         let ended = self.open.extract_if(.., |n| ends[*n] < time);
@@ -78,7 +78,7 @@ impl Estimates {
                     let estimate = kind.estimator.estimate(&promise);
                     kind.table.push(scene.clock.ticks(estimate));
                 } else if scene.jobs[n].seen != Observed::Initial {
-                    // For these jobs the run time before the log began is unknown.
+                    // For these jobs, the run time before the start of the log is not known.
                     let size = scene.clock.size(scene.jobs[n].size);
                     kind.estimator.learn(&promise, size, now);
                 }

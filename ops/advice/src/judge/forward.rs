@@ -1,4 +1,4 @@
-//! Walk-forward evaluation: each window of a log runs under a rule selected on the jobs before it.
+//! This module evaluates a log walk-forward: each rule is selected using only the jobs before.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -15,34 +15,34 @@ use synth_traces::replay::{
     Clock, DecisionState, Kinds, Log, NoResult, ReplayJob, Speed, Walk, early, gathered, resampled,
 };
 
-/// The windows of a log.
+/// The windows that a log is divided into.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LogWindows {
-    /// The fraction of the time span before the first window, in (0, 1).
+    /// The fraction of the time span that is before the first window. It must be between 0 and 1.
     pub past: f64,
-    /// The length of a window \[s\], > 0.
+    /// The length of a window in seconds, which must be positive.
     pub every: f64,
-    /// How many times as fast as recorded jobs arrive.
+    /// The factor by which jobs arrive faster than in the log.
     pub speed: Speed,
 }
 
-/// A window and its rule.
+/// A window of the log and the rule that was selected for it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JudgedWindow {
-    /// The start of the window after the first submission \[s\].
+    /// The time between the first submission and the start of the window, in seconds.
     pub from: f64,
-    /// The jobs submitted in the window, as a half-open range.
+    /// The range of the jobs that were submitted in this window, without the end of the range.
     pub jobs: [usize; 2],
-    /// The number of past jobs that the rule was selected on.
+    /// The number of jobs in the past that were used to select the rule.
     pub past: usize,
-    /// The rule.
+    /// The rule that was selected.
     pub choice: ChosenRule,
 }
 
-/// The waits and sizes \[s\] of the jobs of all windows, by submission.
+/// The wait and the size of each job in all windows, in seconds, sorted by submission.
 pub type Served = Vec<(f64, f64)>;
 
-/// A walk-forward evaluation on a log.
+/// The walk-forward evaluation of a log.
 pub struct Forward<'a> {
     log: &'a Log,
     kinds: Kinds,
@@ -50,9 +50,9 @@ pub struct Forward<'a> {
     shares: Vec<f64>,
     windows: LogWindows,
     goal: Goal,
-    /// The estimates learned up to the first window, under the current rule.
+    /// The estimates under the current rule at the start of the first window.
     learned: Estimates,
-    /// In the policy's time.
+    /// The length of a second in the time of the policy.
     second: f64,
     interrupt: &'a AtomicBool,
 }
@@ -63,19 +63,19 @@ const MOST: usize = 6000;
 
 const FEWEST: usize = 50;
 
-/// The load at which rules are also tried if the past was quieter.
+/// If the load in the past is lower than this, the rules are also tested with this load.
 const BUSY: f64 = 0.85;
 
-/// The number of jobs replayed in all training periods together.
+/// The total number of jobs that are replayed for all training periods.
 const REPLAYED: usize = 20_000;
 const PASTS: [usize; 2] = [5, 10];
 
-/// Speeds of the training periods. Replays are chaotic: a second more or less changes means by
-/// several percent, so an average over perturbed speeds is less a matter of chance.
+/// The speeds of the training periods. If a time changes by one second, the mean may change by
+/// several percent, so the result is less random if it is the average over different speeds.
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
-    /// Replays a log under the current rule up to the first window; errors if it is too short.
+    /// Replays a log until the first window. Returns an error if the log is too short.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,
@@ -101,7 +101,7 @@ impl<'a> Forward<'a> {
         if past < FEWEST || judged == 0 {
             let odd = log.account.warnings();
             return Err(NoResult::Refused(format!(
-                "the log has {past} jobs before the first window and {judged} after its start, but needs {FEWEST} and 1: choose another --past, or a longer log{odd}"
+                "the log contains {past} jobs before the first window and {judged} jobs after its start, but at least {FEWEST} and 1 are required; use a different value for `--past` or a longer log{odd}"
             )));
         }
         let (ends, start) = (forward.begin()?.ends().to_vec(), forward.start());
@@ -110,7 +110,7 @@ impl<'a> Forward<'a> {
         Ok(forward)
     }
 
-    /// Returns the first job that is evaluated.
+    /// Returns the index of the first job that is evaluated.
     pub fn first(&self) -> usize {
         let start = self.start();
         let is_past = |job: &ReplayJob| self.scene.clock.submit(job.submit) < start;
@@ -145,7 +145,7 @@ impl<'a> Forward<'a> {
         served(&self.scene, ends, places, per_second).collect()
     }
 
-    /// Evaluates one rule over all windows; `sizes` makes it a baseline that knows job sizes.
+    /// Evaluates a rule for all windows. If `sizes` is `true`, the size of each job is known.
     pub fn fixed(&self, point: &RulePoint, sizes: bool) -> Result<Served, NoResult> {
         let mut choices = point.choices(self.second);
         if sizes {
@@ -158,9 +158,9 @@ impl<'a> Forward<'a> {
         Ok(self.served(walk.ends()))
     }
 
-    /// Evaluates rules selected for each window, and the accuracy of estimates. `listener` gets the
-    /// number of the window and of all windows. Errors on an invalid decision of a rule or on
-    /// interruption.
+    /// Evaluates the rules that are selected for each window, and the accuracy of the estimates.
+    /// The `listener` is called with the number of the window and of all windows. Returns an error
+    /// if a rule makes an invalid decision or if there is an interrupt.
     pub fn chosen(
         &self,
         listener: &mut dyn FnMut(usize, usize),
@@ -204,7 +204,7 @@ impl<'a> Forward<'a> {
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Selects a rule on the whole log; errors as [`chosen`](Self::chosen).
+    /// Returns the best rule for the whole log. The errors are those of [`chosen`](Self::chosen).
     pub fn best(&self) -> Result<ChosenRule, NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
@@ -221,7 +221,7 @@ impl<'a> Forward<'a> {
         let ended = ends.iter().filter(|end| **end < time).count();
         if ended < FEWEST {
             return Err(NoResult::Refused(format!(
-                "only {ended} jobs have ended before the first window, but {FEWEST} are needed: choose a larger --past, or a longer log"
+                "only {ended} jobs have ended before the first window, but at least {FEWEST} are required; use a larger value for `--past` or a longer log"
             )));
         }
         let past: Vec<usize> = (ends.len().saturating_sub(MOST)..ends.len()).collect();
@@ -233,9 +233,9 @@ impl<'a> Forward<'a> {
         let jobs: Vec<ReplayJob> = jobs.collect();
         let tables = estimates.tables(&past);
         let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
-        // Resampled jobs keep their estimates.
+        // If a job is used again, its estimate is not changed.
         let mut drawn = self.drawn(jobs);
-        // The guarantee is evaluated only on jobs with known sizes.
+        // The guarantee can only be evaluated for jobs with a known size.
         let has_ended = |job: &ReplayJob| ends[past[places[&job.line]]] < time;
         drawn[0].0.retain(has_ended);
         let pasts = drawn.iter().map(|(jobs, speed)| {
@@ -249,8 +249,8 @@ impl<'a> Forward<'a> {
         Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
     }
 
-    /// A job that has not ended gets the tree estimate as its size: without such jobs, rules that
-    /// starve long jobs would look good.
+    /// If a job has not ended, the estimate of the tree is used as its size. If such jobs were
+    /// ignored, a rule that does not run long jobs would look good.
     fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> ReplayJob {
         let job = self.log.jobs[n];
         if end < time {
@@ -263,7 +263,7 @@ impl<'a> Forward<'a> {
         ReplayJob { size, limit, ..job }
     }
 
-    /// Returns the training periods: the past, resampled weeks of it, and both at a busy speed.
+    /// Returns the training periods: the past, random weeks of it, and both with a high load.
     fn drawn(&self, jobs: Vec<ReplayJob>) -> Vec<(Vec<ReplayJob>, Speed)> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));
@@ -286,7 +286,6 @@ impl<'a> Forward<'a> {
         pasts
     }
 
-    /// Returns the fluid bound on the load of jobs within a span \[ticks\].
     fn load(&self, jobs: &[ReplayJob], span: f64) -> f64 {
         let mut work = vec![0.0; self.log.servers.resources.len()];
         for job in &jobs[early(jobs)..] {

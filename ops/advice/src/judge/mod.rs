@@ -1,13 +1,13 @@
-//! Selection of a backfilling rule on a log, evaluated on later jobs.
+//! This module selects a backfilling rule using a log, and evaluates it on the jobs that follow.
 //!
-//! Among many rules one always looks good by chance on the jobs it was selected on. So the
-//! evaluation *walks forward*: the log is cut into windows, such as weeks; the rule of each window
-//! is [selected](choose) using only jobs that ended before it, and takes over the queue of its
-//! predecessor. Candidates are replayed on the past as recorded, on weeks resampled with
-//! replacement (so that one lucky week does not decide) and, if the past was quiet, faster. The
-//! score is the mean logarithm of the mean wait relative to the current rule; unusual rules must
-//! beat common ones by a margin. [`RulePoint`]s are orders `a ln ê + b ln p − g ln(w + c)` with an
-//! estimate ê of job sizes, at most one reservation, and a maximum wait.
+//! If there are many rules, one of them always looks good by chance. For this reason, the
+//! evaluation *walks forward*: the log is divided into windows, such as weeks. The rule of each
+//! window is [selected](choose) using only the jobs that ended before it, and continues with the
+//! queue of the previous window. Each candidate is replayed on the past as recorded, on random
+//! weeks of the past and, if the load in the past was low, at a higher speed. The score is the mean
+//! of the logarithm of the mean wait relative to the current rule. An unusual rule must be better
+//! than the common rules by a margin. A [`RulePoint`] is an order `a ln ê + b ln p − g ln(w + c)`
+//! with an estimate `ê` of the size of a job, at most one reservation, and a maximum wait.
 //!
 //! # Bibliography
 //! Carastan-Santos, de Camargo, "Obtaining dynamic scheduling policies with simulation and machine

@@ -1,5 +1,3 @@
-//! Training periods for rules.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +13,7 @@ use synth_traces::replay::{
 
 use super::point::RulePoint;
 
-/// The waits of a set of jobs. Times are in seconds.
+/// The waits of a set of jobs. All times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PastOutcome {
     /// The number of jobs.
@@ -24,14 +22,14 @@ pub struct PastOutcome {
     pub mean_wait: f64,
     /// The mean of `max(1, response / max(size, 10 s))`.
     pub mean_bounded_slowdown: f64,
-    /// 99th percentile of the wait.
+    /// The 99th percentile of the waits.
     pub p99_wait: f64,
     /// The longest wait.
     pub longest_wait: f64,
 }
 
 impl PastOutcome {
-    /// Summarizes waits and sizes \[s\].
+    /// Creates the result from the wait and the size of each job in seconds.
     pub fn of(served: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let served = served.into_iter();
         let both = served.map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)));
@@ -47,7 +45,7 @@ impl PastOutcome {
     }
 }
 
-/// A training period: jobs with the estimates of their sizes on arrival, and the servers.
+/// A training period with its jobs, the estimates of their sizes on arrival, and the servers.
 pub(super) struct Past<'a> {
     scene: DecisionState<'a>,
     tables: [Arc<[f64]>; 4],
@@ -57,7 +55,7 @@ pub(super) struct Past<'a> {
 const WARM_UP: f64 = 0.02;
 
 impl<'a> Past<'a> {
-    /// Creates a training period of jobs by submission; `tables` has their estimates \[ticks\].
+    /// Creates a training period from jobs in the order of submission. The estimates are in ticks.
     pub(super) fn new(
         log: &Log,
         kinds: &Kinds,

@@ -1,4 +1,4 @@
-//! Members of the family of backfilling rules, in seconds.
+//! This module defines the members of a family of backfilling rules. All times are in seconds.
 
 use itertools::iproduct;
 use schemars::JsonSchema;
@@ -8,22 +8,22 @@ use synth_multiresource::policy::{
     Backfilling, Estimates, Placement, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 
-/// A backfilling rule: order, estimate, reservations and maximum wait.
+/// A backfilling rule, with its order, its estimate, its reservations and the maximum wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RulePoint {
-    /// The order of the queue; its offset is in seconds.
+    /// The order of the queue, where the offset is in seconds.
     pub order: Priority,
-    /// The estimate of job sizes that the order uses.
+    /// The estimate of the size of a job that is used for the order.
     pub estimate: RuntimeEstimate,
-    /// The jobs that have reservations.
+    /// The set of jobs that have a reservation.
     pub reservations: Reservations,
-    /// A job that has waited longer moves to the head of the queue \[s\].
+    /// The time in seconds after which a job is moved to the front of the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
 }
 
 impl RulePoint {
-    /// EASY backfilling in order of arrival with limits, which most sites run.
+    /// EASY backfilling in the order of arrival, using limits. This is what most sites use.
     pub const EASY: RulePoint = RulePoint {
         order: Priority::ARRIVAL,
         estimate: RuntimeEstimate::Limit,
@@ -31,13 +31,13 @@ impl RulePoint {
         longest_wait: None,
     };
 
-    /// First-Fit in order of arrival.
+    /// First-Fit in the order of arrival.
     pub const FIRST_FIT: RulePoint = RulePoint {
         reservations: Reservations::None,
         ..RulePoint::EASY
     };
 
-    /// Returns the rule in a time unit of which one second has `second`.
+    /// Returns the rule in a time unit where the length of one second is `second`.
     pub fn choices(&self, second: f64) -> Backfilling {
         let order = Priority {
             offset: self.order.offset * second,
@@ -53,7 +53,7 @@ impl RulePoint {
         }
     }
 
-    /// Parses `easy`, `first-fit` or `strict`, optionally with an order as in `easy+sjf`.
+    /// Parses `easy`, `first-fit` or `strict`, with an optional order such as `easy+sjf`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let order = if text.contains('+') { "" } else { "+fcfs" };
         let with_order = format!("{text}{order}");
@@ -61,7 +61,7 @@ impl RulePoint {
         use Reservations::{First, None as Nobody, Strict};
         match (choices.order, choices.estimates) {
             _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
-                "`{text}` keeps more than one reservation: here the current rule must be easy, first-fit or strict"
+                "`{text}` has more than one reservation, but the current rule must be easy, first-fit or strict"
             )),
             (QueueOrder::Jobs(order), Estimates::Limits) => Ok(RulePoint {
                 order,
@@ -70,12 +70,12 @@ impl RulePoint {
                 longest_wait: None,
             }),
             _ => Err(format!(
-                "`{text}` uses job sizes, which are unknown when jobs arrive"
+                "`{text}` uses the size of a job, which is not known when the job arrives"
             )),
         }
     }
 
-    /// Returns its name, such as `easy+sjf+history`, or exponents and offset of its order.
+    /// Returns the name, such as `easy+sjf+history`, or the exponents and the offset of the order.
     pub fn name(&self) -> String {
         let Priority {
             size,
@@ -98,7 +98,7 @@ impl RulePoint {
         format!("{}+{order}{estimate}{promise}", self.reservations.rule())
     }
 
-    /// Returns the rule as a policy file of the user's own.
+    /// Returns the rule as a policy file that can be edited by the user.
     pub fn document(&self) -> serde_json::Result<String> {
         let order = &self.order;
         let mut text = format!(
@@ -122,7 +122,8 @@ impl RulePoint {
 
 const HOUR: f64 = 3600.0;
 
-/// Returns orders between and beyond common ones, with estimates and reservations of `kinds`.
+/// Returns orders between and beyond the common ones, with the estimates and reservations of
+/// `kinds`.
 pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
     const AGES: [(f64, f64); 4] = [
@@ -157,7 +158,7 @@ pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     all.filter(differs).collect()
 }
 
-/// Returns the rules in common use on such logs, then EASY with orders by known sizes (`true`).
+/// Returns the rules in common use, and then EASY with orders by known sizes (`true`).
 pub fn usual(has_limits: bool) -> impl Iterator<Item = (RulePoint, bool)> {
     let estimates = &[RuntimeEstimate::Limit, RuntimeEstimate::History][usize::from(!has_limits)..];
     let by_size =

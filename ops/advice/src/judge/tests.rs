@@ -15,7 +15,7 @@ use synth_traces::replay::{
 };
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
-/// A job of a log; times in seconds, −1 if unknown.
+/// A job in a log. All times are in seconds, or −1 if they are not known.
 #[derive(Clone, Copy)]
 struct Row {
     submit: i64,
@@ -25,7 +25,7 @@ struct Row {
     user: i64,
 }
 
-/// Short and few long jobs on sixteen processors at a load of 0.9; limits are 1.2 times the size.
+/// Returns short jobs and a few long jobs with a load of 0.9. The limit is 1.2 times the size.
 fn rows(count: usize) -> Vec<Row> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut submit = 0.0;
@@ -106,7 +106,7 @@ fn starts_of_easy(log: &Log) -> Vec<f64> {
     visits.map(|visit| visit.start).collect()
 }
 
-/// Changes later jobs except for their submission times, and the sizes of running jobs.
+/// This changes the sizes of the running jobs and all later jobs, except for the submission times.
 #[test]
 fn selections_do_not_depend_on_the_future() {
     let mut rows = rows(700);
@@ -149,7 +149,7 @@ fn selected_rules_shorten_waits_of_short_jobs_behind_long_ones() {
     let [easy, known, chosen] = [easy, known, chosen].map(PastOutcome::of);
     assert!(windows.iter().all(|window| window.choice.ratio < 0.9));
     assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
-    // Limits are close to sizes, so known sizes help little.
+    // The limits are close to the sizes, so there is not much to gain if the sizes are known.
     assert!(known.mean_wait > 0.7 * chosen.mean_wait);
     let pairs = windows.iter().zip(&windows[1..]);
     assert!(
@@ -275,7 +275,7 @@ fn rejects_logs_that_are_too_short() {
     assert!(is_short(&rows(60), 0.5));
     assert!(is_short(&rows(400), 0.01));
     assert!(!is_short(&rows(200), 0.5));
-    // All have arrived before the first window, but none has ended.
+    // All of these jobs have arrived before the first window, but none of them has ended.
     let mut late = rows(200);
     late.iter_mut().for_each(|row| {
         row.size = 10_000_000;

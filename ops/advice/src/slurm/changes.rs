@@ -1,5 +1,3 @@
-//! Possible changes of a site.
-
 use itertools::{Itertools as _, iproduct};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,12 +9,12 @@ use synth_slurm::configuration::{SchedulerSettings, SlurmSite, Tres, factor};
 use synth_slurm::order::A_DECADE;
 use synth_traces::replay::Log;
 
-/// A change of slurm.conf or of the nodes.
+/// A change to the `slurm.conf` or to the nodes.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SiteChange {
-    /// A short description.
+    /// A short description of the change.
     pub what: String,
-    /// The command to run in addition to the new lines of slurm.conf.
+    /// The command that must be run in addition to the new lines in the `slurm.conf`.
     pub besides: Option<String>,
     #[serde(skip)]
     pub(super) kind: Kind,
@@ -29,16 +27,16 @@ pub(super) enum Kind {
     Order(Ordered),
     Backfilling,
     Parameter(&'static str, f64, SetParameter),
-    /// More nodes: the index of the node to copy, and the number of copies.
+    /// Adds copies of a node. The values are the index of the node and the number of copies.
     Nodes(usize, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ordered {
     priority: Priority,
-    /// The weight of a week of waiting; 0 leaves the present weight.
+    /// The weight of a week of waiting. If this is 0, the current weight is not changed.
     age: f64,
-    /// The upper limit of the other weights; `None` leaves them unchanged.
+    /// The maximum value of all other weights, or `None` if they are not changed.
     others: Option<f64>,
 }
 
@@ -49,12 +47,13 @@ const ORDERS: [(&str, &str, Priority); 2] = [
     ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),
     ("sjf", "shortest limit first", Priority::SHORTEST),
 ];
-/// Weights of a week of waiting, in factors of ten of the limit, so that no job waits forever.
+/// The weight of a week of waiting, in factors of ten of the limit, so that no job waits forever.
 const AGES: [f64; 2] = [0.0, 4.0];
 
 pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
-    // Other factors keep their weight, or are limited to that of a factor of ten in the limit.
+    // The other weights are not changed, or they are limited to that of a factor of ten in the
+    // limit.
     let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
     let weights = [None, Some(A_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
@@ -94,7 +93,7 @@ fn order(
     (age, others): (f64, Option<f64>),
 ) -> SiteChange {
     let mut what = words.to_owned();
-    let steps = "  # the steps are in its README.md; use the weights of these lines";
+    let steps = "  # the steps are described in its README.md; use the weights in these lines";
     let mut remark = steps.to_owned();
     if age > 0.0 {
         what += &format!(", waiting counts {age:.0} points per week");
@@ -104,7 +103,7 @@ fn order(
         what += ", before other factors";
     }
     if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
-        remark += "; keep your own job_submit.lua and load the new one from it";
+        remark += "; do not replace your own job_submit.lua, but load the new one from it";
     }
     let command = format!("synth export slurm-priority {name} --partition {partitions}{remark}");
     SiteChange {
@@ -123,7 +122,7 @@ pub(super) fn largest(numbers: &[f64]) -> f64 {
 }
 
 impl Ordered {
-    /// Returns the new weights. If others are limited, all are scaled by one factor and rounded.
+    /// Returns the new weights. If the others are limited, they are multiplied by the same factor.
     fn weights(&self, own: &[f64; 6]) -> [f64; 6] {
         let mut weights = *own;
         if let Some(most) = self.others {
@@ -186,7 +185,7 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     needed.map(change).collect()
 }
 
-const AFTERWARDS: &str = "sdiag  # check its cycle times afterwards: the replay does not model the cost of a pass in slurmctld";
+const AFTERWARDS: &str = "sdiag  # check the cycle times after the change, because the time that is needed by slurmctld is not included in the replay";
 
 impl SiteChange {
     pub(super) fn excludes(&self, other: &SiteChange) -> bool {

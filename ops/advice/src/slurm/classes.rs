@@ -1,8 +1,6 @@
-//! Job classes by number of nodes or CPUs and by time limit.
-
 use synth_traces::replay::{Log, ReplayJob};
 
-/// Returns the class of each job: nodes (CPUs if all jobs have one node) and limit.
+/// Returns the class of each job: its nodes (or CPUs if all jobs have one node) and its limit.
 pub(super) fn classes(log: &Log) -> Vec<String> {
     let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
     let mut resources = log.servers.resources.iter();

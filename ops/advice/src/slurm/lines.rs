@@ -1,4 +1,4 @@
-//! The lines of slurm.conf that make changes, and those that revert them.
+//! The lines of the `slurm.conf` that make a set of changes, and the lines that undo them.
 
 use itertools::Itertools as _;
 
@@ -8,7 +8,7 @@ pub(super) struct Lines(pub Vec<(String, String)>);
 const PARAMETERS: &str = "SchedulerParameters";
 
 impl Lines {
-    /// Returns the effective value, which is the last one; empty if not set.
+    /// Returns the value that is used, which is the last one, or an empty string if it is not set.
     fn value(&self, key: &str) -> &str {
         let mut pairs = self.0.iter().rev();
         let pair = pairs.find(|(own, _)| own.eq_ignore_ascii_case(key));
@@ -37,7 +37,7 @@ impl Lines {
         }
     }
 
-    /// Replaces a scheduler parameter, or appends it. Slurm uses the first of several.
+    /// Sets a scheduler parameter. If there are multiple values, Slurm uses the first one.
     pub(super) fn set_parameter(&mut self, name: &str, value: f64) {
         let is_it = |part: &&str| {
             let own = part.split('=').next().unwrap_or_default();
@@ -53,7 +53,7 @@ impl Lines {
         self.set(PARAMETERS, all);
     }
 
-    /// Returns the lines that turn `before` into these options, and the lines that revert them.
+    /// Returns the lines that change `before` to this configuration, and the lines that undo this.
     pub(super) fn instead_of(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
         let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
         let lines = keys.filter_map(|key| {
@@ -61,7 +61,9 @@ impl Lines {
             let is_plain = !was.is_empty() && !was.contains(['=', ',']);
             let comment = is_plain.then(|| format!("  # was {was}"));
             let back = match was {
-                "" => format!("# {key}: delete the new line; there was none before"),
+                "" => {
+                    format!("# {key}: remove the new line, because there was no such line before")
+                }
                 was => line(key, was),
             };
             (own != was).then(|| (line(key, own) + &comment.unwrap_or_default(), back))
@@ -136,7 +138,7 @@ mod tests {
             old,
             [
                 "PriorityWeightAge=1000",
-                "# PriorityMaxAge: delete the new line; there was none before",
+                "# PriorityMaxAge: remove the new line, because there was no such line before",
                 "SchedulerParameters=bf_interval=60",
                 "SchedulerType=\"a b\"",
             ]

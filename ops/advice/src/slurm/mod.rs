@@ -1,10 +1,11 @@
-//! Changes that a Slurm site should make, from replays of its own jobs under the rule
-//! [`slurm`](synth_slurm::rule).
+//! This module finds changes to the configuration of a Slurm site, by replaying the jobs of the
+//! site using the rule [`slurm`](synth_slurm::rule).
 //!
-//! Changes are selected greedily on the first half of the log by mean wait, and evaluated on the
-//! second half with intervals from paired blocks of time. Each is replayed with several clock
-//! offsets, since a start one second earlier shifts all later ones. Nothing is advised if the
-//! replay of the current configuration is far from the recorded waits.
+//! The changes with the lowest mean wait are selected one at a time on the first half of the log.
+//! They are evaluated on the second half, where the intervals are computed from paired blocks of
+//! time. Each change is replayed with several offsets of the clock, because a start that is one
+//! second earlier changes all later starts. If the replay of the current configuration is not close
+//! to the recorded waits, there is no advice.
 
 mod changes;
 mod classes;
@@ -30,53 +31,53 @@ use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::facts;
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, early};
 
-/// The advice and its basis. Times are in seconds.
+/// The advice, and the data that it is based on. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Advice {
     /// The number of jobs in the log.
     pub jobs: u64,
-    /// The fraction of the time span on which changes are selected; the rest is evaluated.
+    /// The fraction of the time span that is used to select changes, and not for the results.
     pub past: f64,
-    /// The agreement between replay and log on the evaluated jobs.
+    /// A comparison of the replay with the log, for the jobs that are evaluated.
     pub likeness: Option<Likeness>,
-    /// The waits of the evaluated jobs under the current configuration.
+    /// The waits of the jobs that are evaluated, using the current configuration.
     pub today: GroupWaits,
-    /// Whether the changes are advised: the replay agrees with the log, and they surely help.
+    /// Whether the changes are advised, since they help and the replay is close to the log.
     pub is_advised: bool,
-    /// The combination of changes that helped most in the first half; empty if none helped.
+    /// The set of changes that helped the most in the first half, which may be empty.
     pub chosen: Vec<SiteChange>,
-    /// The lines of slurm.conf that make these changes, replacing lines of the same names.
+    /// The new lines of the `slurm.conf`, which replace the lines with the same names.
     pub lines: Vec<String>,
-    /// The lines that revert the changes; comments for lines that are to be deleted.
+    /// The lines that undo the changes. If a line must be removed, this is a comment.
     pub back: Vec<String>,
-    /// The effect of all selected changes together.
+    /// The effect of all changes that were selected.
     pub gain: Option<Gain>,
-    /// The effect of each candidate change alone.
+    /// The effect of each change if it is the only one.
     pub tried: Vec<Gain>,
-    /// The effect of more nodes.
+    /// The effect of adding more nodes.
     pub purchases: Vec<Gain>,
-    /// Assumptions about the site that affect every result.
+    /// The assumptions about the site that have an effect on the results.
     pub assumed: Vec<String>,
-    /// Remarks on how the log was interpreted.
+    /// Notes on how the log was read.
     pub remarks: Vec<String>,
-    /// Guarantee in the first half: the longest wait as a multiple of the current one.
+    /// The maximum wait in the first half, as a multiple of the current longest wait.
     pub longest: Option<f64>,
-    /// The seed of the blocks.
+    /// The seed for the random blocks.
     pub seed: u64,
 }
 
 impl Advice {
-    /// Returns whether the replay agrees with the log; true if unknown.
+    /// Returns `true` if the replay is close to the log, or if this is not known.
     pub fn is_near(&self) -> bool {
         self.likeness.is_none_or(|own| own.is_near())
     }
 
-    /// Returns whether the replay is known to agree with the log.
+    /// Returns `true` if it is known that the replay is close to the log.
     pub fn is_checked(&self) -> bool {
         self.likeness.is_some_and(|own| own.is_near())
     }
 
-    /// Returns the effect of the selected changes, if they are advised.
+    /// Returns the effect of the changes if they are advised.
     pub fn sure(&self) -> Option<&Gain> {
         let gain = self.gain.as_ref();
         gain.filter(|gain| self.is_checked() && gain.is_sure())
@@ -88,82 +89,81 @@ impl Advice {
 pub struct GroupWaits {
     /// The number of jobs.
     pub jobs: u64,
-    /// The mean wait.
+    /// The mean of the waits.
     pub mean: f64,
     /// The mean of `max(1, response / max(size, 10 s))`.
     pub slowdown: f64,
-    /// The longest wait.
+    /// The longest wait of any job.
     pub longest: f64,
 }
 
-/// The agreement between the replay of the current configuration and the log.
+/// A comparison of the replay of the current configuration with the log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Likeness {
-    /// The mean wait in the log.
+    /// The mean wait of the jobs in the log.
     pub recorded: f64,
     /// The mean wait of the same jobs in the replay.
     pub replayed: f64,
 }
 
 impl Likeness {
-    /// Returns whether the replay is close enough to give advice.
+    /// Returns `true` if the replay is close enough to the log to give advice.
     pub fn is_near(&self) -> bool {
         let ratio = self.replayed / self.recorded;
         self.recorded == 0.0 && self.replayed == 0.0 || (0.5..=2.0).contains(&ratio)
     }
 }
 
-/// The effect of a change on the evaluated jobs.
+/// The effect of a change on the jobs that are evaluated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Gain {
-    /// The change in words.
+    /// A description of the change.
     pub what: String,
-    /// The waits with the change.
+    /// The waits of the jobs if the change is made.
     pub waits: GroupWaits,
-    /// The mean wait relative to the current configuration.
+    /// The mean wait divided by the mean wait with the current configuration.
     pub ratio: f64,
-    /// The 95 % interval of the ratio.
+    /// The 95 % confidence interval of the ratio.
     pub interval: Option<Interval>,
-    /// The effect by job class; classes that lose most first.
+    /// The effect on each class of jobs, where the classes with the largest loss are first.
     pub classes: Vec<JobGroup>,
-    /// The effect by user, only for the users with the largest changes.
+    /// The effect on each user. This only contains the users with the largest changes.
     pub users: Vec<JobGroup>,
 }
 
 impl Gain {
-    /// Returns whether it helps significantly.
+    /// Returns `true` if the effect of the change is significant.
     pub fn is_sure(&self) -> bool {
         self.interval.is_some_and(|own| own.high < 1.0)
     }
 }
 
-/// The evaluated jobs of a class or user.
+/// The jobs of a class or of a user that are evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobGroup {
-    /// Its name.
+    /// The name of the class or of the user.
     pub name: String,
     /// The number of jobs.
     pub jobs: u64,
-    /// The mean wait in the log, if known for all jobs.
+    /// The mean wait in the log, or `None` if it is not known for all jobs.
     pub recorded: Option<f64>,
-    /// The mean wait under the current configuration.
+    /// The mean wait with the current configuration.
     pub today: f64,
-    /// The mean wait with the change.
+    /// The mean wait if the change is made.
     pub changed: f64,
 }
 
 const PAST: f64 = 0.5;
-/// The largest ratio of mean waits at which another change is accepted.
+/// The maximum ratio of the mean waits if another change is added.
 const WORTH: f64 = 0.98;
-/// The minimum length of a block \[s\].
 const DAY: f64 = 86_400.0;
-/// The minimum length of a block in mean waits.
+/// The minimum length of a block, as a multiple of the mean wait.
 const WAITS: f64 = 10.0;
-/// The minimum number of blocks; takes precedence over the lengths.
+/// The minimum number of blocks, even if the blocks become too short.
 const FEWEST_BLOCKS: f64 = 10.0;
 const USERS: usize = 6;
 
-/// Advises changes from a log of a site's jobs; errors if it is too short or on interruption.
+/// Returns advice based on a log of jobs, or an error if it is too short or if interrupted.
 pub fn advise(
     log: &Log,
     site: &SlurmSite,
@@ -217,7 +217,7 @@ pub fn advise(
     Ok(advice)
 }
 
-/// The waits of all jobs \[s\] in each of several runs.
+/// The wait of each job in seconds, for each of the runs.
 type Runs = Vec<Vec<f64>>;
 
 struct Advising<'a> {
@@ -250,12 +250,12 @@ impl<'a> Advising<'a> {
         if past < FEWEST || log.jobs.len() - first < FEWEST {
             let (left, warnings) = (log.jobs.len() - first, log.account.warnings());
             return Err(format!(
-                "the log has {past} jobs in the first half of its time span and {left} in the second, but {FEWEST} are needed in each: export more weeks{warnings}"
+                "the log contains {past} jobs in the first half of its time span and {left} in the second half, but at least {FEWEST} are required in each of them; export the jobs of more weeks{warnings}"
             ));
         }
         let sent = facts(site, log);
         let mut site = site.clone();
-        // Usage at the time of the export already includes the jobs of the log.
+        // The usage already includes the jobs in the log, because it was exported later.
         site.associations.iter_mut().for_each(|own| own.usage = 0.0);
         let remarks = site.remarks.iter().cloned().chain(sent.remarks).collect();
         let setting = Setting {
@@ -288,7 +288,6 @@ impl<'a> Advising<'a> {
         setting.waits(self.log, &self.kinds)
     }
 
-    /// Selects changes greedily on the first half; returns their indices and waits.
     fn together(
         &self,
         candidates: &[SiteChange],
@@ -296,7 +295,7 @@ impl<'a> Advising<'a> {
         longest: Option<f64>,
     ) -> Result<(Vec<usize>, Runs), String> {
         let today = self.past_mean(&self.today);
-        // Changes that do not help alone are not combined.
+        // If a change does not help when it is the only one, it is not used in a set.
         let helps = |n: &usize| self.objective(&each[*n], longest) < today;
         let helpful: Vec<usize> = (0..candidates.len()).filter(helps).collect();
         let (mut best, mut mean, mut together) = (Vec::new(), today, self.today.clone());
@@ -325,7 +324,7 @@ impl<'a> Advising<'a> {
         }
     }
 
-    /// Returns the mean wait in the first half; infinite if the guarantee is broken there.
+    /// Returns the mean wait in the first half, or infinity if the guarantee is not met.
     fn objective(&self, runs: &Runs, longest: Option<f64>) -> f64 {
         let most = |runs: &Runs| self.over(runs, |waits| largest(&waits[self.early..self.first]));
         match longest {
@@ -391,8 +390,8 @@ impl<'a> Advising<'a> {
         }
     }
 
-    /// Returns an interval of the ratio of mean waits, including the effect of the clock offset:
-    /// each draw of blocks uses one run of each configuration.
+    /// Returns the confidence interval for the ratio of the mean waits. It includes the effect of
+    /// the clock offset, because each draw uses one run of each configuration.
     fn interval(&self, runs: &Runs, mean: f64) -> Option<Interval> {
         let jobs = self.log.jobs.iter();
         let submits: Vec<f64> = jobs.map(|job| self.seconds(job.submit)).collect();
@@ -411,7 +410,7 @@ impl<'a> Advising<'a> {
         Interval::of_ratio(&own, &today)
     }
 
-    /// Returns the effect by class or user, those that lose most first.
+    /// Returns the effect on each class or on each user, where the largest loss is first.
     fn parts(&self, runs: &Runs, name: impl Fn(usize) -> Option<String>) -> Vec<JobGroup> {
         let mut sums: HashMap<String, (u64, [f64; 3])> = HashMap::new();
         for n in self.first..self.log.jobs.len() {

@@ -1,5 +1,3 @@
-//! Replays of the site's jobs under a configuration.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -9,7 +7,7 @@ use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
 use synth_traces::replay::{Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Walk, gathered};
 
-/// Clock offsets \[s\], distinct modulo the backfill interval and the time steps of plans.
+/// The offsets of the clock in seconds, distinct modulo the backfill interval and the time steps.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
 
 #[derive(Clone)]
@@ -20,8 +18,8 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Returns the wait of each job of a log \[s\], once per clock offset: plans are made in whole
-    /// minutes, and a start one second earlier shifts all later ones.
+    /// Returns the wait of each job in the log in seconds, for each offset of the clock. Since
+    /// plans use whole minutes, a start that is one second earlier changes all later starts.
     pub(super) fn waits(&self, log: &Log, kinds: &Kinds) -> Result<Vec<Vec<f64>>, String> {
         let servers = self.site.servers().0;
         let mut log = Cow::Borrowed(log);
@@ -44,7 +42,7 @@ impl Setting {
             let rule = rule.rule(&state.fleet).map_err(|why| why.0)?;
             let mut walk = Walk::new(&state, rule);
             walk.finish().map_err(|why| why.to_string())?;
-            // At speed 1 all times are integers.
+            // If the speed is 1, all times are integers.
             let wait = |(job, end): (&ReplayJob, &f64)| {
                 let wait = end - job.submit - job.size;
                 wait.max(0.0) / per_second

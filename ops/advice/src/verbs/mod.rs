@@ -1,4 +1,4 @@
-//! The verbs `judge`, `advise` and `forecast`.
+//! This module contains the verbs `judge`, `advise` and `forecast`.
 
 pub mod advise;
 pub mod forecast;
@@ -11,15 +11,15 @@ use synth_traces::trace::{Account, Reason};
 use synth_verb::report::Section;
 use synth_verb::{Format, schema_of, table};
 
-/// The result formats of these verbs.
+/// The result formats that are used by these verbs.
 pub const FORMATS: &[Format] = &[
     ("synth-judgement", schema_of::<judge::Judged>),
     ("synth-advice", schema_of::<Advice>),
     ("synth-forecast", schema_of::<Scored>),
 ];
 
-/// Returns a table of the lines of a log that were not used as they are. `known_in_part` is the
-/// number of jobs still running at the end that are not assumed to have ended then.
+/// Returns a table with the lines of a log that were not used or that were changed. Jobs that are
+/// still running at the end and are not assumed to end there are counted by `known_in_part`.
 pub fn account_of(account: &Account, known_in_part: u64) -> Section {
     let (rows, work) = (account.rows_read() as f64, account.all_work());
     let mut section = table!("Lines of the log", &account.rows, row => {
@@ -40,7 +40,7 @@ pub fn account_of(account: &Account, known_in_part: u64) -> Section {
     section
 }
 
-/// Returns the ends of an interval.
+/// Returns the lower and the upper end of an interval.
 pub fn ends(interval: Option<Interval>) -> Option<[f64; 2]> {
     interval.map(|own| [own.low, own.high])
 }

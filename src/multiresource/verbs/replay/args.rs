@@ -9,65 +9,67 @@ use crate::number::quantity::explained;
 use crate::trace::ReadArgs;
 use crate::typed::fraction;
 
-/// Replay the jobs of a log under other policies: the same jobs at the same times
+/// Replay the jobs of a log using other policies, with the same jobs and submission times
 #[derive(Args)]
 pub struct Arguments {
-    /// The log, plain or gzip-compressed (`-`: standard input)
+    /// The path to the log, which may be compressed using gzip (`-`: standard input)
     #[arg(id = "trace", value_name = "LOG")]
     pub file: PathBuf,
 
-    /// Policies: rule names (see `synth rules`) or policy files
+    /// The policies to use: names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     pub policies: Vec<String>,
 
-    /// The workload that defines the job types, for policy files and --demands rounded or known
+    /// The workload with the job types, for policy files and for `--demands rounded` or `known`
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 
-    /// Scale the arrival times so that the load of the most demanded resource, relative to its
-    /// capacity, is this [default: as recorded]
+    /// Scale the arrival times so that the load of the most used resource, as a fraction of its
+    /// capacity, is equal to this value [default: the same as in the log]
     #[arg(long, value_delimiter = ',', value_parser = fraction, value_name = "ρ,ρ,…")]
     pub loads: Vec<f64>,
 
-    /// How many times as fast jobs arrive, such as 5/4; sizes stay the same
+    /// The factor by which jobs arrive faster than in the log, such as 5/4 (with the same sizes)
     #[arg(long, value_name = "A/B", conflicts_with = "loads", value_parser = Speed::parse)]
     pub speed: Option<Speed>,
 
-    /// Start latency: how long each job holds its capacity before it runs, in seconds
+    /// The time in seconds for which a job holds its capacity before it runs (start latency)
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     pub start_latency: Option<Decimal>,
 
-    /// The amounts that jobs hold under named rules; policy files always use job types
+    /// The amount of each resource that is held by a job for a rule. For policy files, this always
+    /// depends on the job type
     #[arg(long, value_enum, default_value_t = Demands::Exact)]
     pub demands: Demands,
 
-    /// The jobs to measure: all, or those submitted in a part of the time span such as 0.1,0.9
-    /// [default: 0.02,0.98]
+    /// The jobs that are included in the results: either all, or those that were submitted in the
+    /// given part of the time span, such as 0.1,0.9 [default: 0.02,0.98]
     #[arg(long, value_name = "PART", value_parser = Window::parse)]
     pub measure: Option<Window>,
 
-    /// The site's configuration for the rule slurm: its slurm.conf, or a folder with the output of
-    /// the commands that `synth advise --help` lists; its nodes are the servers
+    /// The configuration of the site, for the rule slurm. This is the path to the slurm.conf, or to
+    /// a directory with the output of the commands that are listed by `synth advise --help`. The
+    /// nodes are used as the servers
     #[arg(long, value_name = "FILE|DIR")]
     pub slurm: Option<PathBuf>,
 
-    /// Seed of all random numbers
+    /// The seed for all random numbers
     #[arg(long, default_value = "1")]
     pub seed: u64,
 
-    /// Also write the outcome of each job as CSV (`-`: standard output)
+    /// Also write the result of each job to the given file as CSV (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also write all numbers as CSV, one per line (`-`: to standard output)
+    /// Also write all numbers to this file as CSV, one number per line (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Also write an HTML page with the answer, tables and charts (`-`: to standard output)
+    /// Also write an HTML page with the result and charts to this file (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -75,7 +77,7 @@ pub struct Arguments {
     pub(super) reading: ReadArgs,
 }
 
-/// Parses a start latency, a number ≥ 0.
+/// Parses a start latency, which must be a number `≥ 0`.
 pub fn start_latency(text: &str) -> Result<Decimal, String> {
     match Decimal::parse(text) {
         Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
@@ -89,14 +91,15 @@ pub fn start_latency(text: &str) -> Result<Decimal, String> {
     }
 }
 
-/// The amounts that jobs hold under named rules.
+/// The amount of each resource that is held by a job, for rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Demands {
-    /// The recorded amounts
+    /// Use the amounts in the log
     Exact,
-    /// The demands of their types in --workload; at most 1 % of the work may fit into no type
+    /// Use the demand of the job type in `--workload`. It is an error if more than 1 % of the work
+    /// does not fit into any type
     Rounded,
-    /// As rounded, but jobs that demand more than every type are left out for all policies
+    /// The same as rounded, but jobs that do not fit into any type are ignored for all policies
     Known,
 }
 

@@ -1,4 +1,4 @@
-//! The stretch of a replay that the chart of running jobs shows.
+//! This module finds the part of a replay that is shown in the chart of running jobs.
 
 use std::cmp::Ordering;
 
@@ -10,11 +10,10 @@ use crate::simulation::{Stint, Stretch};
 
 const JOBS: usize = 400;
 
-/// Returns the start and end of the stretch \[s\], around the start of the job that waited longest
-/// among those that hold most, with three quarters of the stretch before it.
-///
-/// The stretch is twice the run time above which half of the work lies, shortened until it contains
-/// at most [`JOBS`] jobs. `None` if starts are unknown or no job waited.
+/// Returns the start and the end of this part in seconds, or `None` if no job waited or if the
+/// start times are not known. It is around the start of the job that waited for the longest time,
+/// among the jobs that hold the most, and three quarters of it are before this start. The length is
+/// twice the run time above which there is half of the work, but there are at most [`JOBS`] jobs.
 fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;
@@ -84,7 +83,7 @@ pub(super) fn stretch(
     Some(stretch)
 }
 
-/// Returns the number of waiting jobs over time, as (time, count) at each change.
+/// Returns the number of waiting jobs, as a list of `(time, count)` with an entry for each change.
 fn waiting(visits: &[Visit], [from, to]: [f64; 2]) -> Vec<(f64, f64)> {
     let waits = visits.iter().filter(|visit| visit.start > visit.submit);
     let changes = waits.flat_map(|visit| [(visit.submit, 1.0), (visit.start, -1.0)]);

@@ -1,4 +1,4 @@
-//! `synth replay`: a log under one or several policies.
+//! `synth replay` replays a log using one or more policies.
 
 mod args;
 mod busy;
@@ -50,7 +50,7 @@ impl RunVerb for Arguments {
     }
 }
 
-/// Runs recorded jobs once, optionally on another workload and with another start latency.
+/// Runs the recorded jobs once, optionally using a different workload or a different start latency.
 pub fn run_recorded(
     file: &Path,
     policy: &str,

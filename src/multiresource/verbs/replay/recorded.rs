@@ -1,4 +1,4 @@
-//! Recorded jobs run once under one policy.
+//! This module runs a list of recorded jobs once, using a single policy.
 
 use std::sync::atomic::Ordering;
 
@@ -17,29 +17,30 @@ use crate::multiresource::workload::{Fleet, KnownSize, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Settings, Streams};
 
-/// The results of recorded jobs. Times are in the policy's unit.
+/// The results for a list of recorded jobs. All times are in the time unit of the policy.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Recorded {
-    /// The policy's name or file.
+    /// The name of the policy, or the path to its file.
     pub policy: String,
     /// The digest of the policy file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The file of the recorded jobs.
+    /// The file that contains the recorded jobs.
     pub file: String,
-    /// The unit of all times.
+    /// The time unit of all values.
     pub time_unit: String,
     /// The distribution of the time for which a job holds its capacity before it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_latency: Option<Size>,
-    /// The seed of the policy's clocks, start latencies and limits, if any of these is random.
+    /// The seed for the random numbers of the policy, the start latencies and the limits, or `None`
+    /// if nothing is random.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// The time from the first arrival to the last departure.
     pub makespan: f64,
-    /// All jobs.
+    /// The results for all jobs.
     pub all: OfJobs,
-    /// The jobs of each type that occurs.
+    /// The results for each type that has at least one job.
     pub types: Vec<OfType>,
 }
 
@@ -48,25 +49,27 @@ pub struct Recorded {
 pub struct OfJobs {
     /// The number of jobs.
     pub jobs: u64,
-    /// The mean time from arrival to departure.
+    /// The mean time between the arrival and the departure of a job.
     pub mean_response: f64,
-    /// The mean time from arrival to start; the start latency does not count.
+    /// The mean time between the arrival and the start of a job, without the start latency.
     pub mean_wait: f64,
-    /// The lower median of the waits.
+    /// The median of the waiting times. If the number of jobs is even, this is the lower one.
     pub median_wait: f64,
+    /// The longest waiting time.
     pub longest_wait: f64,
 }
 
 /// The results of the jobs of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfType {
+    /// The name of the type.
     pub name: String,
-    /// The results.
+    /// The results for these jobs.
     #[serde(flatten)]
     pub jobs: OfJobs,
 }
 
-/// Runs recorded jobs once; `workload` and `start_latency` \[time\] replace the policy's own.
+/// Runs the jobs once. If `workload` or `start_latency` are given, they replace the policy's own.
 pub(super) fn run_once(
     (file, text): (&str, &[u8]),
     name: &str,
@@ -80,7 +83,7 @@ pub(super) fn run_once(
     has_types_of(&policy, &mut fleet)?;
     let Some(mut fleet) = fleet else {
         return refuse(format!(
-            "the rule {name} needs a workload that defines the job types and servers: give --workload FILE"
+            "the rule {name} requires a workload with the job types and the servers; use `--workload FILE` to specify it"
         ));
     };
     if let Some(latency) = start_latency {
@@ -113,7 +116,7 @@ pub(super) fn run_once(
         })
     });
     let Some(all) = OfJobs::of(visits.iter()) else {
-        return refuse(format!("{file}: there are no jobs"));
+        return refuse(format!("{file} does not contain any jobs"));
     };
     Ok(Recorded {
         policy: name.to_owned(),
@@ -128,7 +131,7 @@ pub(super) fn run_once(
     })
 }
 
-/// Draws limits and start latencies; returns the latencies and whether any of these is random.
+/// Generates limits and start latencies. Returns the latencies, and `true` if anything is random.
 fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
     let mut stream = Streams::new(seed, 0).sizes;
     let factor = match workload.known() {

@@ -34,11 +34,11 @@ pub(super) fn report(replays: &Replays, command: String) -> Report {
     }
 }
 
-const REPLAY: &str = "Every policy gets the same jobs: each is submitted at its recorded time divided by the speed, and holds its recorded resources for its recorded run time. Events at the same instant are processed in this order: all ends, then all arrivals in file order, then a decision. Times are integers in fractions of a tick. Only the clocks of policies are random.";
+const REPLAY: &str = "The jobs are the same for every policy. A job is submitted at the time in the log divided by the speed, and it uses the same resources for the same time as in the log. If there are multiple events at the same time, all jobs that end are processed first, then all jobs that arrive in the order of the file, and then a decision is made. All times are integers, in fractions of a tick. Nothing is random, except for the clocks of the policies.";
 
 fn intervals(replays: &Replays) -> String {
     format!(
-        "95 %, by the moving-block bootstrap (Künsch, 1989): as many blocks as fit in the time span are drawn with replacement, 1000 times, from seed {}; a block is at least one day and 10 mean waits long. Ratios use the same blocks.",
+        "These are 95 % confidence intervals, which are computed using the moving-block bootstrap (Künsch, 1989). The time span is filled with random blocks with replacement. This is repeated 1000 times, using the seed {}. The length of a block is at least one day and at least 10 times the mean wait. The same blocks are used for the ratios.",
         replays.seed
     )
 }
@@ -62,7 +62,7 @@ fn headline(at: &AtPace) -> Option<String> {
     let wait = |own: &Played| own.measured.mean_wait;
     let (best, own) = policies.min_by(|a, b| wait(a.1).total_cmp(&wait(b.1)))?;
     Some(format!(
-        "At {} the mean wait was {} under {best}, the shortest of all policies.",
+        "At {}, the policy with the shortest mean wait is {best}, with a mean wait of {}.",
         pace(at),
         length(wait(own))
     ))
@@ -89,45 +89,46 @@ fn warnings(replays: &Replays) -> Vec<String> {
     let trace = &replays.trace;
     let mut notes = Vec::new();
     if replays.interrupted {
-        notes.push("INTERRUPTED: the replay is incomplete.".to_owned());
+        notes.push("INTERRUPTED: the replay is not complete.".to_owned());
     }
     let failures = replays.failures();
-    notes.extend(
-        failures.map(|(at, name, why)| format!("{name} is not replayed at {}: {why}.", pace(at))),
-    );
+    notes
+        .extend(failures.map(|(at, name, why)| {
+            format!("{name} could not be replayed at {}: {why}.", pace(at))
+        }));
     notes.extend(trace.assumed.iter().map(|own| format!("{own}.")));
     if replays.played().any(|(.., own)| own.response.is_none()) {
-        notes.push("Some intervals are missing because the log is too short: an interval needs at least ten blocks, each at least one day and 10 mean waits long.".into());
+        notes.push("The log is too short for some of the intervals. At least ten blocks are required for an interval, and the length of a block must be at least one day and at least 10 times the mean wait.".into());
     }
     if trace.rounded > 0 {
-        notes.push(format!("{} demands were rounded up to three digits, since the log has more than 2000 distinct demands.", trace.rounded));
+        notes.push(format!("{} demands have been rounded up to three digits, because the log contains more than 2000 distinct demands.", trace.rounded));
     }
     if trace.censored > 0 {
         let jobs = counted(trace.censored as f64, "job");
-        notes.push(format!("Not replayed: {jobs} still running at the end of the log, whose sizes are unknown (--read censored=end treats them as ending then)."));
+        notes.push(format!("The replay does not include {jobs} still running at the end of the log, because the size is not known (use `--read censored=end` to assume that they end at this time)."));
     }
     if (1..trace.jobs).contains(&trace.starts) {
-        notes.push(format!("The log has start times for only {} of {} jobs, so there is no row for the recorded schedule.", trace.starts, trace.jobs));
+        notes.push(format!("The start time is only known for {} of {} jobs, so there is no row for the recorded schedule.", trace.starts, trace.jobs));
     }
     if !trace.has_limits {
-        notes.push("The log has no time limits: run times are used instead, so backfilling by limits knows the exact sizes.".into());
+        notes.push("There are no time limits in the log, so the run times are used instead. This means that the exact size of each job is known for backfilling.".into());
     }
     if let Some(typed) = &trace.types {
         let more = 100.0 * (typed.rounding - 1.0);
         notes.push(format!(
-            "Rounded to {}, jobs hold {more:.2} % more than they requested.",
+            "If the demands are rounded to {}, the jobs use {more:.2} % more than they requested.",
             counted(typed.types as f64, "type")
         ));
         if typed.untyped > 0 {
             notes.push(format!(
-                "Left out for every policy: {} ({} of the work) that demand more than every type.",
+                "The following jobs are ignored for all policies because they do not fit into any type: {} ({} of the work).",
                 counted(typed.untyped as f64, "job"),
                 percent(typed.untyped_work)
             ));
         }
     }
     let full = replays.paces.iter().filter(|at| at.load >= 1.0);
-    notes.extend(full.map(|at| format!("At {} queues grow while jobs arrive; since the log is finite, its waits depend on how long it is.", pace(at))));
+    notes.extend(full.map(|at| format!("At {}, the queue is growing for as long as jobs arrive, so the waiting times depend on the length of the log.", pace(at))));
     notes
 }
 
@@ -166,11 +167,11 @@ fn measured(replays: &Replays, at: &AtPace) -> Section {
         &points.collect_vec(),
     ));
     if !replays.start_latency.is_zero() {
-        section.notes.push(format!("Each job holds its capacity for {} s before it runs (start latency); its response time includes this, its wait does not.", replays.start_latency));
+        section.notes.push(format!("Each job holds its capacity for {} s before it starts to run (start latency). This is included in the response time, but not in the wait.", replays.start_latency));
     }
     section.note(match replays.window == Window::ALL {
-        true => "All jobs are measured; brackets are 95 % intervals by the moving-block bootstrap.".into(),
-        false => format!("Jobs submitted between {from} and {to} of the time span are measured: the first jobs find empty servers, and no jobs arrive after the last. Brackets are 95 % intervals by the moving-block bootstrap."),
+        true => "The results include all jobs. The values in brackets are 95 % confidence intervals, which are computed using the moving-block bootstrap.".into(),
+        false => format!("The results include all jobs that were submitted between {from} and {to} of the time span, because the servers are empty at the start and there are no new jobs at the end. The values in brackets are 95 % confidence intervals, which are computed using the moving-block bootstrap."),
     })
 }
 
@@ -206,7 +207,7 @@ fn over_time(replays: &Replays, at: &AtPace) -> Section {
             step.used[j]
         }));
     }
-    let note = "Averages over time steps. Policies that preempt have no line, since the times at which their jobs wait are not recorded.";
+    let note = "Each value is the average over a time step. If a policy preempts jobs, there is no line for it, because the times when a job is waiting are not recorded.";
     Section::of_figures(format!("Over time at {}", pace(at)), note, figures)
 }
 
@@ -215,7 +216,7 @@ fn ran(at: &AtPace) -> Option<Section> {
     let own = own.collect_vec();
     let (name, first) = own.first()?;
     let text = format!(
-        "{}, beginning {} after the first job: mostly before the start of the job that waited longest under {name}, among the jobs that hold the most. The length is twice the run time above which half of the work lies, or less if more than 400 jobs would be shown.",
+        "The chart shows {}, starting {} after the first job. Most of this is before the start of the job that waited for the longest time under {name}, among the jobs that use the most resources. The length is twice the run time above which there is half of the work, or less if there are more than 400 jobs.",
         length(first.to - first.from),
         length(first.from)
     );
@@ -266,14 +267,16 @@ pub(super) fn recorded(run: &Recorded) -> Report {
         format!("longest wait [{unit}]") => own.longest_wait,
     });
     let drawn = match run.seed {
-        None => "nothing is random".to_owned(),
-        Some(seed) => format!("clocks, start latencies and limits are random with seed {seed}"),
+        None => "there are no random values".to_owned(),
+        Some(seed) => format!(
+            "the clocks, the start latencies and the limits are random, with the seed {seed}"
+        ),
     };
     let makespan = span((run.makespan, 0.0), unit);
     let latency = run.start_latency.as_ref();
     Report {
         summary: chain!(
-            [format!("{} on {}, run once. The last job departed {makespan} after the first arrival; {drawn}.", run.policy, run.file)],
+            [format!("This is the result of a single run of {} on {}. The time between the first arrival and the last departure is {makespan}; {drawn}.", run.policy, run.file)],
             latency.map(|law| start_latency_of(law, unit))
         )
         .collect(),

@@ -8,34 +8,34 @@ use crate::number::Decimal;
 use crate::simulation::Stretch;
 use crate::trace::Account;
 
-/// Policies replayed on a log.
+/// The results of a replay of a log using one or more policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Replays {
-    /// The log.
+    /// The log that was replayed.
     pub trace: Traced,
-    /// The part of the time span in which measured jobs were submitted.
+    /// The part of the time span in which the jobs that are measured were submitted.
     pub window: Window,
-    /// How long each job held its capacity before it ran \[s\].
+    /// The time in seconds for which each job held its capacity before it started to run.
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub start_latency: Decimal,
-    /// The seed of all random numbers.
+    /// The seed for all random numbers.
     pub seed: u64,
-    /// The results at each speed.
+    /// The results for each speed.
     pub paces: Vec<AtPace>,
-    /// Whether the replay was interrupted.
+    /// This is `true` if the replay was interrupted.
     pub interrupted: bool,
 }
 
-/// A log as read.
+/// The properties of a log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Traced {
-    /// Its file.
+    /// The path to the file.
     pub file: String,
-    /// Its format.
+    /// The format of the file.
     pub format: &'static str,
     /// The number of replayed jobs.
     pub jobs: u64,
-    /// The time from the first to the last submission at recorded speed \[s\].
+    /// The time in seconds between the first and the last submission in the log.
     pub span: f64,
     /// The fluid bound on the load.
     pub load: f64,
@@ -47,110 +47,111 @@ pub struct Traced {
     pub capacity: Vec<f64>,
     /// The number of servers.
     pub servers: u64,
-    /// The number of demands rounded up to three digits, because too many are distinct.
+    /// The number of demands that were rounded up because there were too many different ones.
     pub rounded: u64,
-    /// Jobs still running at the end of the log; they are not replayed.
+    /// The number of jobs that were still running at the end of the log, which are not replayed.
     pub censored: u64,
-    /// Whether the log has time limits; otherwise run times are used.
+    /// Whether there are time limits in the log. If not, the run times are used instead.
     pub has_limits: bool,
-    /// The number of jobs with a recorded start.
+    /// The number of jobs with a start time in the log.
     pub starts: u64,
-    /// How the lines of the log were used.
+    /// The number of lines in the log that were used or ignored.
     pub account: Account,
-    /// Assumptions about the site of `--slurm` that affect every result.
+    /// The assumptions about the site of `--slurm` that have an effect on the results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
-    /// The job types, if policies decide by types.
+    /// The job types, if they are used by a policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<Typed>,
 }
 
-/// The effect of rounding demand vectors up to job types.
+/// The effect of rounding the demand of each job up to the demand of its type.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Typed {
     /// The number of types.
     pub types: u64,
-    /// The work of jobs with the demands of their types, divided by that with their own demands.
+    /// The work with the demand of the type of each job, divided by the work with its own demand.
     pub rounding: f64,
-    /// Jobs that fit into no type and are left out.
+    /// The number of jobs that do not fit into any type and are ignored.
     pub untyped: u64,
-    /// The share of the work in these jobs.
+    /// The fraction of the work that is done by these jobs.
     pub untyped_work: f64,
 }
 
-/// The policies at one speed.
+/// The results of all policies at one of the speeds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AtPace {
-    /// How many times as fast as recorded jobs arrive.
+    /// The factor by which jobs arrive faster than in the log.
     pub speed: Speed,
     /// The fluid bound on the load at this speed.
     pub load: f64,
-    /// The time from the first to the last submission \[s\].
+    /// The time in seconds between the first and the last submission.
     pub span: f64,
-    /// Each policy, in the requested order.
+    /// The result of each policy, in the given order.
     pub policies: Vec<Outcome>,
 }
 
 pub(super) const RECORDED: &str = "as recorded";
 
-/// A policy at one speed.
+/// The result of a policy at one of the speeds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Outcome {
-    /// Its name or file.
+    /// The name of the policy, or the path to its file.
     pub policy: String,
-    /// The digest of its file.
+    /// The digest of the policy file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The results, if it was replayed.
+    /// The results of the policy if it was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Box<Played>>,
-    /// The reason, if it was not replayed.
+    /// The reason why the policy was not replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// The results of a replayed policy. Times are in seconds.
+/// The results of a policy that was replayed. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Played {
-    /// Measures of all measured jobs.
+    /// The measures for all jobs that are measured.
     pub measured: WindowMeasures,
-    /// The same by groups of jobs.
+    /// The measures for each group of jobs.
     pub groups: Vec<OfGroup>,
-    /// The interval of the mean wait.
+    /// The confidence interval for the mean wait.
     pub wait: Option<Interval>,
-    /// The interval of the mean response time.
+    /// The confidence interval for the mean response time.
     pub response: Option<Interval>,
-    /// The interval of the mean bounded slowdown.
+    /// The confidence interval for the mean bounded slowdown.
     pub bounded_slowdown: Option<Interval>,
-    /// The length of the bootstrap blocks.
+    /// The length of the blocks that were used for the bootstrap.
     pub block: f64,
-    /// Its mean response time divided by that of the first policy.
+    /// The mean response time divided by the mean response time of the first policy.
     pub ratio: Option<Ratio>,
-    /// Its mean wait divided by that of the first policy.
+    /// The mean wait divided by the mean wait of the first policy.
     pub wait_ratio: Option<Ratio>,
-    /// Whether jobs held the demands of their types.
+    /// Whether the demand of the type was used for each job.
     pub by_types: bool,
     /// The number of arrivals, completions and clock events.
     pub events: u64,
-    /// Averages over time steps; empty if starts are unknown.
+    /// The average values for each time step, which are empty if the start times are not known.
     #[serde(skip)]
     pub series: Vec<SeriesStep>,
-    /// The jobs that ran around the start of the largest job that waited under the first policy.
+    /// The jobs around the start of the largest job that had to wait under the first policy.
     #[serde(skip)]
     pub stretch: Option<Stretch>,
-    /// The visit of each job, if kept.
+    /// The visit of each job, if this was requested.
     #[serde(skip)]
     pub visits: Vec<Visit>,
-    /// The names of the kinds of jobs as the policy saw them.
+    /// The name of each kind of job that is known to the policy.
     #[serde(skip)]
     pub kinds: Vec<String>,
 }
 
-/// A ratio with its interval, from the same blocks.
+/// A ratio and its confidence interval, which are computed from the same blocks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Ratio {
+    /// The value of the ratio.
     pub value: f64,
-    /// Its interval.
+    /// The confidence interval.
     pub interval: Option<Interval>,
 }
 
@@ -160,13 +161,13 @@ impl Replays {
         each.flat_map(|at| at.policies.iter().map(move |outcome| (at, outcome)))
     }
 
-    /// Returns the replayed policies.
+    /// Returns all policies that were replayed.
     pub fn played(&self) -> impl Iterator<Item = (&AtPace, &Outcome, &Played)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own, own.replayed.as_deref()?)))
     }
 
-    /// Returns the policies that could not be replayed, each with the reason.
+    /// Returns the policies that could not be replayed, and the reason for each of them.
     pub fn failures(&self) -> impl Iterator<Item = (&AtPace, &str, &str)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own.policy.as_str(), own.failure.as_deref()?)))

@@ -1,4 +1,4 @@
-//! A log in memory, with the policies to replay on it.
+//! This module loads a log into memory, together with the policies that should be replayed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,19 +37,18 @@ pub(super) struct Stage<'a> {
     site: Option<(Arc<SlurmSite>, HashMap<u32, Facts>)>,
 }
 
-/// A policy file knows jobs by their types, a named rule by their demands.
+/// For a policy file the kind of a job is its type, and for a rule it is its demand.
 type Policy = kind::NamedPolicy<MultiresourceKind>;
 
-/// The minimum length of a bootstrap block \[s\].
 const DAY: f64 = 86_400.0;
-/// The minimum length of a bootstrap block in mean waits.
+/// The minimum length of a bootstrap block, as a multiple of the mean wait.
 const WAITS: f64 = 10.0;
 
 const STEPS: f64 = 500.0;
 
 impl<'a> Stage<'a> {
     pub(super) fn read(args: &'a Arguments, caller: &mut Caller<'_>) -> VerbResult<Self> {
-        // Job types are those of the given workload, or else of the first policy file.
+        // Use the job types of the workload if there is one, or the ones in the first policy file.
         let fleet = args.workload.as_deref().map(Fleet::read).transpose()?;
         let mut fleet = fleet.map(|parsed| known(parsed, caller));
         let mut policies = Vec::new();
@@ -62,7 +61,7 @@ impl<'a> Stage<'a> {
         let site = args.slurm.as_deref().map(of_path).transpose()?;
         if site.is_some() && options.servers.is_some() {
             return refuse(
-                "the servers are the nodes of the --slurm site: omit --capacity and --servers, or omit --slurm",
+                "if `--slurm` is used, the servers are the nodes of the site, so `--capacity` and `--servers` cannot be used",
             );
         }
         let servers = site.as_ref().map(|site| site.servers().0);
@@ -89,17 +88,17 @@ impl<'a> Stage<'a> {
         let second = log.tick.per_second();
         let parts = WholeParts::of_seconds(latency, second).ok_or_else(|| {
             format!(
-                "--start-latency {latency} s is too precise: it must be a multiple of a millionth of the log's tick (one second has {second} ticks); give fewer digits"
+                "`--start-latency` is {latency} s, but it must be a multiple of one millionth of a tick of the log (there are {second} ticks in a second); use fewer digits"
             )
         })?;
         let exact = Kinds::exact(&log);
         let rounds = args.demands != Demands::Exact;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let fleet = fleet.ok_or(
-                "policy files and --demands rounded or known need the job types of a workload: give --workload FILE, for example one made by `synth fit`",
+                "the job types of a workload are required for policy files and for `--demands rounded` or `known`; give --workload FILE with a workload, for example one that was created by `synth fit`",
             )?;
             let mut typed = Types::of(&log, &exact, fleet, args.demands == Demands::Known)?;
-            // The requested start latency applies to every policy.
+            // The start latency is used for all policies.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
             log.jobs.retain(|job| typed.holds(job));
@@ -121,8 +120,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Replays the policies at each speed, in order. The outcome of a policy that cannot serve the
-    /// jobs has the reason. Errors if a load cannot be reached.
+    /// Replays all policies at each speed, in the given order. If a policy cannot serve the jobs,
+    /// its outcome contains the reason. Returns an error if one of the loads cannot be reached.
     pub(super) fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
         let loads = self.args.loads.iter().copied().map(Some);
@@ -139,7 +138,7 @@ impl<'a> Stage<'a> {
         Ok(self.results(paces))
     }
 
-    /// Returns the speed that gives this load; for `None` the `--speed` option.
+    /// Returns the speed for the given load, or the option `--speed` if it is `None`.
     fn speed(&self, load: Option<f64>) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match load {
@@ -147,7 +146,7 @@ impl<'a> Stage<'a> {
             Some(load) => Speed::near(load / own),
         };
         let speed = speed.ok_or_else(|| format!(
-            "the log has a load of {own:.3e}, which cannot be scaled to the requested load: choose a load nearer to it"
+            "the load of the log is {own:.3e}, and it is not possible to scale it to this value; choose a load nearer to it"
         ))?;
         let limits = self.log.jobs.iter().map(|job| job.limit);
         let longest = limits.fold(self.log.span(), f64::max);
@@ -156,7 +155,7 @@ impl<'a> Stage<'a> {
             return Ok(speed);
         }
         refuse(format!(
-            "at speed {speed} the times of the log, in fractions of a tick, exceed 2^53 and cannot be represented exactly: choose a simpler --speed, such as 5/4"
+            "if the speed is {speed}, the times in the log as fractions of a tick are larger than 2^53, so they cannot be represented exactly; use a simple value for `--speed`, such as 5/4"
         ))
     }
 
@@ -201,7 +200,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Visits are kept only if they are written to a file.
+    /// The visits are only kept if they should be written to a file.
     fn outcome(
         &self,
         policy: &str,
@@ -221,7 +220,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Returns the part of the log to measure; by default the middle, if it has jobs.
+    /// Returns the part of the log to measure. By default this is the middle if it contains jobs.
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
         let is_within = |job: &ReplayJob| (from..=to).contains(&job.submit);
@@ -268,7 +267,7 @@ impl<'a> Stage<'a> {
         let window = self.window().within(span);
         let measured = WindowMeasures::of(&visits, window, kinds);
         if measured.jobs == 0 {
-            return Err("no job was submitted in the measured part of the time span: give another --measure, or --measure all".into());
+            return Err("there are no jobs that were submitted in this part of the time span; use a different value for `--measure`, such as `--measure all`".into());
         }
         let block = DAY.max(WAITS * measured.mean_wait);
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
@@ -280,7 +279,7 @@ impl<'a> Stage<'a> {
         };
         let step = span / STEPS;
         let ratio = |first: &Played, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
-            // Both policies use the same blocks, of the longer of the two lengths.
+            // The same blocks are used for both policies, with the larger of the two lengths.
             let interval = drawn(block.max(first.block)).and_then(|blocks| {
                 let means = |visits: &[Visit]| blocks.means(visits.iter().map(of));
                 Interval::of_ratio(&means(&visits), &means(&first.visits))
@@ -365,7 +364,7 @@ impl<'a> Stage<'a> {
                 .unwrap_or(Contender::Other(rule.clone())),
             _ => Contender::named(&policy.name, &fleet)?,
         };
-        // A rule that needs job sizes gets them.
+        // If a rule requires the size of each job, it is available here.
         if rule.rule(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
@@ -374,7 +373,6 @@ impl<'a> Stage<'a> {
         Ok((rule, DecisionState { promised, ..scene }))
     }
 
-    /// Returns the Slurm rule of this name for the site that the jobs ran on, if the site is given.
     fn at_site(&self, name: &str, jobs: &[ReplayJob], second: f64) -> Option<Contender> {
         let (site, facts) = self.site.as_ref()?;
         let facts = jobs.iter().map(|job| facts[&job.line]).collect();

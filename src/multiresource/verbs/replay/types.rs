@@ -8,27 +8,28 @@ use crate::trace::Servers;
 
 pub(super) struct Types {
     pub fleet: Fleet,
-    /// The resources held by jobs of each type.
+    /// The resources that are held by the jobs of each type.
     pub kinds: Kinds,
-    /// The jobs with their types.
+    /// The list of jobs, with the type of each job.
     pub jobs: Vec<ReplayJob>,
-    /// The number of ticks per time unit of the workload.
+    /// The number of ticks in the time unit of the workload.
     pub ticks: f64,
-    /// The effect of the mapping.
+    /// The effect of using types for the jobs.
     pub typed: Typed,
-    /// For each demand vector the cheapest types that hold it, each with the largest limit it is
-    /// used for; the last is used for all longer limits.
+    /// The cheapest types that can hold each demand vector, with the largest limit for each of
+    /// them. The last type is used for all jobs with a longer limit.
     by_vector: Vec<Vec<(f64, usize)>>,
 }
 
-/// The largest share of the work without a type that is left out without `--demands known`.
+/// The maximum work that does not fit into any type and is ignored without `--demands known`.
 const MOST_UNTYPED: f64 = 0.01;
 
 impl Types {
-    /// Maps the jobs of a log, with demands `exact`, to the types of a workload.
+    /// Determines the type of each job in a log, where `exact` contains the demands of the jobs.
     ///
     /// # Errors
-    /// If servers or resources differ, or too much of the work fits into no type.
+    /// Returns an error if the servers or the resources are different, or if too much of the work
+    /// does not fit into any type.
     pub(super) fn of(
         log: &Log,
         exact: &Kinds,
@@ -38,18 +39,18 @@ impl Types {
         let workload = fleet.envelope();
         let (servers, known) = (Servers::from(&fleet), &log.servers.resources);
         let places = places(&servers.resources, known).ok_or_else(|| format!(
-            "the workload has the resources {}, but the log is read with {}: omit --capacity and --servers, or name the same resources",
+            "the resources of the workload are {}, but those of the log are {}; omit --capacity and --servers, or use the same resources",
             servers.resources.join(", "),
             known.join(", ")
         ))?;
         let own: Vec<usize> = (0..places.len()).collect();
         let differ = |j: &usize| servers.has_devices(*j) != log.servers.has_devices(places[*j]);
         if shapes(&servers, &own) != shapes(&log.servers, &places) || own.iter().any(differ) {
-            return Err("the workload's servers differ from those of the log, or one has amounts where the other has devices: omit --capacity and --servers, or write the workload for these servers".into());
+            return Err("the servers of the workload and of the log are not the same, or one of them has an amount where the other one has devices; omit --capacity and --servers, or change the servers of the workload".into());
         }
         let unit = workload.time_unit();
         let unit = seconds_in(unit).ok_or_else(|| format!(
-            "the workload's time unit `{unit}` cannot be converted to the seconds of the log: write the workload in us, ms, s, min, h or d"
+            "the time unit `{unit}` of the workload cannot be converted to seconds, which are used in the log; use one of the units us, ms, s, min, h or d"
         ))?;
         let own = |amounts: &[f64]| places.iter().map(|j| amounts[*j]).collect::<Vec<f64>>();
         let dominating = Dominating::new(workload.types(), &own(&log.servers.total()));
@@ -70,7 +71,7 @@ impl Types {
         types.jobs = types.rounded(&log.jobs);
         if types.jobs.is_empty() {
             return Err(
-                "no job of the log fits into a type of the workload: fit a workload to this log"
+                "there are no jobs in the log that fit into a type of the workload; use `synth fit` to create a workload from this log"
                     .into(),
             );
         }
@@ -80,7 +81,7 @@ impl Types {
         let (untyped, jobs) = (log.jobs.len() - types.jobs.len(), log.jobs.len());
         if untyped_work > MOST_UNTYPED && !known_only {
             return Err(format!(
-                "{untyped} of {jobs} jobs ({:.1} % of the work) demand more than every type of the workload: fit a workload to this log, or leave these jobs out for every policy with --demands known",
+                "{untyped} of {jobs} jobs ({:.1} % of the work) do not fit into any type of the workload; use `synth fit` to create a workload from this log, or use `--demands known` to ignore these jobs for all policies",
                 100.0 * untyped_work
             ));
         }
@@ -111,12 +112,12 @@ impl Types {
     }
 }
 
-/// Σ size · (largest fraction of a resource held).
+/// Returns the sum of each size multiplied by the largest fraction of a resource that is held.
 fn work<'a>(jobs: impl Iterator<Item = &'a ReplayJob>, kinds: &Kinds) -> f64 {
     jobs.map(|job| job.size * kinds.most_held(job.kind)).sum()
 }
 
-/// Returns the shapes in a canonical order, with resource r taken from `places[r]`.
+/// Returns all shapes in a fixed order, where the resource `r` is taken from `places[r]`.
 fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
     let shapes = servers.shapes.iter().map(|shape| {
         let capacity = places.iter().map(|place| shape.capacity[*place]);
@@ -127,7 +128,7 @@ fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
     shapes
 }
 
-/// Returns the index in `others` of each resource; `None` if the sets differ.
+/// Returns the index of each resource in `others`, or `None` if the sets are not the same.
 pub fn places(resources: &[String], others: &[String]) -> Option<Vec<usize>> {
     let place = |name: &String| others.iter().position(|other| other == name);
     let places: Option<Vec<usize>> = resources.iter().map(place).collect();

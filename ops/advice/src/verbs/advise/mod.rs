@@ -1,3 +1,5 @@
+//! `synth advise` finds changes to the configuration of a site.
+
 mod report;
 
 use std::path::PathBuf;
@@ -18,37 +20,37 @@ use synth_verb::{
     Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Advise configuration changes from the site's own jobs: effect, winners, losers and confidence
+/// Find changes to the configuration of a site using its own jobs, and show who wins and who loses
 #[derive(Args)]
 #[command(after_help = about())]
 pub struct Advise {
-    /// The scheduler of the site
+    /// The scheduler that is used by the site
     #[arg(value_enum, value_name = "SCHEDULER")]
     of: Scheduler,
 
-    /// Output of sacct, plain or gzip-compressed [default: runs sacct on this machine]
+    /// The output of sacct, which may be compressed using gzip [default: run sacct]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
 
-    /// The site's configuration: slurm.conf, or a folder with the output of the commands below
-    /// [default: runs the commands on this machine]
+    /// The configuration of the site, which is the path to the slurm.conf or to a directory with
+    /// the output of the commands below [default: run the commands on this machine]
     #[arg(long, value_name = "FILE|DIR")]
     slurm: Option<PathBuf>,
 
-    /// Without a log: export jobs of this last period
+    /// If there is no log, export the jobs of this last period
     #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
     since: f64,
 
-    /// Only consider changes under which the longest wait in the first half of the log is at most
-    /// this many times the current one, such as 1.5 [default: no limit]
+    /// Only use changes where the longest wait in the first half of the log is at most this many
+    /// times the current longest wait, such as 1.5 [default: no limit]
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the text)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the text)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write an HTML report for decision makers
+    /// Also write a report to the given file as an HTML page, for those who have to make a decision
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -58,7 +60,7 @@ pub struct Advise {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Scheduler {
-    /// Advise changes of slurm.conf from recent jobs, replayed as Slurm schedules them
+    /// Find changes to the slurm.conf using recent jobs, which are scheduled as in Slurm
     Slurm,
 }
 
@@ -74,9 +76,9 @@ fn weeks(text: &str) -> Result<f64, String> {
 fn about() -> String {
     let commands = commands::Exported::commands("now-4weeks");
     format!(
-        "Examples:\n  synth advise slurm\n      on a login node: reads four weeks of jobs and the configuration from Slurm\n  synth advise slurm jobs.txt --slurm site/ --html advice.html\n      from files, which these commands write (all but jobs.txt to site/):\n\n  {}\n\n\
-Changes are selected on the first half of the log, and their effect is measured on the second. Preemption, reservations, licenses, \
-constraints and dependencies are not replayed; nothing is advised if the replay differs too much from the recorded waits.",
+        "Examples:\n  synth advise slurm\n      read the configuration and the jobs of four weeks from Slurm, on a login node\n  synth advise slurm jobs.txt --slurm site/ --html advice.html\n      use files that were created with these commands (all except jobs.txt are in site/):\n\n  {}\n\n\
+The changes are selected using the first half of the log, and their effect is measured using the second half. Preemption, reservations, licenses, \
+constraints and dependencies are not supported. If the waits in the replay are too different from those in the log, there is no advice.",
         commands
             .join("\n  ")
             .replace(" --format=", " \\\n      --format=")
@@ -99,7 +101,7 @@ impl RunVerb for Advise {
         let command = caller.command.clone();
         let mut listener = caller.doing();
         if self.reading.servers.is_some() {
-            return refuse("the servers are the nodes of the site: omit --servers");
+            return refuse("the servers are the nodes of the site, so `--servers` cannot be used");
         }
         let (mut site, source, remarks) = self.site(&mut listener)?;
         let reading = trace::ReadOptions {
@@ -113,7 +115,9 @@ impl RunVerb for Advise {
         });
         let mut advice = match advice {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
-                return Ok(VerbOutput::interrupted_before("all changes were tried"));
+                return Ok(VerbOutput::interrupted_before(
+                    "all changes have been tested",
+                ));
             }
             advice => advice?,
         };
@@ -134,7 +138,8 @@ impl Advise {
     fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(SlurmSite, Source, Vec<String>)> {
         if let Some(file) = &self.trace {
             let site = self.slurm.as_deref().map(of_path).transpose()?;
-            let site = site.ok_or("the site's configuration is missing: give --slurm")?;
+            let site = site
+                .ok_or("the configuration of the site is missing; use `--slurm` to specify it")?;
             return Ok((site, Source::named(file), Vec::new()));
         }
         let since = format!("now-{:.0}hours", (self.since / 3600.0).ceil());

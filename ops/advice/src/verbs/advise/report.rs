@@ -27,7 +27,7 @@ pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
     lines.notes = remarks.cloned().collect();
     sections.push(lines);
     let intervals = format!(
-        "95 %, by the paired moving-block bootstrap, from seed {}; each configuration is replayed with three clock offsets, and each draw uses one of them.",
+        "These are 95 % confidence intervals, which are computed using the paired moving-block bootstrap with the seed {}. Each configuration is replayed with three different offsets of the clock, and each draw uses one of them.",
         advice.seed
     );
     Report {
@@ -46,12 +46,12 @@ pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
     }
 }
 
-const LINES: &str = "Replace the lines with these names in slurm.conf (of several lines with one name, Slurm uses only the last):";
-const BACK: &str = "To undo this, replace them with:";
-const BACK_AGAIN: &str = "Replace the new lines with the current lines given above and run `scontrol reconfigure`. Only PriorityType needs a restart of slurmctld; it may stay. The folder written by `synth export slurm-priority` has the steps for its script and for waiting jobs.";
-const REPLAY: &str = "The jobs of the log arrive as recorded on the nodes of the site and are scheduled as by Slurm: main scheduler, backfilling with its reservations, priorities, fair share, and the limits of QOS and accounts. Preemption, advance reservations, licenses, constraints and dependencies are not modelled.";
-const SELECTION: &str = "Changes are selected on the first half of the log by mean wait, one at a time while another change lowers it by at least 2 %. All results are from the second half.";
-const TRIED: &str = "Waits in the second half of the log; each row is one change alone. Ratios of mean waits have 95 % intervals by the paired moving-block bootstrap over three clock offsets; an interval that contains 1 shows no difference. Bounded slowdown: the mean of max(1, (wait + run time) / max(run time, 10 s)). Only changes selected on the first half can be advised: among so many rows, some do well in the second half by chance. Points per week: the amount that a week of waiting adds to a job's priority (PriorityWeightAge, PriorityMaxAge). Before other factors: the weights of fair share and the other factors are so small that the order decides.";
+const LINES: &str = "Replace the lines with the same names in the slurm.conf (if there are multiple lines with the same name, Slurm only uses the last one):";
+const BACK: &str = "To undo this, replace them with the following lines:";
+const BACK_AGAIN: &str = "Replace the new lines with the current lines that are shown above and run `scontrol reconfigure`. Only a change of PriorityType requires a restart of slurmctld, but it does not have to be undone. If you have used `synth export slurm-priority`, its directory contains the steps for the script and for waiting jobs.";
+const REPLAY: &str = "The jobs arrive at the same time as in the log, and they are scheduled on the nodes of the site in the same way as by Slurm. This includes the main scheduler, backfilling with reservations, priorities, fair share, and the limits of each QOS and account. Preemption, advance reservations, licenses, constraints and dependencies are not supported.";
+const SELECTION: &str = "The changes are selected using the mean wait in the first half of the log. They are added one at a time, as long as the mean wait is reduced by at least 2 %. All results are for the second half.";
+const TRIED: &str = "The table shows the waits in the second half of the log, where each row is for a single change. The values after the ratio of the mean waits are a 95 % confidence interval, which is computed using the paired moving-block bootstrap over three offsets of the clock. If the interval contains 1, the difference is not significant. The bounded slowdown is the mean of max(1, (wait + run time) / max(run time, 10 s)). A change can only be advised if it was selected using the first half, because some of the rows look good in the second half by chance. The points per week are added to the priority of a job for each week of waiting (PriorityWeightAge, PriorityMaxAge). If an order is before other factors, the weights of fair share and of the other factors are so small that only this order is relevant.";
 
 fn copied(title: impl Into<String>, lines: &[String]) -> Section {
     Section {
@@ -67,36 +67,38 @@ fn verdict(advice: &Advice) -> String {
     let helped = helped.unwrap_or("no change".into());
     let Some(near) = &advice.likeness else {
         return format!(
-            "Nothing is advised: the log has no start times (sacct: Start), so the replay cannot be compared with what happened. Export the field Start as well. By the replay alone, the best change is: {helped}."
+            "There is no advice, because there are no start times in the log (sacct: Start), so it is not possible to compare them with the replay. To get advice, also export the field Start. If only the replay is used, the best change is: {helped}."
         );
     };
     let (recorded, replayed) = (length(near.recorded), length(near.replayed));
     let checked = format!(
-        "In the second half of the log, jobs waited {recorded} on average, and {replayed} in a replay of the current configuration."
+        "In the second half of the log, the mean wait was {recorded}. In a replay of the current configuration, it was {replayed}."
     );
     let why = match near.replayed < near.recorded {
         _ if near.is_near() => None,
         true => Some(
-            "jobs waited for reasons that are not replayed (dependencies, reservations, constraints, nodes that were down, limits that are not in these files)",
+            "some jobs had to wait for a reason that is not included in the replay (such as dependencies, reservations, constraints, nodes that were down, or limits that are not in these files)",
         ),
         false => Some(
-            "the site has more nodes or other limits than these files say, or some jobs did not start as recorded",
+            "the number of nodes or the limits of the site are not the same as in these files, or some of the start times in the log are wrong",
         ),
     };
     if let Some(why) = why {
         return format!(
-            "{checked} The difference is too large to give advice. Possible cause: {why}."
+            "{checked} The difference is too large to give advice. A possible reason is that {why}."
         );
     }
     match gain {
         None => {
-            format!("{checked} No change that was tried helps: keep the configuration.")
+            format!(
+                "{checked} None of the changes helps, so the configuration should not be changed."
+            )
         }
         Some(gain) if !gain.is_sure() => format!(
-            "{checked} Nothing is advised: the changes that helped most in the first half do not significantly help in the second: {helped}."
+            "{checked} There is no advice, because the changes with the largest effect in the first half do not have a significant effect in the second half: {helped}."
         ),
         Some(gain) => format!(
-            "{checked} With {} the mean wait is {} ({} times), and the longest wait is {} instead of {}.",
+            "{checked} With {}, the mean wait is {} ({} times), and the longest wait is {} instead of {}.",
             counted(advice.chosen.len() as f64, "change"),
             length(gain.waits.mean),
             over(gain),

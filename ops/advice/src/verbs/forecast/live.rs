@@ -1,4 +1,4 @@
-//! Forecasts for the jobs that wait in a partition of a running Slurm.
+//! This module computes forecasts for the jobs that are waiting in a partition of a running Slurm.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,23 +18,23 @@ use synth_verb::{VerbResult, refuse};
 
 pub(super) struct Waiting {
     pub row: QueueRow,
-    /// When it starts, or why that is unknown.
+    /// The time until the job starts, or the reason why it is not known.
     pub answer: Result<Answer, String>,
 }
 
-/// The waits from now on \[s\].
+/// The time until a job starts, in seconds.
 pub(super) struct Answer {
-    /// The 10 %, 50 % and 90 % quantiles.
+    /// The 10 %, 50 % and 90 % quantiles of the wait.
     pub waits: Quantiles,
-    /// The wait if all jobs run up to their limits.
+    /// The wait if all jobs run until their limits.
     pub by_limits: f64,
 }
 
 pub(super) struct Live {
-    /// The time of the query \[s since 1970, UTC\].
+    /// The time of the request, in seconds since 1970 (UTC).
     pub now: i64,
     pub jobs: Vec<Waiting>,
-    /// The accuracy of forecasts on the log of the past, if there is a log with waits.
+    /// The accuracy of the forecasts for the log of past jobs, or `None` if there is no such log.
     pub record: Option<ForecastRecord>,
     pub notes: Vec<String>,
 }
@@ -45,8 +45,7 @@ pub(super) type Learned = (Calibration, Option<ForecastRecord>);
 
 pub(super) type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
 
-/// Returns the counted amounts of a node or job: CPUs and GPUs. Memory is left out, since the queue
-/// does not show whether it is allocated.
+/// Returns the CPUs and GPUs of a node or a job. The queue does not show if memory is allocated.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
     let mut counted = vec![amounts.get("cpu") as f64, amounts.get("gres/gpu") as f64];
     counted.truncate(1 + usize::from(has_gpus));
@@ -76,7 +75,7 @@ pub(super) fn live(
     let servers = Servers::new(names, ServerShape::group(capacities));
     if servers.shapes.is_empty() {
         return refuse(format!(
-            "no node of the partition {} is up and has capacity for its jobs: see `sinfo -p {}`",
+            "there are no nodes in the partition {} that are up and have capacity for its jobs; use `sinfo -p {}` for more information",
             slurm.partition, slurm.partition
         ));
     }
@@ -84,7 +83,7 @@ pub(super) fn live(
     let (calibration, record) = match past_log {
         Some(_) => score(&log)?,
         None => {
-            notes.push(format!("There is no log of past jobs, so limits are used as run times, and nearly all jobs will start earlier than forecast. Give --log FILE with the output of `{} -r {}`.", trace::EXPORT, slurm.partition));
+            notes.push(format!("There is no log of past jobs, so the limits are used as the run times. This means that most jobs will start earlier than this. To get better results, use `--log FILE` with the output of `{} -r {}`.", trace::EXPORT, slurm.partition));
             Learned::default()
         }
     };
@@ -93,7 +92,7 @@ pub(super) fn live(
         past.came(job);
         past.ended(n, job.size);
     }
-    // The present, on the axis of the log's submissions.
+    // The current time, as a submission time in the log.
     let at = log.jobs.last().map_or(0.0, |job| job.submit + 1.0);
     let (mut present, mut jobs) = sorted(queue.rows, &up, &starts, (now, at), &mut log);
     present.sort_by(|a, b| a.0.submit.total_cmp(&b.0.submit));
@@ -124,12 +123,12 @@ fn past_of(
     };
     let mut reading = reading.clone();
     reading.servers = Some(servers.clone());
-    // The log holds the jobs of this partition, and not every format names partitions.
+    // All jobs in the log are from this partition, and some formats do not contain its name.
     reading.partition = None;
     let (log, _) = Log::of_source(&Source::named(file), &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(
-            "the jobs of the log are a load of {:.2} on the {up} nodes of the partition {} that are up: give --log with the jobs of only this partition, as written by `{} -r {}`",
+            "the load of the jobs in the log is {:.2} for the {up} nodes of the partition {} that are up; the log must only contain the jobs of this partition, as in the output of `{} -r {}`",
             log.load(),
             slurm.partition,
             trace::EXPORT,
@@ -139,10 +138,10 @@ fn past_of(
     Ok(log)
 }
 
-/// A present job: its start and its nodes, if it runs.
+/// A job with its start and its nodes if it is running.
 type Here = (ReplayJob, Option<f64>, Vec<String>);
 
-/// Returns the jobs that compete, and all waiting jobs; those that will not start have the reason.
+/// Returns the jobs that are relevant, and all waiting jobs, with the reason if they cannot start.
 fn sorted(
     mut rows: Vec<QueueRow>,
     up: &[(String, Vec<f64>)],
@@ -202,7 +201,7 @@ fn why_not(row: &QueueRow, now: i64) -> Option<String> {
     Some(why.into())
 }
 
-/// Returns the nodes that accept jobs: name, and amounts available to the partition.
+/// Returns the nodes that accept jobs, and the amounts that are available to the partition.
 fn nodes_up(nodes: &[NodeRow], queue: &SlurmQueue, has_gpus: bool) -> Vec<(String, Vec<f64>)> {
     let mut own = queue.by_node(|_| true);
     let up = nodes.iter().filter(|node| node.state == NodeState::Up);
@@ -228,7 +227,7 @@ fn demand_of(row: &QueueRow, servers: &Servers) -> Vec<f64> {
     demand
 }
 
-/// Returns the index of a demand vector, adding it if it is new.
+/// Returns the index of a demand vector. If it does not exist, it is added.
 fn kind(log: &mut Log, demand: &[f64], nodes: u32) -> u32 {
     let mut known = log.vectors.iter().zip(&log.nodes);
     let place = known.position(|(own, count)| **own == *demand && *count == nodes);

@@ -1,3 +1,5 @@
+//! `synth forecast` computes when jobs will start.
+
 mod live;
 mod report;
 
@@ -19,41 +21,43 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Forecast when jobs start: scored on a log, or for a live Slurm partition
+/// Forecast when jobs will start, either for a log, where the result is compared to the actual
+/// times, or for a Slurm partition
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The log on which forecasts are scored, plain or gzip-compressed (`-`: standard input); or
-    /// `slurm` with --partition: forecast the jobs that wait there now
+    /// The path to the log that is used to evaluate the forecasts, which may be compressed using
+    /// gzip (`-`: standard input). If this is `slurm`, the result is for the jobs that are
+    /// currently waiting in --partition
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
 
-    /// With `slurm`: the partition whose waiting jobs are forecast
+    /// The name of the partition, which is required for `slurm`
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
 
-    /// With `slurm`: log of the partition's past jobs as written by sacct (see
-    /// `synth advise slurm --help`), used to calibrate forecasts
+    /// For `slurm`, the path to a log of past jobs in this partition, as written by sacct (see
+    /// `synth advise slurm --help`). It is used to calibrate the forecasts
     #[arg(long, value_name = "FILE", requires = "partition")]
     log: Option<PathBuf>,
 
-    /// The rule that the site runs, such as easy, easy+saf or first-fit+sjf
+    /// The rule that is used by the site, such as easy, easy+saf or first-fit+sjf
     #[arg(long, value_name = "RULE", default_value = "easy")]
     policy: String,
 
-    /// Forecast only every N-th waiting job
+    /// Only compute a forecast for every N-th job that waits
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
 
-    /// Also report the waits of jobs of other widths and limits in the second half of the log
+    /// Also show the waits of jobs with other widths and limits in the second half of the log
     #[arg(long)]
     map: bool,
 
-    /// Also write all results as JSON to this file (`-`: standard output, in place of the tables)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write the accuracy of forecasts to this file, for Prometheus' textfile collector
+    /// Also write the accuracy of the forecasts to this file, for Prometheus' textfile collector
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 
@@ -63,7 +67,7 @@ pub struct Arguments {
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
 
-/// The approximate number of jobs of a live partition's log that are forecast for calibration.
+/// The approximate number of jobs in the log of a partition that are used for the calibration.
 const LOOKED_AT: usize = 2000;
 
 impl NamesFiles for Arguments {
@@ -82,14 +86,16 @@ impl RunVerb for Arguments {
         let Some(partition) = self.live_partition() else {
             return match &self.log {
                 Some(log) => refuse(format!(
-                    "--log applies to a live Slurm: use `synth forecast slurm --partition NAME --log {0}`, or `synth forecast {0}` to score forecasts on this log",
+                    "`--log` can only be used for Slurm; use `synth forecast slurm --partition NAME --log {0}`, or `synth forecast {0}` to evaluate the forecasts for this log",
                     log.display()
                 )),
                 None => self.scored(caller),
             };
         };
         if self.map || self.output.is_some() {
-            return refuse("--map and --output apply to forecasts scored on a log: omit them here");
+            return refuse(
+                "`--map` and `--output` can only be used if the forecasts are evaluated using a log",
+            );
         }
         self.live(partition, caller)
     }
@@ -180,7 +186,7 @@ impl Arguments {
 fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
     let rule = match SlurmRule::named(name) {
         Some(rule) => Contender::Other(Arc::new(rule?)),
-        // On several servers the default order is that of arrival.
+        // If there are multiple servers, the default is the order of arrival.
         None => Contender::named(name, &site.fleet).or_else(|why| {
             Contender::named(&format!("{name}+fcfs"), &site.fleet).map_err(|_| why)
         })?,
@@ -189,12 +195,12 @@ fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
     let policy = rule.rule(&site.fleet).map_err(|why| why.to_string())?;
     if !is_known || policy.knows() == Knows::Sizes {
         return Err(format!(
-            "`{name}` uses job sizes, which are unknown when jobs arrive: choose a rule that uses limits, such as easy"
+            "`{name}` uses the size of a job, which is not known when the job arrives; use a rule that uses limits, such as easy"
         ));
     }
     if policy.preempts() {
         return Err(format!(
-            "`{name}` preempts jobs: choose a rule that does not, such as easy"
+            "`{name}` preempts jobs, which is not supported; use a different rule, such as easy"
         ));
     }
     Ok(policy)

@@ -11,7 +11,7 @@ pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Repo
     let jobs = counted(jobs as f64, "job");
     let (mean, longest, waiting) = scored.took;
     let took = format!(
-        "{file}: a forecast took {} on average, and at most {} with {} waiting.",
+        "{file}: the mean time for a forecast was {}, and the maximum was {} with {} waiting.",
         span((mean, 0.0), "s"),
         span((longest, 0.0), "s"),
         counted(waiting as f64, "job")
@@ -20,7 +20,7 @@ pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Repo
     report.summary.push(took);
     report.warnings = warnings(log, scored);
     match &scored.record {
-        None => report.summary[0] += " There is nothing to score.",
+        None => report.summary[0] += " There are no forecasts to evaluate.",
         Some(record) => report.sections.extend([errors(record), shares(record)]),
     }
     report.sections.extend(scored.map.as_ref().map(map));
@@ -28,24 +28,23 @@ pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Repo
     report
 }
 
-/// The number of forecasts below which shares are not reliable.
+/// If there are fewer forecasts than this, the fractions are not reliable.
 const FEW: usize = 300;
 
 fn warnings(log: &Log, scored: &Scored) -> Vec<String> {
     let mut warnings = Vec::new();
     if !log.has_limits {
-        let none =
-            "The log has no limits: run times are drawn from those of jobs of the same user.";
+        let none = "There are no limits in the log, so the run time of a job is based on other jobs of the same user.";
         warnings.push(none.to_owned());
     }
     if log.jobs.iter().all(|job| job.user == 0) {
-        warnings.push("The log has no users: run times are drawn independently from those of jobs with the same limit and demand.".into());
+        warnings.push("There are no users in the log, so the run time of a job is based on all jobs with the same limit and demand.".into());
     }
     let forecasts = scored.record.as_ref().map_or(FEW, |own| own.forecasts);
     if forecasts < FEW {
         let few = counted(forecasts as f64, "forecast");
         warnings.push(format!(
-            "There are only {few}: shares are uncertain, and calibration needs some hundreds."
+            "There are only {few}, so the fractions are not certain. Some hundreds are needed for the calibration."
         ));
     }
     warnings
@@ -64,7 +63,7 @@ fn errors(record: &ForecastRecord) -> Section {
         "median error [s]" => error,
         "start earlier [%]" => before,
     });
-    section.note("The error is that of the median forecast.")
+    section.note("The error is for the median of the forecast.")
 }
 
 const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
@@ -119,7 +118,7 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
     });
     let mut report = Report::default();
     if live.jobs.iter().all(|own| own.answer.is_err()) {
-        let none = "No waiting job can be forecast.";
+        let none = "There is no waiting job for which a forecast can be made.";
         report.summary.push(none.into());
     }
     report.sections.push(section);
@@ -128,7 +127,7 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
         let forecasts = counted(record.forecasts as f64, "forecast");
         let error = length(record.error);
         report.summary.push(format!(
-            "Accuracy of {forecasts} on the log of past jobs under {rule}: {half} started by the 50 % time and {most} by the 90 % time; the median error of the 50 % time was {error}."
+            "The accuracy of {forecasts} for the log of past jobs under {rule} is as follows: {half} of the jobs started before the 50 % time, and {most} before the 90 % time. The median error of the 50 % time was {error}."
         ));
     }
     report

@@ -1,3 +1,5 @@
+//! `synth judge` selects a queue order using a log, and evaluates it.
+
 mod report;
 mod results;
 
@@ -18,48 +20,50 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Backtest queue orders on a log: selected on the past, evaluated on the jobs that follow
+/// Test different queue orders using a log. Each order is selected using the past and evaluated on
+/// the jobs that follow
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The log, plain or gzip-compressed (`-`: standard input)
+    /// The path to the log, which may be compressed using gzip (`-`: standard input)
     #[arg(id = "trace", value_name = "LOG")]
     trace: PathBuf,
 
-    /// Select a new rule after each period of this length
+    /// The length of the period after which a new rule is selected
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = time)]
     every: f64,
 
-    /// Fraction of the log before the first selection; the rest is evaluated
+    /// The fraction of the log before the first selection. The rest is used for the evaluation
     #[arg(long, value_name = "PART", default_value = "50%", value_parser = part)]
     past: f64,
 
-    /// The metric to minimize
+    /// The metric that should be as small as possible
     #[arg(long, value_enum, requires = "trace", default_value_t)]
     minimize: JudgeObjective,
 
-    /// Guarantee: no job waits longer than this many times the longest wait of the current rule on
-    /// the past, such as 1.0 [default: 4 if jobs have limits and some rule keeps it]
+    /// Guarantee that no job waits longer than the longest wait of the current rule in the past
+    /// multiplied by this number, such as 1.0 [default: 4 if jobs have limits and there is a rule
+    /// that meets it]
     #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
     longest: Option<f64>,
 
-    /// The current rule: easy, first-fit or strict, optionally with an order as in easy+sjf
+    /// The current rule, which is easy, first-fit or strict with an optional order as in easy+sjf
     #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = RulePoint::parse)]
     now: RulePoint,
 
-    /// Scale the arrival times to this load
+    /// Scale the arrival times so that the load is equal to this value
     #[arg(long, value_name = "ρ", value_parser = fraction)]
     load: Option<f64>,
 
-    /// Also write all results as JSON to this file (`-`: standard output, in place of the tables)
+    /// Also write all results to this file as JSON (`-`: standard output, instead of the tables)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write an HTML page with charts
+    /// Also write an HTML page with charts to the given file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Also select an order on the whole log and write it as a policy for `synth analyze`
+    /// Also select an order using the whole log, and write it as a policy for `synth analyze`
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -87,7 +91,7 @@ impl Arguments {
         if self.breaks(&choice) {
             let nearest = choice.point.name();
             return refuse(format!(
-                "no order keeps --longest on the whole log; {nearest} comes closest: allow a longer wait"
+                "there is no order that meets `--longest` for the whole log, and the best one is {nearest}; use a larger value for `--longest`"
             ));
         }
         Ok(choice.point.document()?)
@@ -99,10 +103,10 @@ impl Arguments {
 }
 
 const ABOUT: &str = "\
-The evaluation walks forward over the log: the rule of each window is selected by replaying candidates on the jobs \
-before it, and takes over the queue of its predecessor. Candidates are backfilling rules that differ in \
-the order of the queue, in the reservation for its head, and in the estimate of job sizes. Rules \"in hindsight\" \
-are rules in common use, each on all windows: that one of them would have been better is known only afterwards.";
+The evaluation walks forward over the log. To select the rule for a window, all candidates are replayed using the jobs \
+before it. The rule then continues with the queue of the previous window. The candidates are backfilling rules with a different \
+order of the queue, reservation for its first job, and estimate of the job sizes. The rules \"in hindsight\" \
+are rules in common use, each of which is used for all windows. Whether one of them is better is not known in advance.";
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
@@ -121,7 +125,7 @@ impl RunVerb for Arguments {
         let speed = match self.load {
             None => Speed::ONE,
             Some(load) => Speed::near(load / log.load())
-                .ok_or("the log cannot be scaled to this load: choose one closer to its own")?,
+                .ok_or("it is not possible to scale the log to this load; use a value that is closer to the load of the log")?,
         };
         let judging = Judging {
             log: &log,
@@ -136,7 +140,7 @@ impl RunVerb for Arguments {
             interrupt: &interrupt,
         };
         let policy = self.policy.as_ref().map(|file| -> VerbResult<_> {
-            listener("selecting an order on the whole log");
+            listener("selecting an order for the whole log");
             Ok((file.clone(), self.selected(&log, &interrupt)?))
         });
         let judged = match judging.run(listener) {

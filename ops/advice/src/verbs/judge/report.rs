@@ -11,10 +11,10 @@ use synth_verb::table;
 pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     let (past, seed) = (percent(judged.cut.past), judged.seed);
     let walk = format!(
-        "The order of each window is selected on the jobs before it, and takes over the queue of its predecessor. The first {past} of the time span precede the first window."
+        "The order for each window is selected using the jobs before it, and it continues with the queue of the previous window. The first {past} of the time span is before the first window."
     );
     let intervals = format!(
-        "95 %, by the moving-block bootstrap, from seed {seed}; ratios use the same blocks."
+        "These are 95 % confidence intervals, which are computed using the moving-block bootstrap with the seed {seed}. The same blocks are used for the ratios."
     );
     Report {
         title: format!("Queue orders on {}", judged.file),
@@ -37,16 +37,16 @@ pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     }
 }
 
-const SELECTION: &str = "Candidates are replayed on the past as recorded, on weeks resampled with replacement, and at a load of 0.85 if the past had less. The candidate with the least mean logarithm of the objective relative to the current rule is selected.";
+const SELECTION: &str = "Each candidate is replayed on the past as recorded, on random weeks of the past with replacement, and with a load of 0.85 if the load in the past is lower. The result is the candidate with the smallest mean of the logarithm of the objective relative to the current rule.";
 
-const RULES: &str = "Ratios are relative to the current rule, with 95 % intervals. Bounded slowdown: the mean of max(1, response / max(size, 10 s)). In hindsight: that one of these orders would have been better is known only afterwards. Sizes known: a baseline that no scheduler can achieve.";
+const RULES: &str = "All ratios are relative to the current rule, with 95 % confidence intervals. The bounded slowdown is the mean of max(1, response / max(size, 10 s)). For an order \"in hindsight\", it is not known in advance whether it is better. If the sizes are known, this is a baseline that cannot be achieved by any scheduler.";
 
 fn headline(judged: &Judged) -> String {
     let [now, selected] = [&judged.rules[0], &judged.rules[1]];
     let [own, other] = [selected, now].map(|row| row.outcome.mean_wait);
     let windows = counted(judged.windows.len() as f64, "window");
     let mut text = format!(
-        "Orders selected for {windows}, each on the jobs before it, give a mean wait of {} instead of {} under {}.",
+        "With an order that is selected for each of {windows} using the jobs before it, the mean wait is {} instead of {} under {}.",
         length(own),
         length(other),
         now.rule
@@ -55,13 +55,13 @@ fn headline(judged: &Judged) -> String {
         let windows = counted(promise.windows as f64, "window");
         let longest = range(promise.longest, length);
         text += &format!(
-            " The guaranteed longest wait, {longest}, was kept in {} of {windows}.",
+            " The guarantee for the longest wait is {longest}, and it was met in {} of {windows}.",
             promise.kept
         );
     }
     if own >= other {
         text += &format!(
-            " Selecting orders does not pay on this log: keep {}.",
+            " For this log, it is not useful to select an order. You should continue to use {}.",
             now.rule
         );
     }
@@ -88,7 +88,7 @@ fn warnings(judged: &Judged) -> Vec<String> {
     if broken > 0 {
         let windows = counted(broken as f64, "window");
         warnings.push(format!(
-            "In {windows} no order keeps the guarantee on the past; the one that comes closest is selected."
+            "In {windows}, there is no order that meets the guarantee in the past, so the order that is closest to it is used."
         ));
     }
     let alike = match (judged.has_limits, judged.has_users) {
@@ -99,12 +99,12 @@ fn warnings(judged: &Judged) -> Vec<String> {
     };
     let without = if judged.has_limits { "users" } else { "limits" };
     warnings.push(format!(
-        "The log has no {without}: sizes are estimated from {alike}."
+        "There are no {without} in the log, so the size of a job is estimated using {alike}."
     ));
     warnings
 }
 
-/// Returns the ratio of two means with its interval; `None` if the other is 0.
+/// Returns the ratio of two means with its interval, or `None` if the second one is 0.
 fn ratio(own: f64, other: f64, interval: Option<Interval>) -> Option<(f64, Option<[f64; 2]>)> {
     (other > 0.0).then(|| (own / other, ends(interval)))
 }
@@ -148,7 +148,7 @@ fn windows(windows: &[JudgedWindow]) -> Section {
         "objective, relative [1]" => own.choice.ratio,
         "guarantee" => (!own.choice.keeps).then_some("not kept on the past"),
     });
-    section.note("The objective is measured on the past, relative to the current rule.")
+    section.note("The value of the objective is for the past, relative to the current rule.")
 }
 
 fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {

@@ -20,34 +20,34 @@ pub(super) struct Judging<'a> {
     pub interrupt: &'a AtomicBool,
 }
 
-/// All results. Times are in seconds.
+/// The results of `synth judge`. All times are in seconds.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Judged {
-    /// The log.
+    /// The path to the log.
     pub file: String,
     /// The number of jobs.
     pub jobs: u64,
-    /// Whether the log has time limits.
+    /// Whether there are time limits in the log.
     pub has_limits: bool,
-    /// Whether the log has users.
+    /// Whether there are users in the log.
     pub has_users: bool,
     /// The fluid bound on the load at this speed.
     pub load: f64,
-    /// The selection criteria.
+    /// The criteria that are used to select a rule.
     pub goal: Goal,
-    /// The windows.
+    /// The windows that the log is divided into.
     pub cut: LogWindows,
-    /// The seed of the intervals.
+    /// The seed for the confidence intervals.
     pub seed: u64,
-    /// The current rule, the selected rules, and baselines.
+    /// The results for the current rule, for the rules that were selected, and for the baselines.
     pub rules: Vec<Row>,
-    /// Each window with its rule.
+    /// Each window and the rule that was selected for it.
     pub windows: Vec<JudgedWindow>,
-    /// The guarantees, if there are any.
+    /// The guarantees, or `None` if there are none.
     pub promise: Option<Promise>,
-    /// The waits by class of jobs.
+    /// The waits for each class of jobs.
     pub classes: Vec<Class>,
-    /// The accuracy of the estimates of job sizes.
+    /// The accuracy of each estimate of the job size.
     pub estimates: Vec<OfEstimate>,
 }
 
@@ -55,66 +55,65 @@ pub struct Judged {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The current rule.
+    /// The rule that is currently used.
     Now,
-    /// The rules selected for each window on earlier jobs.
+    /// The rules that were selected for each window using only earlier jobs.
     Chosen,
-    /// A rule in common use, on all windows.
+    /// A rule in common use that is used for all windows.
     Hindsight,
-    /// A rule that knows job sizes: a baseline that no scheduler can achieve.
+    /// A rule that knows the size of each job, which is a baseline that cannot be achieved.
     Yardstick,
-    /// The recorded schedule.
+    /// The schedule in the log.
     Recorded,
 }
 
-/// A rule on all windows.
+/// The results of a rule for all windows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Row {
-    /// Its name.
+    /// The name of the rule.
     pub rule: String,
-    /// Its role.
+    /// The role of the rule.
     pub role: Role,
-    /// Its waits.
+    /// The waits of the jobs.
     pub outcome: PastOutcome,
-    /// The interval of its mean wait.
+    /// The confidence interval for the mean wait.
     pub wait: Option<Interval>,
-    /// The interval of its mean wait relative to the current rule, from the same blocks.
+    /// The confidence interval for the mean wait relative to the current rule (same blocks).
     pub wait_ratio: Option<Interval>,
-    /// The interval of its mean bounded slowdown relative to the current rule.
+    /// The confidence interval for the mean bounded slowdown relative to the current rule.
     pub slowdown_ratio: Option<Interval>,
     #[serde(skip)]
     jobs: Served,
 }
 
-/// The guaranteed maximum waits of the windows.
+/// The maximum waits that are guaranteed for the windows.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Promise {
-    /// The smallest and the largest guarantee.
+    /// The smallest and the largest value of the guarantee.
     pub longest: [f64; 2],
     /// The number of windows with a guarantee.
     pub windows: usize,
-    /// The number of windows in which it was kept.
+    /// The number of windows where the guarantee was met.
     pub kept: usize,
 }
 
-/// A class of jobs, by quartiles of demand and size.
+/// A class of jobs, which is defined by the quartiles of the demand and of the size.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Class {
-    /// The range of demands, as fractions of all servers.
+    /// The range of the demand, as a fraction of all servers.
     pub share: [f64; 2],
-    /// The range of sizes.
+    /// The range of the size.
     pub size: [f64; 2],
     /// The number of jobs.
     pub jobs: u64,
-    /// The mean wait under the current rule.
+    /// The mean wait with the current rule.
     pub now: f64,
-    /// The mean wait under the selected rules.
+    /// The mean wait with the rules that were selected.
     pub chosen: f64,
 }
 
-/// The minimum length of a block \[s\].
 const DAY: f64 = 86_400.0;
-/// The minimum length of a block in mean waits. Rows with longer waits have no interval.
+/// The minimum block length in mean waits. If the wait is too long, there is no interval.
 const WAITS: f64 = 10.0;
 
 impl Judging<'_> {
@@ -164,7 +163,7 @@ impl Judging<'_> {
         })
     }
 
-    /// Returns the recorded schedule, if it is known for all jobs and the speed is 1.
+    /// Returns the recorded schedule, if it is known for all jobs and if the speed is 1.
     fn recorded(&self, first: usize) -> Option<Row> {
         let per_second = self.log.tick.per_second() as f64;
         let own = self.log.jobs[first..].iter();
@@ -203,7 +202,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Returns quartiles by demand, and within each by size.
+    /// Returns the quartiles of the demand and, in each of them, of the size.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
         let kinds = Kinds::exact(self.log);
         let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
@@ -263,7 +262,7 @@ fn row(rule: String, role: Role, jobs: Served) -> Row {
     }
 }
 
-/// Splits jobs at the quartiles of a value. Equal values stay together; empty parts are left out.
+/// Splits jobs at the quartiles of a value. Equal values stay together.
 fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     let mut values: Vec<f64> = jobs.iter().map(|job| of(*job)).collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -283,7 +282,7 @@ mod tests {
     use super::*;
     use crate::judge::{ChosenRule, RulePoint};
 
-    /// The longest guarantee of all windows would hide that the second one is broken.
+    /// The longest guarantee of all windows would hide that the second one is not met.
     #[test]
     fn guarantees_are_evaluated_per_window() {
         let window = |jobs, promised| JudgedWindow {

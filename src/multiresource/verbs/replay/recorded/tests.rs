@@ -38,8 +38,8 @@ fn is_near(found: f64, expected: f64) -> bool {
     (found - expected).abs() < 1e-9
 }
 
-// Computed by hand for FCFS: the big job waits until the first job ends at 10, the two behind it
-// until 15. With 0.9 s before each run they start at 10.9 and 16.8.
+// Computed by hand for FCFS: the big job waits until the first job ends at 10, and the two jobs
+// behind it wait until 15. With a start latency of 0.9 s, they start at 10.9 and 16.8.
 #[test]
 fn results_match_a_hand_computed_schedule() {
     for (latency, small, big, makespan) in [
@@ -91,27 +91,27 @@ fn recorded_jobs_run_over_a_fleet() {
          - {name: big, demand: {cpu: 4}, arrival_rate: .05, mean_size: 2}\n";
     let fleet = Fleet::parse(text, "fleet").unwrap().workload;
     let found = run("fcfs", &fleet, JOBS, Some(".5"));
-    // The big job starts at 1 on the empty server; all small jobs fit on the other one.
+    // The big job starts at 1 because this server is empty. All small jobs fit on the other one.
     assert!(is_near(found.all.mean_wait, 0.0), "{found:?}");
     let is_mean = is_near(found.all.mean_response, 23.0 / 5.0 + 0.5);
     assert!(is_mean, "{found:?}");
 }
 
-// EASY plans with run-time limits plus the start latency: a job with limit 7 that fits before the
-// big job no longer does if each start takes 2.
+// EASY uses the limit of a job plus the start latency. A job with a limit of 7 that fits in front
+// of the big job does not fit if each start takes 2.
 #[test]
 fn limits_exclude_the_start_latency() {
     let jobs = "type,arrival,size\nsmall,0,10\nbig,1,1\nsmall,3,7\n";
     let known = workload("known: size\n");
     let waits = |text: &str, latency| run("easy", &known, text, latency).all.mean_wait;
-    // The first job ends at 10, and the third would end then too: it starts on arrival.
+    // The first job ends at 10, and the third one would end then too, so it starts on arrival.
     assert!((waits(jobs, None) - 9.0 / 3.0).abs() < 1e-9);
-    // The first job ends at 12, and so does the third, started at 3.
+    // The first job ends at 12, and the third one also ends at 12 if it is started at 3.
     assert!((waits(jobs, Some("2")) - 11.0 / 3.0).abs() < 1e-9);
-    // Started at 4 it would end at 13, so it waits for the big job, which ends at 15.
+    // If it is started at 4, it ends at 13, so it has to wait for the big job, which ends at 15.
     let later = jobs.replace(",3,7", ",4,7");
     assert!((waits(&later, Some("2")) - (11.0 + 11.0) / 3.0).abs() < 1e-9);
-    // Without latencies it would end at 11, and waits until the big job ends then.
+    // Without a start latency it would end at 11, so it has to wait until the big job ends.
     assert!((waits(&later, None) - (9.0 + 7.0) / 3.0).abs() < 1e-9);
 }
 

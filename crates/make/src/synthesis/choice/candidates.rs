@@ -369,11 +369,14 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
     starts
 }
 
+/// The number of ways in which the types are split by size.
 const SPLITS: usize = 3;
 
+/// The ratio of the number of servers in a zone to the mean number of busy servers.
 const SPARE: f64 = 1.1;
 
-/// Returns zones for the largest types, with a few spare servers, if the other types run longer.
+/// Returns zones for the largest types, with a few spare servers, if the other types run longer. A
+/// zone is on the shape with the most servers among those on which all of its types fit.
 fn zones(fleet: &Fleet) -> Vec<Zone> {
     let types = fleet.types();
     let shares = fleet.envelope().dominant_shares();

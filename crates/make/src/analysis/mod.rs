@@ -101,7 +101,6 @@ const SMALL: f64 = 3e5;
 /// matrices.
 const MOST_STEPS: usize = 200_000_000;
 
-/// The maximum relative error of a mean.
 const MEAN_ERROR: f64 = 1e-6;
 
 /// The maximum error of a tail probability, relative to the probability.

@@ -24,7 +24,6 @@ pub(super) struct Preemptive {
     rates: Uniform,
     values: Vec<f64>,
     next: Vec<f64>,
-    /// The index of the schedule in each state.
     choices: Vec<u32>,
 }
 

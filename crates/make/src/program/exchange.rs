@@ -16,7 +16,6 @@ pub(super) struct Exchange<'a> {
     third: bool,
 }
 
-/// The maximum number of exchanges in a column.
 const STEPS: usize = 3;
 
 const WORTH: f64 = 1e-12;

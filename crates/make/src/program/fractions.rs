@@ -45,7 +45,6 @@ const TIGHT: f64 = 1e-7;
 /// The maximum relative amount by which the exact load can be greater than the floating-point load.
 const ROUNDING: f64 = 1e-9;
 
-/// The maximum number of schedules of worth 1 that are tried to find the prices.
 const TRIED: usize = 5_000;
 
 /// Returns the optimum as exact fractions. At most `nodes` nodes are searched for a proof.

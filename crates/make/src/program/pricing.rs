@@ -67,7 +67,6 @@ fn by_efficiency(items: &mut [Item]) {
 pub(super) struct Priced {
     /// Maximal schedules whose worth is greater than the threshold, best first.
     pub schedules: Vec<Schedule>,
-    /// No schedule is worth more than this.
     pub bound: f64,
     /// Whether the search was complete. In this case, the bound is the optimum, or the threshold if
     /// no schedule is worth more.

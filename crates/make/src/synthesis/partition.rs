@@ -17,7 +17,6 @@ use synth_multiresource::artifact::PartitionConfig;
 use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::Fleet;
 
-/// The maximum number of servers that are changed.
 const CHANGES: usize = 1000;
 
 /// The fraction of the largest stable switching rate that is used.

@@ -61,7 +61,6 @@ impl Circle {
 
 /// The probabilities that there are fewer than `k` light jobs at the end of phase 1.
 pub(super) struct LightLeft {
-    /// The probabilities of `0, …, k − 1` light jobs.
     pub few: DVector<f64>,
     /// The factors of the equations that determine these probabilities.
     equations: LU<f64, Dyn, Dyn>,

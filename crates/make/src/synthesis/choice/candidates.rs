@@ -369,7 +369,6 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
     starts
 }
 
-/// The number of ways in which the types are split by size.
 const SPLITS: usize = 3;
 
 /// The ratio of the number of servers in a zone to the mean number of busy servers.
